@@ -1,0 +1,42 @@
+# The two commands of the README: `make demo` and `make test`. Everything else serves them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: help install demo test check bench lock clean
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
+
+install: $(INSTALLED) ## make .venv with medjury, the embedded model and the tools for its tests
+
+# Every package is pinned by hash; a second run does nothing unless the lock or the metadata changed.
+$(INSTALLED): requirements/develop.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/develop.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/medjury models pull
+	touch $(INSTALLED)
+
+demo: install ## judge a dozen synthetic discharge summaries on this machine, no network
+	$(BIN)/medjury demo
+
+test: install ## run every test
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: install ## lint, format and strict types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: install ## measure speed beside the peers, as ratios
+	$(BIN)/python -m benchmarks
+
+lock: ## renew the pinned requirements (needs uv)
+	uv pip compile pyproject.toml --all-extras --group test --group check --group bench --group build \
+	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --output-file requirements/develop.txt
+
+clean: ## remove what the commands above made
+	rm -rf $(VENV) demo runs .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,83 @@
+"""The case: what is judged, and everything a rater may look at while judging it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+MetadataValue = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One dated document of a record, with the id by which a summary may cite it."""
+
+    id: str
+    text: str
+    date: str | None = None
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a case was read from, so that an error can name file and row."""
+
+    file: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One answer of one system to one item, with the texts it must be judged against.
+
+    `id` names the item; the pair (`id`, `system`) is unique in a study, so ten systems that answered the
+    same item are ten cases with one id. `patient` groups items of one patient: resampling, folds and
+    few-shot examples never split it.
+    """
+
+    id: str
+    candidate: str | None = None
+    reference: str | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    system: str = ""
+    vendor: str = ""
+    patient: str | None = None
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    origin: Origin | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "texts", MappingProxyType(dict(self.texts)))
+        object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
+
+    def input(self, name: str) -> str | tuple[Note, ...] | None:
+        """The input an instrument asks for by name, or None where the case has nothing under it."""
+        if name == "candidate":
+            return self.candidate
+        if name == "reference":
+            return self.reference
+        if name == "notes" and self.notes:
+            return self.notes
+        if name in self.texts:
+            return self.texts[name]
+        value = self.metadata.get(name)
+        return None if value is None else str(value)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the whole content: the same id with another text is another case."""
+        content = {
+            "id": self.id,
+            "candidate": self.candidate,
+            "reference": self.reference,
+            "texts": dict(self.texts),
+            "notes": [[note.id, note.text, note.date, note.kind] for note in self.notes],
+            "system": self.system,
+            "vendor": self.vendor,
+            "patient": self.patient,
+            "metadata": dict(self.metadata),
+        }
+        # ensure_ascii keeps unpaired surrogates representable, so that any text can be hashed.
+        return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode()).hexdigest()

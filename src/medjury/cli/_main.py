@@ -1,0 +1,61 @@
+"""Finds the command, imports only its file, and turns errors for the reader into one clear message."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from medjury.errors import MedjuryError
+
+# name -> one line for `medjury --help`; the file cli/NAME.py holds `add_arguments` and `run`.
+COMMANDS = {
+    "demo": "judge a dozen synthetic discharge summaries on this machine, with no network",
+    "init": "write a commented study file to start from",
+    "run": "run a study file: judge every case, keep every vote, resume where it stopped",
+    "cases": "check a file of cases and show what was read",
+    "redact": "preview or write cases with identifiers replaced",
+    "instruments": "list, show and check rating instruments",
+    "models": "list endpoint kinds and prices, fetch the embedded model",
+    "ratings": "import clinicians' ratings, export ratings, list the runs in a store",
+    "agreement": "agreement between raters, every coefficient with its interval",
+    "verify": "check a run folder against its manifest and its audit log",
+}
+
+EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the return value is the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words and words[0] in ("-V", "--version"):
+        from medjury import __version__
+
+        print(f"medjury {__version__}")
+        return 0
+    parser = argparse.ArgumentParser(
+        prog="medjury",
+        description="Grade clinical AI output with juries of language models, and prove how far to trust them.",
+        epilog="Exit status: 0 complete, 1 failed, 2 wrong input, 3 incomplete, 130 interrupted.",
+    )
+    parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    chosen = words[0] if words and words[0] in COMMANDS else None
+    for name, summary in COMMANDS.items():
+        command = subparsers.add_parser(name, help=summary, description=summary)
+        if name == chosen:
+            importlib.import_module(f"medjury.cli.{name}").add_arguments(command)
+    options = parser.parse_args(words)
+    try:
+        status = importlib.import_module(f"medjury.cli.{options.command}").run(options)
+    except MedjuryError as error:
+        print(f"medjury: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:  # `medjury ... | head`
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        print("medjury: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    return int(status)

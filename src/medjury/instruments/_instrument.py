@@ -1,0 +1,109 @@
+"""The instrument: the named inputs, the dimensions with their scales and anchors, and what follows from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A text the rater sees: `name` finds it in the case, `label` names it in the prompt."""
+
+    name: str
+    label: str
+    description: str = ""
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SkipRule:
+    """The dimension is not applicable when another dimension was scored `equals`."""
+
+    dimension: str
+    equals: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One thing that is graded, on a closed list of whole-number grades."""
+
+    name: str
+    label: str
+    definition: str
+    grades: Mapping[int, str]
+    higher_is_better: bool = True
+    may_be_not_applicable: bool = False
+    skip: SkipRule | None = None
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """Every grade of the scale, lowest first: what kappa needs, observed or not."""
+        return tuple(sorted(self.grades))
+
+    @property
+    def lowest(self) -> int:
+        return min(self.grades)
+
+    @property
+    def highest(self) -> int:
+        return max(self.grades)
+
+
+@dataclass(frozen=True, slots=True)
+class Reversed:
+    """A dimension read the other way round: `lowest + highest - score` (risk becomes safety)."""
+
+    name: str
+    of: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """A weighted mean of dimensions and reversed dimensions; the weights sum to one."""
+
+    name: str
+    weights: Mapping[str, float]
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked example shown to the judge: inputs, the right scores (None: not applicable) and why."""
+
+    inputs: Mapping[str, str]
+    scores: Mapping[str, int | None]
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """A versioned rating instrument. Two instruments with one name and version but other words differ in
+    `fingerprint`, and the fingerprint is part of every rating's key."""
+
+    name: str
+    version: str
+    title: str
+    instructions: str
+    inputs: tuple[Input, ...]
+    dimensions: tuple[Dimension, ...]
+    reversed: tuple[Reversed, ...] = ()
+    composites: tuple[Composite, ...] = ()
+    examples: tuple[Example, ...] = ()
+    licence: str = ""
+    citation: str = ""
+    notes: str = ""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+    def dimension(self, name: str) -> Dimension:
+        for dimension in self.dimensions:
+            if dimension.name == name:
+                return dimension
+        known = ", ".join(each.name for each in self.dimensions)
+        raise KeyError(f"instrument {self.name} has no dimension {name!r}; it has {known}")
+
+    def fingerprint(self) -> str:
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True, default=str).encode()).hexdigest()

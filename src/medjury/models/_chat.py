@@ -1,0 +1,93 @@
+"""The one protocol every model speaks, whatever stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from medjury.instruments import Reason
+
+Role = Literal["system", "user", "assistant"]
+Finish = Literal["stop", "length", "refusal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model. `schema` is the JSON schema the answer must follow, if any."""
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None = None
+    max_tokens: int = 1024
+    temperature: float | None = 0.0
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back. `model` is the version the endpoint reports, which may differ from the one asked."""
+
+    text: str
+    finish: Finish = "stop"
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    seconds: float = 0.0
+    model: str = ""
+
+
+class ModelError(Exception):
+    """A call that gave no reply.
+
+    `retry` says that asking again may help (after `retry_after` seconds, where the endpoint named a time);
+    `fatal` that no further call can succeed (an invalid key), so the run stops and says what to do.
+    """
+
+    def __init__(
+        self,
+        reason: Reason,
+        message: str,
+        *,
+        retry: bool = False,
+        retry_after: float | None = None,
+        fatal: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.retry = retry
+        self.retry_after = retry_after
+        self.fatal = fatal
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A model that answers a `Request`. One file per endpoint kind implements it."""
+
+    @property
+    def name(self) -> str:
+        """The rater's name in ratings: short, unique within a jury."""
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Everything about the model that determines its answer (kind, model id, weights' hash...):
+        part of every rating's key. No secrets, no host name: moving an endpoint is not another model."""
+
+    @property
+    def vendor(self) -> str:
+        """Who made the model: the self-preference audit needs it."""
+
+    @property
+    def host(self) -> str | None:
+        """The host a call goes to, or None where the model runs in this process."""
+
+    async def ask(self, request: Request) -> Reply:
+        """Ask once; raise `ModelError` where no reply comes. The gate retries, not the adapter."""
+
+    async def close(self) -> None: ...

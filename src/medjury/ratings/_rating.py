@@ -1,0 +1,55 @@
+"""The rating: one row, whoever gave it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
+
+RaterKind = Literal["clinician", "judge", "jury", "metric"]
+Status = Literal["scored", "not_applicable", "unscored"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One rater's word on one dimension of one case.
+
+    A scored row has a finite score and no reason; an unscored row has a reason and no score; nothing else can
+    be built. Tokens, seconds and cost are this row's share of the call that produced it, so that their sums
+    over rows are the run's totals; None means not known, which is not 0.
+    """
+
+    item: str
+    system: str
+    rater: str
+    rater_kind: RaterKind
+    instrument: str
+    dimension: str
+    repeat: int
+    score: float | None
+    status: Status
+    reason: Reason | None
+    explanation: str
+    seconds: float | None
+    tokens_in: int | None
+    tokens_out: int | None
+    cost: float | None
+    created_at: str
+    key: str
+
+    def __post_init__(self) -> None:
+        scored = self.status == "scored"
+        if scored != (self.score is not None) or (scored and not math.isfinite(self.score or 0.0)):
+            raise ValueError(f"a {self.status} rating cannot have the score {self.score!r}")
+        if (self.status == "unscored") != (self.reason is not None):
+            raise ValueError(f"a {self.status} rating cannot have the reason {self.reason!r}")
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.score is not None:
+            return Score(self.score, self.explanation)
+        if self.reason is not None:
+            return Unscored(self.reason, self.explanation)
+        return NotApplicable(self.explanation)

@@ -1,0 +1,76 @@
+"""The rooms: each imports only from its left, and says in `__all__` exactly what it offers."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import medjury
+
+PACKAGE = Path(medjury.__file__).parent
+
+# Left to right. A room may import from any room before it, never from one after it.
+ORDER = (
+    "cases", "instruments", "models", "ratings", "judging", "panel", "agreement", "transcripts", "metrics",
+    "calibration", "audits", "ranking", "tuning", "suites", "report", "studies", "cli",
+)  # fmt: skip
+ROOMS = [room for room in ORDER if (PACKAGE / room).is_dir()]
+
+
+def imported_modules(file: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{file}: relative import; write the whole path"
+            names |= {node.module}
+    return names
+
+
+def test_every_folder_is_a_room_with_a_place_in_the_order() -> None:
+    folders = {each.name for each in PACKAGE.iterdir() if each.is_dir() and each.name != "__pycache__"}
+    assert folders <= set(ORDER)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_from_its_left(room: str) -> None:
+    right = set(ORDER[ORDER.index(room) + 1 :])
+    for file in (PACKAGE / room).rglob("*.py"):
+        for module in imported_modules(file):
+            parts = module.split(".")
+            if parts[0] == "medjury" and len(parts) > 1:
+                assert parts[1] not in right, f"{file.relative_to(PACKAGE)} imports {module}, on its right"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_is_entered_by_its_front_door(room: str) -> None:
+    """Private modules are private: other rooms import from the package, not from its `_files`."""
+    for file in (PACKAGE / room).rglob("*.py"):
+        for module in imported_modules(file):
+            parts = module.split(".")
+            if parts[0] == "medjury" and len(parts) > 2 and parts[1] != room:
+                assert not parts[2].startswith("_"), f"{file.relative_to(PACKAGE)} reaches into {module}"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_public_names_are_complete_and_sorted(room: str) -> None:
+    module = importlib.import_module(f"medjury.{room}")
+    assert module.__doc__, f"{room}/__init__.py says what the room is for"
+    tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"medjury.{room}")
+        for alias in node.names
+    }
+    assert set(module.__all__) == imported
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_no_file_has_a_name_that_says_nothing() -> None:
+    vague = {"utils.py", "helpers.py", "common.py", "misc.py"}
+    assert not [file for file in PACKAGE.rglob("*.py") if file.name in vague]
