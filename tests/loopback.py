@@ -331,11 +331,14 @@ class Endpoint:
             )
             if self.record:
                 self.calls.append(call)
-            if self.latency:
-                await asyncio.sleep(self.latency)
             if request.method == "GET":
                 return web.json_response({"object": "list", "data": [{"id": "loopback", "object": "model"}]})
+            due = call.time + self.latency
+            if self.latency and b"[[loopback:" in body:  # what streams its answer must not start too early
+                await asyncio.sleep(due - time.monotonic())
             response = await self.answer(request, call)
+            if (early := due - time.monotonic()) > 0:
+                await asyncio.sleep(early)
             self.answered += 1
             if self.log is not None:
                 line = f"{hashlib.sha256(body).hexdigest()} {self.answered} {response.status}\n"
