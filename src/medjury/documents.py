@@ -1,0 +1,132 @@
+"""YAML files that people write: read with line numbers, so that every complaint names the line and the fix."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from medjury.errors import MedjuryError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+Place = tuple[str | int, ...]
+Model = TypeVar("Model", bound="BaseModel")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed YAML file; `lines` tells on which line each value stands, by its path of keys and indices."""
+
+    file: str
+    value: Any
+    lines: Mapping[Place, int]
+
+    def line(self, place: Sequence[str | int]) -> int:
+        """The line of a value, or of the nearest thing around it."""
+        path = tuple(place)
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def complaint(self, place: Sequence[str | int], text: str) -> str:
+        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
+        return f"{self.file}, line {self.line(place)}: {where + ': ' if where else ''}{text}"
+
+
+def read_document(path: str | Path) -> Document:
+    """Read one YAML file. Duplicate keys are an error: the second would silently replace the first."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise MedjuryError(f"{file}: there is no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise MedjuryError(f"{file}: cannot be read as UTF-8 text: {error}") from None
+    return parse_document(text, str(file))
+
+
+def parse_document(text: str, file: str) -> Document:
+    """The same for a text in memory; `file` names it in complaints."""
+    import yaml
+
+    try:
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            lines: dict[Place, int] = {}
+            if node is not None:
+                _walk(node, (), lines, file)
+            value = None if node is None else loader.construct_document(node)
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise MedjuryError(f"{file}{line}: not valid YAML: {error.problem}") from None
+    except yaml.YAMLError as error:
+        raise MedjuryError(f"{file}: not valid YAML: {error}") from None
+    return Document(file, value, lines)
+
+
+def validate(document: Document, model: type[Model]) -> Model:
+    """The document as a pydantic model, or one error that lists every problem with its line."""
+    from pydantic import ValidationError
+
+    if not isinstance(document.value, dict):
+        raise MedjuryError(document.complaint((), "the file must hold `name: value` lines"))
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        raise MedjuryError("\n".join(_complaints(document, error))) from None
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """`; did you mean X?` where one of the known words is near, else the list of them."""
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+
+
+def _complaints(document: Document, error: ValidationError) -> list[str]:
+    complaints = []
+    for problem in error.errors(include_url=False, include_input=False):
+        place = tuple(step for step in problem["loc"] if isinstance(step, str | int))
+        place = _without_union_tags(document, place)
+        if problem["type"] == "extra_forbidden":
+            text = "no such setting here; remove it or correct its name"
+        elif problem["type"] == "missing":
+            text = "is missing; add it"
+        else:
+            text = problem["msg"].removeprefix("Value error, ")
+        complaints.append(document.complaint(place, text))
+    return list(dict.fromkeys(complaints))
+
+
+def _without_union_tags(document: Document, place: Place) -> Place:
+    """Pydantic puts the name of a union's branch into the path; keep only steps that are in the file."""
+    kept: Place = ()
+    for step in place[:-1]:
+        if (*kept, step) in document.lines:
+            kept = (*kept, step)
+    return (*kept, *place[-1:])
+
+
+def _walk(node: Any, place: Place, lines: dict[Place, int], file: str) -> None:
+    import yaml
+
+    lines[place] = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            name = str(key.value)
+            if name in seen:
+                raise MedjuryError(f"{file}, line {key.start_mark.line + 1}: {name!r} stands here twice")
+            seen.add(name)
+            _walk(value, (*place, name), lines, file)
+            lines[(*place, name)] = key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            _walk(value, (*place, index), lines, file)
