@@ -1,5 +1,13 @@
 """Instruments: what is graded, on which scale, in which words; and how an answer is read against it."""
 
+from medjury.instruments._answer import (
+    AnswerError,
+    extract_json,
+    problems,
+    read_answer,
+    read_grade,
+)
+from medjury.instruments._derive import derive
 from medjury.instruments._instrument import (
     Composite,
     Dimension,
@@ -9,15 +17,21 @@ from medjury.instruments._instrument import (
     Reversed,
     SkipRule,
 )
+from medjury.instruments._load import InstrumentError, list_instruments, load_instrument
 from medjury.instruments._outcome import TRANSIENT, NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.instruments._schema import output_schema
+from medjury.instruments._skip import apply_skips
+from medjury.instruments._yaml import YamlDocument, YamlError, read_yaml
 
 __all__ = [
     "TRANSIENT",
+    "AnswerError",
     "Composite",
     "Dimension",
     "Example",
     "Input",
     "Instrument",
+    "InstrumentError",
     "NotApplicable",
     "Outcome",
     "Reason",
@@ -25,4 +39,16 @@ __all__ = [
     "Score",
     "SkipRule",
     "Unscored",
+    "YamlDocument",
+    "YamlError",
+    "apply_skips",
+    "derive",
+    "extract_json",
+    "list_instruments",
+    "load_instrument",
+    "output_schema",
+    "problems",
+    "read_answer",
+    "read_grade",
+    "read_yaml",
 ]

@@ -1,4 +1,4 @@
-"""The instrument: the named inputs, the dimensions with their scales and anchors, and what follows from them."""
+"""The instrument: named inputs, dimensions with their scales and anchors, and what follows from them."""
 
 from __future__ import annotations
 

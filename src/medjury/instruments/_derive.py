@@ -1,0 +1,53 @@
+"""What follows from the graded dimensions: reversed dimensions and composite scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from medjury.instruments._instrument import Composite, Instrument, Reversed
+from medjury.instruments._outcome import NotApplicable, Outcome, Reason, Score, Unscored
+
+
+def derive(instrument: Instrument, outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """The reversed dimensions and composites, from the outcomes of the graded dimensions alone.
+
+    A composite is the weighted mean of its parts. A part with weight 0 is ignored. A part that is not
+    applicable drops out and the other weights are rescaled to sum to one; with no part left the composite is
+    not applicable. A part without a score leaves the composite without one: a mean of what happens to be
+    there would compare different things.
+    """
+    derived: dict[str, Outcome] = {}
+    for each in instrument.reversed:
+        derived[each.name] = _reverse(instrument, each, outcomes)
+    for composite in instrument.composites:
+        derived[composite.name] = _combine(composite, {**outcomes, **derived})
+    return derived
+
+
+def _reverse(instrument: Instrument, item: Reversed, outcomes: Mapping[str, Outcome]) -> Outcome:
+    outcome = outcomes.get(item.of)
+    if isinstance(outcome, Score):
+        dimension = instrument.dimension(item.of)
+        return Score(dimension.lowest + dimension.highest - outcome.value, outcome.explanation)
+    if isinstance(outcome, NotApplicable):
+        return outcome
+    return Unscored(Reason.MISSING, f"{item.of} has no score")
+
+
+def _combine(composite: Composite, outcomes: Mapping[str, Outcome]) -> Outcome:
+    parts: list[tuple[float, float]] = []
+    missing: list[str] = []
+    for name, weight in composite.weights.items():
+        outcome = outcomes.get(name)
+        if weight == 0 or isinstance(outcome, NotApplicable):
+            continue
+        if isinstance(outcome, Score):
+            parts.append((weight, outcome.value))
+        else:
+            missing.append(name)
+    if missing:
+        return Unscored(Reason.MISSING, f"no score for {', '.join(missing)}")
+    if not parts:
+        return NotApplicable("none of its parts applies")
+    total = sum(weight for weight, _ in parts)
+    return Score(sum(weight * value for weight, value in parts) / total)

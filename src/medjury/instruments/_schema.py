@@ -1,0 +1,46 @@
+"""The JSON schema of an answer, generated from the instrument, in the dialect of strict structured output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from medjury.instruments._instrument import Dimension, Instrument
+
+
+def output_schema(
+    instrument: Instrument,
+    dimensions: Iterable[str] | None = None,
+    explain: bool = True,
+    max_explanation: int | None = None,
+) -> dict[str, Any]:
+    """The schema of an answer on these dimensions (all, where none is named), in the instrument's order.
+
+    With `explain` each dimension is `{explanation, score}`, the explanation first so that the model reasons
+    before it grades; without, it is the bare grade. `max_explanation` bounds the explanation's characters,
+    for endpoints that know `maxLength` (the embedded model; not every hosted one).
+    """
+    wanted = None if dimensions is None else {instrument.dimension(name).name for name in dimensions}
+    asked = [each for each in instrument.dimensions if wanted is None or each.name in wanted]
+    return _closed({each.name: _dimension(each, explain, max_explanation) for each in asked})
+
+
+def _dimension(dimension: Dimension, explain: bool, max_explanation: int | None) -> dict[str, Any]:
+    grade: dict[str, Any] = {"type": "integer", "enum": list(dimension.values)}
+    if dimension.may_be_not_applicable or dimension.skip:
+        grade = {"type": ["integer", "null"], "enum": [*dimension.values, None]}
+    if not explain:
+        return grade
+    explanation: dict[str, Any] = {"type": "string"}
+    if max_explanation is not None:
+        explanation["maxLength"] = max_explanation
+    return _closed({"explanation": explanation, "score": grade})
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
