@@ -21,7 +21,6 @@ from medjury.instruments._load import InstrumentError, list_instruments, load_in
 from medjury.instruments._outcome import TRANSIENT, NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.instruments._schema import output_schema
 from medjury.instruments._skip import apply_skips
-from medjury.instruments._yaml import YamlDocument, YamlError, read_yaml
 
 __all__ = [
     "TRANSIENT",
@@ -39,8 +38,6 @@ __all__ = [
     "Score",
     "SkipRule",
     "Unscored",
-    "YamlDocument",
-    "YamlError",
     "apply_skips",
     "derive",
     "extract_json",
@@ -50,5 +47,4 @@ __all__ = [
     "problems",
     "read_answer",
     "read_grade",
-    "read_yaml",
 ]

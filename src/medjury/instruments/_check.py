@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from medjury.instruments._answer import read_grade
 from medjury.instruments._file import ExamplePart, InstrumentFile
@@ -28,7 +28,7 @@ def check_file(file: InstrumentFile) -> Iterator[tuple[Place, str]]:
 
 def check_examples(instrument: Instrument, examples: list[ExamplePart]) -> Iterator[tuple[Place, str]]:
     """An example must be an answer that the instrument itself would accept."""
-    inputs = {each.name for each in instrument.inputs}
+    inputs = [each.name for each in instrument.inputs]
     dimensions = {each.name: each for each in instrument.dimensions}
     for position, example in enumerate(examples):
         for name in example.inputs:
@@ -77,14 +77,11 @@ def _check_derived(file: InstrumentFile) -> Iterator[tuple[Place, str]]:
                 yield place, f"{name!r} is neither a dimension nor a reversed one"
             elif name in dimensions and not dimensions[name].higher_is_better:
                 yield place, f"{name!r} is better when lower: add it under `reversed` and weigh that instead"
-        if isinstance(composite.weights, dict):
-            weights = list(composite.weights.values())
-            if any(not 0 <= weight <= 1 for weight in weights):
-                yield place, "a weight is not between 0 and 1"
-            elif abs(sum(weights) - 1) > 0.002:
-                yield place, f"the weights sum to {sum(weights):g}, not to 1"
-        elif len(set(composite.weights)) != len(composite.weights):
-            yield place, "a name stands twice"
+        weights = composite.weights.values()
+        if any(not 0 <= weight <= 1 for weight in weights):
+            yield place, "a weight is not between 0 and 1"
+        elif abs(sum(weights) - 1) > 0.002:
+            yield place, f"the weights sum to {sum(weights):g}, not to 1"
 
 
 def _repeated(section: str, names: list[str]) -> Iterator[tuple[Place, str]]:
@@ -93,6 +90,6 @@ def _repeated(section: str, names: list[str]) -> Iterator[tuple[Place, str]]:
             yield (section, position, "name"), f"the name {name!r} is used twice; choose another"
 
 
-def _one_of(names: object) -> str:
-    listed = ", ".join(names) if isinstance(names, dict) else ", ".join(sorted(names))  # type: ignore[call-overload]
+def _one_of(names: Iterable[str]) -> str:
+    listed = ", ".join(names)
     return f"use one of {listed}" if listed else "there is none"

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StringConstraints,
+)
 
 from medjury.instruments._instrument import (
     Composite,
@@ -16,9 +25,58 @@ from medjury.instruments._instrument import (
     SkipRule,
 )
 
-Name = Annotated[str, StringConstraints(strict=True, pattern=r"^[a-z][a-z0-9_]*$")]
-Text = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1)]
-Optional = Annotated[str, StringConstraints(strict=True, strip_whitespace=True)]
+
+def _text(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError("must be text; put it in quotes")
+    return value
+
+
+def _filled(value: str) -> str:
+    if not value:
+        raise ValueError("is empty; write it")
+    return value
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", value):
+        raise ValueError("must be lower-case letters, digits and _, beginning with a letter")
+    return value
+
+
+def _whole_number(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("must be a whole number, without quotes")
+    return value
+
+
+def _scale(value: object) -> object:
+    if not isinstance(value, dict) or len(value) < 2:
+        raise ValueError("must map two or more grades to what each means")
+    if any(isinstance(grade, bool) or not isinstance(grade, int) for grade in value):
+        raise ValueError("must have whole numbers without quotes on the left")
+    return value
+
+
+def _weights(value: object) -> object:
+    """A list of names means equal weights."""
+    if isinstance(value, list):
+        if len(set(map(str, value))) != len(value):
+            raise ValueError("a name stands twice")
+        return {str(name): 1 / len(value) for name in value}
+    if not isinstance(value, dict) or not value:
+        raise ValueError("must be a list of names (equal weights) or map names to weights")
+    if any(isinstance(weight, bool) or not isinstance(weight, int | float) for weight in value.values()):
+        raise ValueError("every weight must be a number")
+    return value
+
+
+Optional = Annotated[str, BeforeValidator(_text), StringConstraints(strip_whitespace=True)]
+Text = Annotated[Optional, AfterValidator(_filled)]
+Name = Annotated[Optional, AfterValidator(_name)]
+Grade = Annotated[int, BeforeValidator(_whole_number)]
+Scale = Annotated[dict[int, Text], BeforeValidator(_scale)]
+Weights = Annotated[dict[str, float], BeforeValidator(_weights)]
 
 
 class _Part(BaseModel):
@@ -34,14 +92,14 @@ class InputPart(_Part):
 
 class SkipPart(_Part):
     dimension: Name
-    equals: StrictInt
+    equals: Grade
 
 
 class DimensionPart(_Part):
     name: Name
     label: Text
     definition: Text
-    grades: dict[StrictInt, Text] = Field(min_length=2)
+    grades: Scale
     higher_is_better: StrictBool = True
     may_be_not_applicable: StrictBool = False
     skip: SkipPart | None = None
@@ -55,13 +113,13 @@ class ReversedPart(_Part):
 
 class CompositePart(_Part):
     name: Name
-    weights: dict[Name, StrictInt | StrictFloat] | list[Name] = Field(min_length=1)
+    weights: Weights
     label: Optional = ""
 
 
 class ExamplePart(_Part):
     inputs: dict[Name, Text] = Field(min_length=1)
-    scores: dict[Name, StrictInt | None] = Field(min_length=1)
+    scores: dict[Name, Grade | None] = Field(min_length=1)
     explanation: Optional = ""
 
 
@@ -120,7 +178,6 @@ def _dimension(part: DimensionPart) -> Dimension:
 
 
 def _composite(part: CompositePart) -> Composite:
-    """A list of names means equal weights; rounding in written weights (0.333) is taken out here."""
-    weights = part.weights if isinstance(part.weights, dict) else dict.fromkeys(part.weights, 1.0)
-    total = sum(weights.values()) or 1.0
-    return Composite(part.name, {name: weight / total for name, weight in weights.items()}, part.label)
+    """Rounding in written weights (0.333) is taken out here, so that they sum to one."""
+    total = sum(part.weights.values())
+    return Composite(part.name, {name: weight / total for name, weight in part.weights.items()}, part.label)

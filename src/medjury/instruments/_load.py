@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments._instrument import Instrument
-from medjury.instruments._yaml import YamlDocument, YamlError, read_yaml
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    from medjury.instruments._file import ExamplePart
 
 LIBRARY = Path(__file__).parent / "library"
 _EXAMPLES = ".examples.yaml"
@@ -42,11 +41,9 @@ def load_instrument(name_or_path: str | os.PathLike[str]) -> Instrument:
         return _load_file(Path(text))
     known = list_instruments()
     if text not in known:
-        near = difflib.get_close_matches(text, known, 1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
         raise InstrumentError(
-            f"there is no instrument {text!r}: {hint}The built-in ones are {', '.join(known)}; "
-            "your own is given by the path of its .yaml file."
+            f"there is no built-in instrument {text!r}; {nearest(text, known)} "
+            "Your own instrument is given by the path of its .yaml file."
         )
     return _load_built_in(text)
 
@@ -57,81 +54,28 @@ def _load_built_in(name: str) -> Instrument:
 
 
 def _load_file(path: Path) -> Instrument:
-    from pydantic import ValidationError
-
     from medjury.instruments._check import check_examples, check_file
     from medjury.instruments._file import ExamplesFile, InstrumentFile, to_instrument
 
-    document = _read(path)
-    try:
-        file = InstrumentFile.model_validate(document.data)
-    except ValidationError as error:
-        raise _refusal(document, _explain(error)) from None
     beside = path.with_name(path.name.removesuffix(path.suffix) + _EXAMPLES)
-    more: list[Any] = []
-    if beside.exists():
-        examples_document = _read(beside)
-        data = examples_document.data
-        try:
-            more = ExamplesFile.model_validate(
-                {"examples": data} if isinstance(data, list) else data
-            ).examples
-        except ValidationError as error:
-            raise _refusal(examples_document, _explain(error)) from None
-    faults = list(check_file(file))
-    if faults:
-        raise _refusal(document, faults)
+    more: list[ExamplePart] = []
+    try:
+        document = read_document(path)
+        file = validate(document, InstrumentFile)
+        if beside.exists():
+            beside_document = read_document(beside)
+            more = validate(beside_document, ExamplesFile).examples
+    except MedjuryError as error:
+        raise InstrumentError(str(error)) from None
+    _refuse(document, check_file(file))
     instrument = to_instrument(file, more)
-    faults = list(check_examples(instrument, file.examples))
-    if faults:
-        raise _refusal(document, faults)
-    if more and (faults := list(check_examples(instrument, more))):
-        raise _refusal(examples_document, faults)
+    _refuse(document, check_examples(instrument, file.examples))
+    if more:
+        _refuse(beside_document, check_examples(instrument, more))
     return instrument
 
 
-def _read(path: Path) -> YamlDocument:
-    try:
-        return read_yaml(path)
-    except YamlError as error:
-        raise InstrumentError(str(error)) from None
-
-
-def _refusal(document: YamlDocument, faults: Iterable[tuple[Sequence[str | int], str]]) -> InstrumentError:
-    drop = 1 if isinstance(document.data, list) else 0  # an examples file may be a bare list
-    lines = []
-    for place, problem in faults:
-        where = ".".join(str(step) for step in place) or "the file"
-        lines.append((document.line_of(place[drop:]), f"{where}: {problem}"))
-    return InstrumentError("\n".join(f"{document.path}:{line}: {text}" for line, text in sorted(lines)))
-
-
-def _explain(error: ValidationError) -> list[tuple[tuple[str | int, ...], str]]:
-    """Pydantic's findings in words that name the fix, one for each place."""
-    found: dict[tuple[str | int, ...], str] = {}
-    for each in error.errors(include_url=False, include_input=False):
-        place = tuple(step for step in each["loc"] if step not in ("[key]", *_UNION_STEPS))
-        found.setdefault(
-            place, _MESSAGES.get(each["type"], each["msg"]).format(name=(place or ("file",))[-1])
-        )
-    return list(found.items())
-
-
-# Steps that pydantic adds for the alternatives of a union; they name no place in the file.
-_UNION_STEPS = (
-    "int", "float", "dict[constrained-str,union[int,float]]", "list[constrained-str]",
-)  # fmt: skip
-
-_MESSAGES = {
-    "missing": "`{name}` is missing; add it",
-    "extra_forbidden": "`{name}` is not a field of an instrument; remove it or correct its spelling",
-    "string_type": "`{name}` must be text; put it in quotes",
-    "string_too_short": "`{name}` is empty; write it",
-    "string_pattern_mismatch": "a name is lower-case letters, digits and _, and begins with a letter",
-    "int_type": "`{name}` must be a whole number, without quotes",
-    "bool_type": "`{name}` must be true or false",
-    "model_type": "`{name}` must be a mapping of fields",
-    "dict_type": "`{name}` must be a mapping",
-    "list_type": "`{name}` must be a list",
-    "too_short": "`{name}` has too few entries (grades: two or more; lists: one or more)",
-}
+def _refuse(document: Document, faults: Iterable[tuple[tuple[str | int, ...], str]]) -> None:
+    found = sorted((document.line(place), document.complaint(place, text)) for place, text in faults)
+    if found:
+        raise InstrumentError("\n".join(text for _, text in found))
