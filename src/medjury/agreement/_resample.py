@@ -1,0 +1,211 @@
+"""Resamples as weights: how often each distinct row of the data occurs when whole clusters are drawn again.
+
+Clusters that look the same are exchangeable, so drawing how often each *pattern* comes up is exactly the
+ordinary bootstrap, and on an ordinal scale there are few patterns however many cases there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from medjury.errors import MedjuryError
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# One block of weights holds at most this many numbers: 4 MB, so that memory does not grow with the resamples.
+BLOCK = 1 << 19
+# A binomial draw costs about as much as this many draws of an index (measured).
+BINOMIAL_COST = 17
+# Above this many clusters the jackknife leaves out groups of clusters, not single ones.
+JACKKNIFE_GROUPS = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """The data as the bootstrap sees them: distinct rows, and which of them each cluster holds.
+
+    `membership[p, q]` tells how often a cluster of pattern p holds the distinct row q, and `multiplicity[p]`
+    how many clusters have that pattern; `membership` is None where every cluster is a single row, so that
+    patterns and distinct rows are the same thing.
+    """
+
+    rows: Floats
+    counts: Floats
+    inverse: Integers
+    multiplicity: Integers
+    membership: Any | None
+    n: int
+    clusters: int
+    clustered: bool
+
+    def row_weights(self, drawn: Floats) -> Floats:
+        """From how often each pattern was drawn to how often each distinct row occurs."""
+        return drawn if self.membership is None else np.asarray(drawn @ self.membership)
+
+
+def sample(rows: ArrayLike, clusters: Sequence[object] | NDArray[Any] | None = None) -> Sample:
+    """Collapse `rows` (one per item, NaN = missing) to distinct rows; `clusters` names each row's case."""
+    table = np.asarray(rows, dtype=np.float64)
+    if table.ndim == 1:
+        table = table[:, np.newaxis]
+    if table.ndim != 2:
+        raise MedjuryError(f"The rows to resample form a table of items by columns, not {table.ndim} axes.")
+    representative, inverse, counts = _distinct(table)
+    labels = None if clusters is None else cluster_codes(clusters, len(table))
+    multiplicity, membership, size = counts, None, len(table)
+    if labels is not None:
+        size = int(labels.max()) + 1 if labels.size else 0
+        if size < len(table):
+            from scipy.sparse import coo_array
+
+            ones = np.ones(len(table))
+            membership = coo_array((ones, (labels, inverse)), shape=(size, len(counts))).tocsr()
+            multiplicity = np.ones(size, dtype=np.int64)
+    return Sample(
+        rows=table[representative],
+        counts=counts.astype(np.float64),
+        inverse=inverse,
+        multiplicity=multiplicity,
+        membership=membership,
+        n=len(table),
+        clusters=size,
+        clustered=clusters is not None,
+    )
+
+
+def cluster_codes(clusters: Sequence[object] | NDArray[Any], n: int) -> Integers:
+    """Numbers 0, 1, 2… for cluster names of any kind, in order of first appearance."""
+    names = np.asarray(clusters, dtype=object) if not isinstance(clusters, np.ndarray) else clusters
+    if names.shape != (n,):
+        raise MedjuryError(f"There are {n} items but {names.size} cluster names. Give one name per item.")
+    if names.dtype.kind in "iub":
+        _, codes = np.unique(names, return_inverse=True)
+        return np.asarray(codes, dtype=np.int64)
+    known: dict[object, int] = {}
+    return np.array([known.setdefault(name, len(known)) for name in names.tolist()], dtype=np.int64)
+
+
+def draw(drawn_from: Sample, resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
+    """Blocks of resamples, each (resamples in the block, distinct rows): how often each row occurs."""
+    width = max(len(drawn_from.counts), len(drawn_from.multiplicity), 1)
+    block = max(1, BLOCK // width)
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        yield drawn_from.row_weights(_pattern_counts(drawn_from.multiplicity, size, generator))
+
+
+def leave_one_out(drawn_from: Sample, seed: int) -> tuple[Iterator[Floats], Floats, int]:
+    """Blocks of weights that leave out one cluster of each pattern, the multiplicity of each row of them, and
+    how many groups were left out instead of single clusters (0 where none were).
+
+    With more than a thousand patterns, random groups of clusters are left out: the skewness that the
+    acceleration needs shrinks with the root of the group's size exactly as the number of groups does.
+    """
+    patterns = len(drawn_from.multiplicity)
+    if patterns <= 2 * JACKKNIFE_GROUPS:
+        return _without_each(drawn_from), drawn_from.multiplicity.astype(np.float64), 0
+    return _without_groups(drawn_from, seed), np.ones(JACKKNIFE_GROUPS), JACKKNIFE_GROUPS
+
+
+def index_weights(drawn_from: Sample, indices: ArrayLike) -> Floats:
+    """The weights of given resamples: each row of `indices` lists the (0-based) items of one resample."""
+    chosen = drawn_from.inverse[np.asarray(indices, dtype=np.int64)]
+    width = len(drawn_from.counts)
+    flat = chosen + np.arange(len(chosen))[:, np.newaxis] * width
+    return np.bincount(flat.ravel(), minlength=len(chosen) * width).reshape(-1, width).astype(np.float64)
+
+
+def _distinct(table: Floats) -> tuple[Integers, Integers, Integers]:
+    """A representative of each distinct row, each row's place among them, their counts; NaN equals NaN."""
+    n = len(table)
+    codes = np.zeros(n, dtype=np.int64)
+    span = 1
+    for column in table.T:
+        column_codes, levels = _column_codes(column)
+        if span * levels > 1 << 62:
+            _, codes = np.unique(codes, return_inverse=True)
+            span = int(codes.max()) + 1
+        codes = codes * levels + column_codes
+        span *= levels
+    if span > max(4 * n, 1024):
+        _, codes = np.unique(codes, return_inverse=True)
+        span = int(codes.max()) + 1 if n else 0
+    occurrences = np.bincount(codes, minlength=span)
+    present = np.flatnonzero(occurrences)
+    representative = np.zeros(span, dtype=np.int64)
+    representative[codes] = np.arange(n)
+    place = np.cumsum(occurrences > 0) - 1
+    return representative[present], place[codes].astype(np.int64), occurrences[present].astype(np.int64)
+
+
+def _column_codes(column: Floats) -> tuple[Integers, int]:
+    missing = np.isnan(column)
+    filled = np.where(missing, 0.0, column)
+    low, high = (filled.min(), filled.max()) if column.size else (0.0, 0.0)
+    if high - low < 4096 and np.array_equal(filled, np.rint(filled)):
+        # Whole numbers, as on a rating scale: the level is its own code and nothing needs sorting.
+        return np.where(missing, 0, (filled - low).astype(np.int64) + 1), int(high - low) + 2
+    levels, codes = np.unique(column, return_inverse=True, equal_nan=True)
+    return np.asarray(codes, dtype=np.int64), max(len(levels), 1)
+
+
+def _pattern_counts(multiplicity: Integers, resamples: int, generator: np.random.Generator) -> Floats:
+    patterns, clusters = len(multiplicity), int(multiplicity.sum())
+    if patterns * BINOMIAL_COST < clusters:
+        drawn = generator.multinomial(clusters, multiplicity / clusters, size=resamples)
+        return drawn.astype(np.float64)
+    pattern_of = np.repeat(np.arange(patterns), multiplicity)
+    counts = np.empty((resamples, patterns))
+    if clusters > 1 << 14:
+        group, flat_of = max(1, BLOCK // clusters), None
+    else:
+        # A 16-bit number holds the place in a small group of resamples and the cluster, so that one table
+        # look-up gives the cell to count in.
+        group = (1 << 16) // clusters
+        flat_of = (np.arange(group)[:, np.newaxis] * patterns + pattern_of).ravel()
+    for start in range(0, resamples, group):
+        size = min(group, resamples - start)
+        if flat_of is not None:
+            index = generator.integers(0, clusters, size=(size, clusters), dtype=np.uint16)
+            index += (np.arange(size, dtype=np.uint16) * np.uint16(clusters))[:, np.newaxis]
+            cells = flat_of.take(index)
+        else:
+            cells = generator.integers(0, clusters, size=(size, clusters))
+            if patterns < clusters:
+                cells = pattern_of.take(cells)
+            cells += (np.arange(size) * patterns)[:, np.newaxis]
+        counted = np.bincount(cells.ravel(), minlength=size * patterns)
+        counts[start : start + size] = counted.reshape(size, patterns)
+    return counts
+
+
+def _without_each(drawn_from: Sample) -> Iterator[Floats]:
+    patterns, width = len(drawn_from.multiplicity), len(drawn_from.counts)
+    block = max(1, BLOCK // max(width, 1))
+    for start in range(0, patterns, block):
+        stop = min(start + block, patterns)
+        if drawn_from.membership is None:
+            weights = np.repeat(drawn_from.counts[np.newaxis], stop - start, axis=0)
+            weights[np.arange(stop - start), np.arange(start, stop)] -= 1.0
+            yield weights
+        else:
+            yield drawn_from.counts - drawn_from.membership[start:stop].toarray()
+
+
+def _without_groups(drawn_from: Sample, seed: int) -> Iterator[Floats]:
+    pattern_of = np.repeat(np.arange(len(drawn_from.multiplicity)), drawn_from.multiplicity)
+    # Its own stream, so that the resamples stay the same whether or not there is a jackknife.
+    np.random.default_rng([seed, JACKKNIFE_GROUPS]).shuffle(pattern_of)
+    width = max(len(drawn_from.counts), len(drawn_from.multiplicity))
+    block = max(1, BLOCK // width)
+    groups = np.array_split(pattern_of, JACKKNIFE_GROUPS)
+    for start in range(0, JACKKNIFE_GROUPS, block):
+        some = groups[start : start + block]
+        gone = np.stack([np.bincount(one, minlength=len(drawn_from.multiplicity)) for one in some])
+        yield drawn_from.counts - drawn_from.row_weights(gone.astype(np.float64))
