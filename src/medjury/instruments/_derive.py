@@ -12,8 +12,8 @@ def derive(instrument: Instrument, outcomes: Mapping[str, Outcome]) -> dict[str,
     """The reversed dimensions and composites, from the outcomes of the graded dimensions alone.
 
     A composite is the weighted mean of its parts. A part with weight 0 is ignored. A part that is not
-    applicable drops out and the other weights are rescaled to sum to one; with no part left the composite is
-    not applicable. A part without a score leaves the composite without one: a mean of what happens to be
+    applicable drops out and the other weights are rescaled to sum to one; with no part left, or where the
+    composite `needs_every_part`, it is not applicable. A part without a score leaves the composite without one: a mean of what happens to be
     there would compare different things.
     """
     derived: dict[str, Outcome] = {}
@@ -35,19 +35,13 @@ def _reverse(instrument: Instrument, item: Reversed, outcomes: Mapping[str, Outc
 
 
 def _combine(composite: Composite, outcomes: Mapping[str, Outcome]) -> Outcome:
-    parts: list[tuple[float, float]] = []
-    missing: list[str] = []
-    for name, weight in composite.weights.items():
-        outcome = outcomes.get(name)
-        if weight == 0 or isinstance(outcome, NotApplicable):
-            continue
-        if isinstance(outcome, Score):
-            parts.append((weight, outcome.value))
-        else:
-            missing.append(name)
+    needed = {name: outcomes.get(name) for name, weight in composite.weights.items() if weight > 0}
+    missing = [name for name, each in needed.items() if not isinstance(each, Score | NotApplicable)]
     if missing:
         return Unscored(Reason.MISSING, f"no score for {', '.join(missing)}")
-    if not parts:
-        return NotApplicable("none of its parts applies")
-    total = sum(weight for weight, _ in parts)
-    return Score(sum(weight * value for weight, value in parts) / total)
+    parts = {name: each.value for name, each in needed.items() if isinstance(each, Score)}
+    if not parts or (composite.needs_every_part and len(parts) < len(needed)):
+        without = ", ".join(name for name in needed if name not in parts)
+        return NotApplicable(f"{without}: not applicable")
+    total = sum(composite.weights[name] for name in parts)
+    return Score(sum(composite.weights[name] * value for name, value in parts.items()) / total)

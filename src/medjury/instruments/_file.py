@@ -115,6 +115,7 @@ class CompositePart(_Part):
     name: Name
     weights: Weights
     label: Optional = ""
+    needs_every_part: StrictBool = False
 
 
 class ExamplePart(_Part):
@@ -180,4 +181,5 @@ def _dimension(part: DimensionPart) -> Dimension:
 def _composite(part: CompositePart) -> Composite:
     """Rounding in written weights (0.333) is taken out here, so that they sum to one."""
     total = sum(part.weights.values())
-    return Composite(part.name, {name: weight / total for name, weight in part.weights.items()}, part.label)
+    weights = {name: weight / total for name, weight in part.weights.items()}
+    return Composite(part.name, weights, part.label, part.needs_every_part)

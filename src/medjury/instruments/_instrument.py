@@ -63,11 +63,15 @@ class Reversed:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """A weighted mean of dimensions and reversed dimensions; the weights sum to one."""
+    """A weighted mean of dimensions and reversed dimensions; the weights sum to one.
+
+    A part that is not applicable drops out, unless `needs_every_part`: then the composite is not applicable.
+    """
 
     name: str
     weights: Mapping[str, float]
     label: str = ""
+    needs_every_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
