@@ -13,8 +13,8 @@ def derive(instrument: Instrument, outcomes: Mapping[str, Outcome]) -> dict[str,
 
     A composite is the weighted mean of its parts. A part with weight 0 is ignored. A part that is not
     applicable drops out and the other weights are rescaled to sum to one; with no part left, or where the
-    composite `needs_every_part`, it is not applicable. A part without a score leaves the composite without one: a mean of what happens to be
-    there would compare different things.
+    composite `needs_every_part`, it is not applicable. A part without a score leaves the composite without
+    one: a mean of what happens to be there would compare different things.
     """
     derived: dict[str, Outcome] = {}
     for each in instrument.reversed:
@@ -44,4 +44,5 @@ def _combine(composite: Composite, outcomes: Mapping[str, Outcome]) -> Outcome:
         without = ", ".join(name for name in needed if name not in parts)
         return NotApplicable(f"{without}: not applicable")
     total = sum(composite.weights[name] for name in parts)
-    return Score(sum(composite.weights[name] * value for name, value in parts.items()) / total)
+    mean = sum(composite.weights[name] * value for name, value in parts.items()) / total
+    return Score(round(mean, 12))  # 3.8, not 3.8000000000000003

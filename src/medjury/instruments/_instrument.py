@@ -110,4 +110,8 @@ class Instrument:
         raise KeyError(f"instrument {self.name} has no dimension {name!r}; it has {known}")
 
     def fingerprint(self) -> str:
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True, default=str).encode()).hexdigest()
+        """SHA-256 of everything that may change a rating; a corrected citation does not."""
+        content = asdict(self)
+        for prose in ("licence", "citation", "notes"):
+            del content[prose]
+        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
