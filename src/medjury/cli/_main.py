@@ -20,6 +20,12 @@ COMMANDS = {
     "models": "list endpoint kinds and prices, fetch the embedded model",
     "ratings": "import clinicians' ratings, export ratings, list the runs in a store",
     "agreement": "agreement between raters, every coefficient with its interval",
+    "plan": "how many cases and raters a study of agreement needs",
+    "calibrate": "fit, apply and report a calibration of judges to clinicians, cross-fitted by case",
+    "estimate": "mean quality from few clinicians' labels and many jury scores, with a valid interval",
+    "triage": "rank the cases a clinician should see first",
+    "audit": "self-preference, stability, length and order effects, group differences, drift",
+    "rank": "rank systems: win rate, macro average, tie groups, smallest detectable difference",
     "verify": "check a run folder against its manifest and its audit log",
 }
 

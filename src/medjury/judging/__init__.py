@@ -1,1 +1,28 @@
-"""TBD"""
+"""Judging: from cases to ratings. A judge is one model with one instrument; a jury is several; each way of
+judging is one file that the engine runs."""
+
+from medjury.judging._aggregate import aggregate, derived
+from medjury.judging._combine import RULES, Rule, combine
+from medjury.judging._engine import Ledger, Progress, judge_all
+from medjury.judging._judge import Judge
+from medjury.judging._jury import Jury
+from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
+from medjury.judging._rater import Rater, Unit
+
+__all__ = [
+    "PROMPT_VERSION",
+    "RULES",
+    "Judge",
+    "Jury",
+    "Ledger",
+    "Progress",
+    "Prompt",
+    "Rater",
+    "Rule",
+    "Unit",
+    "aggregate",
+    "combine",
+    "derived",
+    "judge_all",
+    "text_block",
+]

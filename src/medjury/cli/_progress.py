@@ -1,0 +1,79 @@
+"""The live line on the terminal: done, unscored by reason, cost so far, time left."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from medjury.judging import Progress
+
+_BAR = 24
+_TERMINAL_EVERY = 0.2  # seconds between redraws
+_LOG_EVERY = 10.0  # seconds between lines where the output is a file
+
+
+class ProgressLine:
+    """Draws one line that is rewritten on a terminal, and a plain line now and then in a log."""
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream or sys.stderr
+        self._clock = clock
+        self._started = clock()
+        self._last = -1e9
+        self._width = 0
+
+    def __call__(self, progress: Progress, money: float | None, currency: str) -> None:
+        """Redraw if it is time to; called after every unit of work."""
+        now = self._clock()
+        every = _TERMINAL_EVERY if self._stream.isatty() else _LOG_EVERY
+        if now - self._last >= every:
+            self._last = now
+            self._write(self.text(progress, money, currency))
+
+    def finish(self, progress: Progress, money: float | None, currency: str) -> None:
+        self._write(self.text(progress, money, currency))
+        if self._stream.isatty():
+            self._stream.write("\n")
+            self._stream.flush()
+
+    def text(self, progress: Progress, money: float | None, currency: str) -> str:
+        done = progress.found + progress.judged
+        share = done / progress.planned if progress.planned else 1.0
+        full = int(_BAR * share)
+        parts = [
+            f"[{'#' * full}{'.' * (_BAR - full)}] {done:,} of {progress.planned:,} ({100 * share:.0f} %)",
+        ]
+        if progress.found:
+            parts.append(f"{progress.found:,} already stored")
+        if progress.unscored:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in progress.unscored.most_common())
+            parts.append(f"unscored: {reasons}")
+        parts.append("cost unknown" if money is None else f"{money:.4g} {currency}")
+        left = self._time_left(progress)
+        if left is not None:
+            parts.append(f"{_duration(left)} left")
+        return " · ".join(parts)
+
+    def _time_left(self, progress: Progress) -> float | None:
+        remaining = progress.planned - progress.found - progress.judged
+        if not progress.judged or remaining <= 0:
+            return None
+        return remaining * (self._clock() - self._started) / progress.judged
+
+    def _write(self, text: str) -> None:
+        if self._stream.isatty():
+            self._stream.write("\r" + text.ljust(self._width))
+            self._width = len(text)
+        else:
+            self._stream.write(text + "\n")
+        self._stream.flush()
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

@@ -1,0 +1,149 @@
+"""The engine: streams cases through raters, skips what the store has, stores each result before the next.
+
+Memory is bounded by the queues, not by the number of cases. Whatever ends the run (a signal, a fatal error,
+`kill -9`), every rating that was answered is in the store, except those in flight at that moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Protocol
+
+from medjury.cases import Case
+from medjury.instruments import Reason
+from medjury.judging._rater import Rater, Unit
+from medjury.models import Gate
+from medjury.ratings import Rating
+
+# Units looked up in the store at once.
+_LOOKUP = 256
+# How long calls in flight may take to finish after a stop was asked for.
+_GRACE_SECONDS = 30.0
+
+
+class Ledger(Protocol):
+    """What the engine needs of the store."""
+
+    async def settled(
+        self, keys: Collection[str], retry: Collection[Reason], *, run: str | None = None
+    ) -> set[str]:
+        """The keys that need no further work; they become part of the run."""
+
+    async def write_ratings(self, run: str, ratings: Sequence[Rating]) -> None:
+        """Returns when the rows are safely stored."""
+
+
+@dataclass
+class Progress:
+    """Counts of units of work; the command line draws its bar from them."""
+
+    planned: int = 0
+    found: int = 0  # in the store already
+    judged: int = 0  # done by this process
+    scored: int = 0  # ratings written by this process, by what became of them
+    not_applicable: int = 0
+    unscored: Counter[Reason] = field(default_factory=Counter)
+
+    def note(self, ratings: Iterable[Rating]) -> None:
+        self.judged += 1
+        for rating in ratings:
+            if rating.status == "scored":
+                self.scored += 1
+            elif rating.reason is None:
+                self.not_applicable += 1
+            else:
+                self.unscored[rating.reason] += 1
+
+
+async def judge_all(
+    cases: Iterable[Case],
+    raters: Sequence[Rater],
+    *,
+    repeats: int,
+    gate: Gate,
+    ledger: Ledger,
+    run: str,
+    retry: Collection[Reason],
+    workers: Mapping[str, int],
+    progress: Progress,
+    stop: asyncio.Event,
+) -> None:
+    """Do all the work that is not settled yet. `workers` is the number of units in flight per rater; setting
+    `stop` lets those in flight finish and starts no more. The first error ends the run and is raised."""
+    queues: dict[str, asyncio.Queue[Unit | None]] = {
+        rater.name: asyncio.Queue(maxsize=2 * workers[rater.name]) for rater in raters
+    }
+
+    async def work(queue: asyncio.Queue[Unit | None]) -> None:
+        while (unit := await queue.get()) is not None and not stop.is_set():
+            ratings = await unit.rater.rate(unit, gate)
+            await ledger.write_ratings(run, ratings)
+            progress.note(ratings)
+        if queue.empty():
+            queue.put_nowait(None)  # the next worker of this queue stops too
+
+    async def feed() -> None:
+        units = _all_units(cases, raters, repeats)
+        while not stop.is_set() and (chunk := list(islice(units, _LOOKUP))):
+            settled = await ledger.settled([unit.key for unit in chunk], retry, run=run)
+            for unit in chunk:
+                if unit.key in settled:
+                    progress.found += 1
+                else:
+                    await queues[unit.rater.name].put(unit)
+        for queue in queues.values():
+            await queue.put(None)
+
+    feeder = asyncio.create_task(feed())
+    crew = [
+        asyncio.create_task(work(queues[rater.name])) for rater in raters for _ in range(workers[rater.name])
+    ]
+    await _finish(feeder, crew, queues.values(), stop)
+
+
+async def _finish(
+    feeder: asyncio.Task[None],
+    crew: Sequence[asyncio.Task[None]],
+    queues: Iterable[asyncio.Queue[Unit | None]],
+    stop: asyncio.Event,
+) -> None:
+    """Wait for all; after a stop or an error give calls in flight a little time, then cancel them."""
+    tasks = [feeder, *crew]
+    stopped = asyncio.create_task(_wait(stop))
+    try:
+        waiting = set(tasks)
+        while waiting and not stop.is_set():
+            done, _ = await asyncio.wait({*waiting, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            waiting -= done
+            if any(task.exception() for task in done):
+                stop.set()
+        if waiting:
+            feeder.cancel()
+            for queue in queues:  # wake the workers that wait for work which will not come
+                while not queue.empty():
+                    queue.get_nowait()
+                queue.put_nowait(None)
+            await asyncio.wait(waiting, timeout=_GRACE_SECONDS)
+    finally:
+        stopped.cancel()
+        for task in tasks:
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+
+
+async def _wait(stop: asyncio.Event) -> None:
+    await stop.wait()
+
+
+def _all_units(cases: Iterable[Case], raters: Sequence[Rater], repeats: int) -> Iterator[Unit]:
+    for case in cases:
+        for repeat in range(repeats):
+            for rater in raters:
+                yield from rater.units(case, repeat)

@@ -1,0 +1,237 @@
+"""The judge: one model with one instrument and its settings, asked once per case (or once per dimension)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from medjury.cases import Case
+from medjury.instruments import (
+    Example,
+    Instrument,
+    NotApplicable,
+    Outcome,
+    Reason,
+    Score,
+    Unscored,
+    output_schema,
+    problems,
+    read_answer,
+)
+from medjury.judging._prompt import PROMPT_VERSION, Prompt
+from medjury.judging._rater import Unit
+from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request
+from medjury.ratings import Rating, Status
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model that grades by an instrument.
+
+    `per_dimension` asks one call per dimension (dimensions tied by a skip rule stay together); `reasks` is how
+    often an unusable answer is handed back with what was wrong. Repeats use `seed + repeat`.
+    """
+
+    model: ChatModel
+    instrument: Instrument
+    temperature: float | None = 0.0
+    seed: int | None = 0
+    max_tokens: int = 1024
+    explain: bool = True
+    per_dimension: bool = False
+    reasks: int = 2
+    examples: Sequence[Example] = ()
+    _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
+    _schemas: Mapping[tuple[str, ...], Mapping[str, object]] = field(init=False, repr=False, compare=False)
+    _voice: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        groups = _groups(self.instrument, self.per_dimension)
+        prompts = {
+            group: Prompt.build(self.instrument, group, explain=self.explain, examples=self.examples)
+            for group in groups
+        }
+        schemas = {group: output_schema(self.instrument, group, explain=self.explain) for group in groups}
+        object.__setattr__(self, "_prompts", prompts)
+        object.__setattr__(self, "_schemas", schemas)
+        object.__setattr__(self, "_voice", self._hash_settings(prompts))
+
+    def _hash_settings(self, prompts: Mapping[tuple[str, ...], Prompt]) -> str:
+        """Hash of everything but the case that determines an answer."""
+        settings = {
+            "model": dict(self.model.identity),
+            "instrument": self.instrument.fingerprint(),
+            "prompt": [PROMPT_VERSION, [[m.role, m.content] for p in prompts.values() for m in p.opening]],
+            "temperature": self.temperature,
+            "seed": self.seed,
+            "max_tokens": self.max_tokens,
+            "explain": self.explain,
+            "per_dimension": self.per_dimension,
+            "reasks": self.reasks,
+        }
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def models(self) -> Sequence[ChatModel]:
+        return (self.model,)
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The dimensions asked together: one call each for every case and repeat."""
+        return tuple(self._prompts)
+
+    def voice(self) -> str:
+        """The hash of everything but name and case that determines an answer."""
+        return self._voice
+
+    def units(self, case: Case, repeat: int) -> list[Unit]:
+        stem = hashlib.sha256(f"{self._voice} {self.name} {case.fingerprint()} {repeat}".encode())
+        units = []
+        for group in self._prompts:
+            digest = stem.copy()
+            digest.update("\0".join(group).encode())
+            units.append(Unit(self, case, group, repeat, digest.hexdigest()))
+        return units
+
+    def request(self, unit: Unit) -> Request | Unscored:
+        """The first question of a unit, or why it cannot be asked."""
+        messages = self._prompts[unit.dimensions].messages(unit.case)
+        if isinstance(messages, Unscored):
+            return messages
+        return Request(
+            messages=messages,
+            schema=self._schemas[unit.dimensions],
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            seed=None if self.seed is None else self.seed + unit.repeat,
+        )
+
+    async def rate(self, unit: Unit, gate: Gate) -> list[Rating]:
+        request = self.request(unit)
+        if isinstance(request, Unscored):
+            return self._rows(unit, dict.fromkeys(unit.dimensions, request), None)
+        answers: list[Answer] = []
+        best: Mapping[str, Outcome] | None = None
+        for _ in range(1 + self.reasks):
+            try:
+                answer = await gate.ask(self.model, request, repeat=unit.repeat)
+            except ModelError as error:
+                if error.fatal:
+                    raise
+                if best is None:
+                    best = dict.fromkeys(unit.dimensions, Unscored(error.reason, error.message))
+                break
+            answers.append(answer)
+            outcomes = self._read(answer.reply, unit.dimensions)
+            if best is None or _unscored(outcomes) <= _unscored(best):
+                best = outcomes
+            if not _unscored(outcomes) or not _worth_asking_again(outcomes):
+                break
+            complaint = Message("user", problems(self.instrument, outcomes))
+            said = Message("assistant", answer.reply.text)
+            first = request.messages[: len(self._prompts[unit.dimensions].opening) + 1]
+            request = Request(
+                (*first, said, complaint), request.schema, request.max_tokens, request.temperature, request.seed
+            )
+        assert best is not None
+        return self._rows(unit, best, answers)
+
+    def _read(self, reply: Reply, dimensions: Sequence[str]) -> Mapping[str, Outcome]:
+        if reply.finish == "refusal":
+            return dict.fromkeys(dimensions, Unscored(Reason.REFUSAL, "the model declined to answer"))
+        if reply.finish == "length":
+            problem = f"the answer was cut off at {self.max_tokens} tokens; raise max_tokens"
+            return dict.fromkeys(dimensions, Unscored(Reason.TRUNCATED, problem))
+        if not reply.text.strip():
+            return dict.fromkeys(dimensions, Unscored(Reason.EMPTY, "the model answered with nothing"))
+        return read_answer(self.instrument, reply.text, dimensions)
+
+    def _rows(
+        self, unit: Unit, outcomes: Mapping[str, Outcome], answers: Sequence[Answer] | None
+    ) -> list[Rating]:
+        """One row per dimension; the calls' tokens, seconds and cost are shared out so that sums stay true.
+        No call made (None) costs 0; calls that failed (none answered) cost nobody knows how much."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        rows = len(unit.dimensions)
+        known = answers is None or bool(answers)
+        replies = [answer.reply for answer in answers or ()]
+        costs = [answer.cost for answer in answers or ()]
+        cost = sum(each or 0.0 for each in costs) / rows if known and None not in costs else None
+        seconds = sum(reply.seconds for reply in replies) / rows if known else None
+        tokens_in = sum(reply.tokens_in for reply in replies)
+        tokens_out = sum(reply.tokens_out for reply in replies)
+        ratings = []
+        for index, dimension in enumerate(unit.dimensions):
+            score, status, reason, explanation = outcome_columns(outcomes[dimension])
+            ratings.append(
+                Rating(
+                    item=unit.case.id,
+                    system=unit.case.system,
+                    rater=self.name,
+                    rater_kind="judge",
+                    instrument=f"{self.instrument.name}@{self.instrument.version}",
+                    dimension=dimension,
+                    repeat=unit.repeat,
+                    score=score,
+                    status=status,
+                    reason=reason,
+                    explanation=explanation,
+                    seconds=seconds,
+                    tokens_in=share(tokens_in, rows, index) if known else None,
+                    tokens_out=share(tokens_out, rows, index) if known else None,
+                    cost=cost,
+                    created_at=now,
+                    key=unit.key,
+                )
+            )
+        return ratings
+
+
+def outcome_columns(outcome: Outcome) -> tuple[float | None, Status, Reason | None, str]:
+    """An outcome as the columns score, status, reason and explanation of a rating."""
+    match outcome:
+        case Score(value, explanation):
+            return value, "scored", None, explanation
+        case NotApplicable(explanation):
+            return None, "not_applicable", None, explanation
+        case Unscored(reason, message):
+            return None, "unscored", reason, message
+
+
+def share(total: int, rows: int, index: int) -> int:
+    """Split a whole number over rows so that the parts sum to it exactly."""
+    part, rest = divmod(total, rows)
+    return part + (1 if index < rest else 0)
+
+
+def _unscored(outcomes: Mapping[str, Outcome]) -> int:
+    return sum(isinstance(outcome, Unscored) for outcome in outcomes.values())
+
+
+def _worth_asking_again(outcomes: Mapping[str, Outcome]) -> bool:
+    """A model can mend its form when told; it does not mend a refusal or the token limit."""
+    hopeless = {Reason.REFUSAL, Reason.TRUNCATED}
+    return not any(isinstance(each, Unscored) and each.reason in hopeless for each in outcomes.values())
+
+
+def _groups(instrument: Instrument, per_dimension: bool) -> list[tuple[str, ...]]:
+    """All dimensions at once, or one each; a dimension and the one its skip rule looks at stay together."""
+    names = [dimension.name for dimension in instrument.dimensions]
+    if not per_dimension:
+        return [tuple(names)]
+    leader = {dimension.name: dimension.skip.dimension if dimension.skip else dimension.name
+              for dimension in instrument.dimensions}  # fmt: skip
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        head = name
+        while leader[head] != head:
+            head = leader[head]
+        groups.setdefault(head, []).append(name)
+    return [tuple(sorted(group, key=names.index)) for group in groups.values()]

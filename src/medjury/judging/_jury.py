@@ -1,0 +1,68 @@
+"""The jury: several judges, their repeats, and how their votes become one rating."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
+
+from medjury.errors import MedjuryError
+from medjury.judging._aggregate import aggregate, derived
+from medjury.judging._combine import Rule
+from medjury.judging._judge import Judge
+from medjury.ratings import Rating
+
+
+@dataclass(frozen=True)
+class Jury:
+    """Judges that grade by one instrument. `quorum` is how many judges must have given a score; by default
+    more than half. Two judges that would give the very same answers are refused: that is one voice counted
+    twice, and `repeats` is the way to ask one judge again."""
+
+    judges: Sequence[Judge]
+    repeats: int = 1
+    rule: Rule = "mean"
+    quorum: int | None = None
+    name: str = "jury"
+
+    def __post_init__(self) -> None:
+        if not self.judges:
+            raise MedjuryError("a jury needs at least one judge")
+        names = [judge.name for judge in self.judges]
+        for name in names:
+            if names.count(name) > 1:
+                raise MedjuryError(f"two judges are called {name!r}; give each its own `name`")
+            if name == self.name:
+                raise MedjuryError(f"a judge and the jury are both called {name!r}; rename one")
+        voices: dict[str, str] = {}
+        for judge in self.judges:
+            twin = voices.setdefault(judge.voice(), judge.name)
+            if twin != judge.name:
+                raise MedjuryError(
+                    f"judges {twin!r} and {judge.name!r} are the same model with the same settings: one voice "
+                    "counted twice. Change a setting (seed, temperature, model), or use `repeats`."
+                )
+        fingerprints = {judge.instrument.fingerprint() for judge in self.judges}
+        if len(fingerprints) > 1:
+            raise MedjuryError("the judges of a jury must use the same instrument")
+
+    def ratings(self, votes: Iterable[Rating]) -> Iterator[Rating]:
+        """Every vote, then what follows from it: the jury's rows, reversed dimensions and composites.
+
+        `votes` come grouped by item and system, as a store gives them; clinicians' rows pass through.
+        """
+        instrument = self.judges[0].instrument
+        names = [judge.name for judge in self.judges]
+        for _, group in groupby(votes, key=lambda row: (row.item, row.system)):
+            rows = list(group)
+            jury = list(
+                aggregate(
+                    rows,
+                    judges=names,
+                    repeats=self.repeats,
+                    rule=self.rule,
+                    quorum=self.quorum,
+                    name=self.name,
+                )
+            )
+            yield from chain(rows, jury, derived([*rows, *jury], instrument))

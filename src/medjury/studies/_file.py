@@ -1,0 +1,114 @@
+"""The study file as it is written: every setting, its default and its limits. Words only; nothing is opened."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CasesPart(_Part):
+    """Where the cases are; `mapping` renames a hospital's own columns."""
+
+    path: str
+    mapping: dict[str, Any] | None = None
+
+
+class PricePart(_Part):
+    """Money per million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+
+
+class JudgePart(_Part):
+    """One judge: what is asked (kind and its options) and how."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: str
+    name: Name | None = None
+    temperature: float | None = Field(default=0.0, ge=0, le=2)
+    seed: int | None = 0
+    max_tokens: int = Field(default=1024, ge=1)
+    explain: bool = True
+    per_dimension: bool = False
+    reasks: int = Field(default=2, ge=0, le=2)
+    concurrency: int | None = Field(default=None, ge=1, le=1024)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    price: PricePart | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What goes to the endpoint kind (url, model, key variable and so on)."""
+        return dict(self.model_extra or {})
+
+
+class JuryPart(_Part):
+    """How votes become one rating."""
+
+    name: Name = "jury"
+    aggregate: Literal["mean", "median", "majority"] = "mean"
+    quorum: int | None = Field(default=None, ge=1)
+
+
+class HumansPart(_Part):
+    """Clinicians' ratings of the same cases."""
+
+    path: str
+    mapping: str | None = None
+    keep_names: bool = False
+
+
+class BudgetPart(_Part):
+    """The run stops asking at either cap and is then INCOMPLETE."""
+
+    money: float | None = Field(default=None, gt=0)
+    calls: int | None = Field(default=None, ge=1)
+
+
+class StudyFile(_Part):
+    """The whole file."""
+
+    study: Name
+    cases: CasesPart
+    instrument: str
+    judges: list[JudgePart] = Field(min_length=1)
+    jury: JuryPart = JuryPart()
+    repeats: int = Field(default=1, ge=1, le=1000)
+    humans: HumansPart | None = None
+    output: str | None = None
+    store: str | None = None
+    allow_hosts: list[str] = []
+    redact: dict[str, Any] | bool | None = None
+    budget: BudgetPart = BudgetPart()
+    max_unscored: float = Field(default=0.05, ge=0, le=1)
+    examples: bool = False
+
+    @field_validator("cases", "humans", mode="before")
+    @classmethod
+    def _a_bare_path_is_enough(cls, value: Any) -> Any:
+        return {"path": value} if isinstance(value, str) else value
+
+    @field_validator("judges", mode="before")
+    @classmethod
+    def _a_bare_kind_is_enough(cls, value: Any) -> Any:
+        if isinstance(value, list):
+            return [{"kind": each} if isinstance(each, str) else each for each in value]
+        return value
+
+    @model_validator(mode="after")
+    def _quorum_fits_the_jury(self) -> StudyFile:
+        if self.jury.quorum is not None and self.jury.quorum > len(self.judges):
+            raise ValueError(
+                f"jury.quorum is {self.jury.quorum}, but there are only {len(self.judges)} judges; lower it"
+            )
+        return self

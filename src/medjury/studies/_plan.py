@@ -1,0 +1,117 @@
+"""The plan: every case is read once before any call, so that a run knows its size, its price and its faults."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument, Unscored
+from medjury.judging import Judge
+from medjury.models import PriceList, estimate_tokens
+from medjury.studies._study import Study
+
+# Stated assumptions for what cannot be known before asking.
+TOKENS_PER_EXPLANATION = 45
+TOKENS_PER_SCORE = 12
+SECONDS_PER_CALL = 5.0
+_MOST_SYSTEMS = 1_000
+
+
+@dataclass(frozen=True)
+class JudgePlan:
+    """What one judge is expected to use. `money` is None where the price is not known."""
+
+    name: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    money: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will do. Calls count first questions; an unusable answer is asked again at most twice."""
+
+    cases: int
+    skipped: int
+    systems: Mapping[str, int]
+    data_hash: str
+    lacking: int  # cases without an input that the instrument needs: they will be unscored
+    judges: tuple[JudgePlan, ...]
+    currency: str
+
+    @property
+    def calls(self) -> int:
+        return sum(judge.calls for judge in self.judges)
+
+    @property
+    def money(self) -> float | None:
+        """The estimate for all judges; None where a price is not known."""
+        known = [judge.money for judge in self.judges]
+        return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
+
+
+def plan_study(study: Study, prices: PriceList) -> Plan:
+    """Read every case once: count it, hash it, check its inputs and estimate its tokens."""
+    count = lacking = 0
+    systems: Counter[str] = Counter()
+    digest = hashlib.sha256()
+    judges = study.jury.judges
+    tokens_in = dict.fromkeys((judge.name for judge in judges), 0)
+    calls = dict.fromkeys((judge.name for judge in judges), 0)
+    for case in study.cases:
+        count += 1
+        digest.update(case.fingerprint().encode())
+        if len(systems) < _MOST_SYSTEMS or case.system in systems:
+            systems[case.system] += 1
+        lacks = False
+        for judge in judges:
+            for unit in judge.units(case, 0):
+                request = judge.request(unit)
+                if isinstance(request, Unscored):
+                    lacks = True
+                    continue
+                calls[judge.name] += 1
+                tokens_in[judge.name] += sum(estimate_tokens(message.content) for message in request.messages)
+        lacking += lacks
+    if not count:
+        raise MedjuryError(f"{study.settings.cases.path}: holds no case that could be read")
+    if lacking == count:
+        needed = ", ".join(each.name for each in study.instrument.inputs if each.required)
+        raise MedjuryError(
+            f"{study.settings.cases.path}: no case has all that {study.instrument.name} needs ({needed}); "
+            "name them in the file, or map your own columns with `cases: {path, mapping}`"
+        )
+    plans = tuple(
+        _judge_plan(study, judge, calls[judge.name], tokens_in[judge.name], prices) for judge in judges
+    )
+    skipped = int(getattr(study.cases, "skipped", 0))
+    return Plan(count, skipped, dict(systems), digest.hexdigest(), lacking, plans, prices.currency)
+
+
+def _judge_plan(study: Study, judge: Judge, calls: int, tokens_in: int, prices: PriceList) -> JudgePlan:
+    repeats = study.jury.repeats
+    part = next(
+        part for part, each in zip(study.settings.judges, study.jury.judges, strict=True) if each is judge
+    )
+    calls, tokens_in = calls * repeats, tokens_in * repeats
+    groups = len(judge.groups)
+    tokens_out = calls * _answer_tokens(study.instrument, judge.explain) // groups
+    workers = 1 if judge.model.host is None else part.concurrency or 16
+    return JudgePlan(
+        judge.name,
+        calls,
+        tokens_in,
+        tokens_out,
+        prices.estimate(judge.model, tokens_in, tokens_out),
+        calls * SECONDS_PER_CALL / workers,
+    )
+
+
+def _answer_tokens(instrument: Instrument, explain: bool) -> int:
+    each = TOKENS_PER_SCORE + (TOKENS_PER_EXPLANATION if explain else 0)
+    return each * len(instrument.dimensions)

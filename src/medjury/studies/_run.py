@@ -1,0 +1,260 @@
+"""The run: from a study to a run folder. Whatever stops it, the next run goes on where it stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from medjury.errors import MedjuryError
+from medjury.instruments import TRANSIENT, Reason
+from medjury.judging import Progress, judge_all
+from medjury.models import AuditLog, Budget, Gate, Limits, ModelError, PriceList
+from medjury.ratings import Rating, Store, StoreDesk, open_store, write_ratings
+from medjury.studies._humans import read_humans
+from medjury.studies._manifest import coverage, describe, file_hash, now, run_name, write_manifest
+from medjury.studies._plan import Plan, plan_study
+from medjury.studies._study import Study
+
+Status = Literal["complete", "incomplete", "failed"]
+Watcher = Callable[[Progress, float | None, str], None]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came of a run. `why` says in words why it is not complete."""
+
+    status: Status
+    why: str
+    folder: Path
+    run: str
+    progress: Progress
+    calls: int
+    money: float | None
+    currency: str
+    coverage: dict[str, Any]
+
+
+def run_study(
+    study: Study,
+    *,
+    watch: Watcher | None = None,
+    retry_unscored: bool = False,
+    report: Callable[[Path], None] | None = None,
+) -> RunResult:
+    """Run to the end, or to the first Ctrl-C, and write the run folder. `report` writes the page from it."""
+    prices = study_prices(study)
+    plan = plan_study(study, prices)
+    humans = read_humans(study)
+    study.output.mkdir(parents=True, exist_ok=True)
+    manifest = describe(study, plan, prices.as_of)
+    with open_store(study.store) as store:
+        run = run_name(study, plan)
+        write_manifest(study.output, manifest)
+        store.put_run(run, manifest)
+        if humans is not None:
+            manifest["humans"] = humans.summary
+            store.write_ratings(run, humans.ratings)
+        outcome = _run_loop(_judge(study, plan, store, run, prices, watch, retry_unscored))
+        result = _conclude(study, plan, store, run, outcome, manifest)
+    if report is not None:
+        report(study.output)
+    return result
+
+
+def study_prices(study: Study) -> PriceList:
+    """The shipped prices, with the study's own on top."""
+    prices = PriceList.shipped()
+    for judge, part in zip(study.jury.judges, study.settings.judges, strict=True):
+        if part.price is not None:
+            prices = prices.with_price(
+                judge.model, input=part.price.input, output=part.price.output, cached_input=part.price.cached_input
+            )
+    return prices
+
+
+@dataclass
+class _Outcome:
+    progress: Progress
+    calls: int = 0
+    money: float | None = 0.0
+    interrupted: bool = False
+    fatal: str = ""
+
+
+async def _judge(
+    study: Study,
+    plan: Plan,
+    store: Store,
+    run: str,
+    prices: PriceList,
+    watch: Watcher | None,
+    retry_unscored: bool,
+) -> _Outcome:
+    spent = store.spent(run)
+    budget = Budget(
+        money=study.settings.budget.money, calls=study.settings.budget.calls,
+        spent_money=spent.money, spent_calls=spent.calls,
+    )  # fmt: skip
+    progress = Progress(planned=plan.cases * study.jury.repeats * sum(
+        len(judge.groups) for judge in study.jury.judges
+    ))  # fmt: skip
+    outcome = _Outcome(progress)
+    stop = asyncio.Event()
+    models = [judge.model for judge in study.jury.judges]
+    async with StoreDesk(store, run) as desk:
+        gate = Gate(
+            cache=desk,
+            allow_hosts=study.settings.allow_hosts,
+            budget=budget,
+            prices=prices,
+            audit=AuditLog(study.output / "audit.jsonl"),
+            limits={
+                judge.name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)
+                for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
+            },
+        )
+        gate.check(models)
+        drawing = asyncio.create_task(_draw(watch, progress, gate, prices.currency))
+        try:
+            with _interrupts(stop, outcome):
+                await judge_all(
+                    study.cases,
+                    study.jury.judges,
+                    repeats=study.jury.repeats,
+                    gate=gate,
+                    ledger=desk,
+                    run=run,
+                    retry=frozenset(Reason) if retry_unscored else TRANSIENT,
+                    workers=study.workers,
+                    progress=progress,
+                    stop=stop,
+                )
+        except ModelError as error:
+            outcome.fatal = error.message
+        finally:
+            drawing.cancel()
+            for model in models:
+                await model.close()
+            outcome.calls, outcome.money = gate.calls, gate.money
+    return outcome
+
+
+async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency: str) -> None:
+    while watch is not None:
+        watch(progress, gate.money, currency)
+        await asyncio.sleep(0.2)
+
+
+@contextlib.contextmanager
+def _interrupts(stop: asyncio.Event, outcome: _Outcome) -> Iterator[None]:
+    """The first Ctrl-C (or a polite kill) stops new calls and lets those in flight be stored; the second
+    ends at once, which loses only what was in flight."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+
+    def interrupt() -> None:
+        if stop.is_set() and task is not None:
+            task.cancel()
+        outcome.interrupted = True
+        stop.set()
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    try:
+        for each in signals:
+            loop.add_signal_handler(each, interrupt)
+    except (NotImplementedError, ValueError, RuntimeError):  # Windows, or not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        for each in signals:
+            loop.remove_signal_handler(each)
+
+
+def _run_loop(work: Any) -> Any:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(work)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work)
+
+
+def _conclude(
+    study: Study, plan: Plan, store: Store, run: str, outcome: _Outcome, manifest: dict[str, Any]
+) -> RunResult:
+    """Write what the run folder holds, and say plainly what came of the run."""
+    covered = coverage(store.counts(run))
+    status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
+    _export(study, store.ratings(run), study.output)
+    files = ("ratings.parquet", "ratings.csv")
+    spent = store.spent(run)
+    manifest |= {
+        "status": status,
+        "why": why,
+        "finished_at": now(),
+        "coverage": covered,
+        "units": {"planned": outcome.progress.planned, "done": outcome.progress.found + outcome.progress.judged},
+        "calls": spent.calls,
+        "cost": None if outcome.money is None else spent.money,
+        "files": {name: file_hash(study.output / name) for name in files},
+    }
+    write_manifest(study.output, manifest)
+    store.put_run(run, manifest)
+    return RunResult(
+        status, why, study.output, run, outcome.progress, outcome.calls, outcome.money, plan.currency, covered
+    )
+
+
+def judge_outcome(
+    study: Study, progress: Progress, covered: dict[str, Any], interrupted: bool, fatal: str
+) -> tuple[Status, str]:
+    """Complete, incomplete or failed, and why."""
+    done = progress.found + progress.judged
+    reasons = dict(covered["unscored_by_reason"])
+    capped = reasons.pop(Reason.OVER_BUDGET.value, 0)
+    if fatal:
+        return "failed", fatal
+    if interrupted or done < progress.planned:
+        return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
+    if capped:
+        return "incomplete", f"the budget was reached: {capped:,} ratings were not asked for; raise it and run again"
+    answered = covered["scored"] + covered["not_applicable"] + sum(reasons.values())
+    share = sum(reasons.values()) / answered if answered else 0.0
+    if share > study.settings.max_unscored:
+        listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+        return "failed", (
+            f"{100 * share:.1f} % of the ratings are unscored, more than max_unscored "
+            f"({100 * study.settings.max_unscored:g} %): {listed}"
+        )
+    return "complete", ""
+
+
+def _export(study: Study, votes: Iterator[Rating], folder: Path) -> None:
+    """Votes, the jury's rows and composites, as Parquet and CSV; a half-written file never has the name."""
+    ratings = study.jury.ratings(votes)
+    parts = [folder / "ratings.part.parquet", folder / "ratings.part.csv"]
+    write_ratings(ratings, parts[0])
+    write_ratings(parts[0], parts[1])
+    for part in parts:
+        os.replace(part, folder / part.name.replace(".part", ""))
+
+
+def check_study(study: Study) -> Plan:
+    """Everything short of the first call: the plan, hosts and prices. For `--dry-run`."""
+    prices = study_prices(study)
+    plan = plan_study(study, prices)
+    if study.settings.budget.money is not None and plan.money is None:
+        unknown = ", ".join(judge.name for judge in plan.judges if judge.money is None)
+        raise MedjuryError(
+            f"{study.file}: budget.money is set, but the price of {unknown} is not known; "
+            "add `price: {input: ..., output: ...}` (per million tokens) to that judge"
+        )
+    return plan

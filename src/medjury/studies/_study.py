@@ -1,0 +1,124 @@
+"""The study: the file's words turned into the things they name, all checked before the first call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from medjury.cases import Case, read_cases
+from medjury.documents import Document, read_document, validate
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument, load_instrument
+from medjury.judging import Judge, Jury
+from medjury.models import make_model
+from medjury.studies._file import JudgePart, StudyFile
+
+DEFAULT_CONCURRENCY = 64
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study ready to be planned and run. `settings` is the file as validated; paths are resolved."""
+
+    name: str
+    file: Path
+    settings: StudyFile
+    instrument: Instrument
+    jury: Jury
+    cases: Iterable[Case]
+    output: Path
+    store: str
+
+    @property
+    def workers(self) -> Mapping[str, int]:
+        """Units in flight per judge: half more than the calls, so that storing never idles a connection."""
+        return {
+            judge.name: max(2, (part.concurrency or DEFAULT_CONCURRENCY) * 3 // 2)
+            for judge, part in zip(self.jury.judges, self.settings.judges, strict=True)
+        }
+
+
+def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
+    """Read a study file; every problem is reported with its line and what to do about it."""
+    document = read_document(path)
+    settings = validate(document, StudyFile)
+    folder = Path(document.file).resolve().parent
+    instrument = _named(document, ("instrument",), lambda: _load_instrument(settings.instrument, folder))
+    judges = [
+        _named(document, ("judges", index), lambda part=part: _make_judge(part, instrument, settings.examples))
+        for index, part in enumerate(settings.judges)
+    ]
+    jury = _named(
+        document,
+        ("judges",),
+        lambda: Jury(
+            judges,
+            repeats=settings.repeats,
+            rule=settings.jury.aggregate,
+            quorum=settings.jury.quorum,
+            name=settings.jury.name,
+        ),
+    )
+    cases = _named(
+        document,
+        ("cases",),
+        lambda: read_cases(
+            folder / settings.cases.path,
+            mapping=settings.cases.mapping,
+            on_bad="skip" if skip_bad_cases else "refuse",
+        ),
+    )
+    output = folder / (settings.output or f"runs/{settings.study}")
+    return Study(
+        settings.study,
+        Path(document.file),
+        settings,
+        instrument,
+        jury,
+        cases,
+        output,
+        _named(document, ("store",), lambda: _store_address(settings.store, folder, output)),
+    )
+
+
+def _named(document: Document, place: tuple[str | int, ...], build: Any) -> Any:
+    """Run one step of the set-up; what goes wrong in it is told with the line of the file that asked for it."""
+    try:
+        return build()
+    except MedjuryError as error:
+        raise MedjuryError(document.complaint(place, str(error))) from None
+
+
+def _load_instrument(name: str, folder: Path) -> Instrument:
+    return load_instrument(folder / name if name.endswith((".yaml", ".yml")) else name)
+
+
+def _make_judge(part: JudgePart, instrument: Instrument, examples: bool) -> Judge:
+    options = part.options
+    name = part.name or str(options.get("model") or part.kind)
+    return Judge(
+        make_model(part.kind, name=name, **options),
+        instrument,
+        temperature=part.temperature,
+        seed=part.seed,
+        max_tokens=part.max_tokens,
+        explain=part.explain,
+        per_dimension=part.per_dimension,
+        reasks=part.reasks,
+        examples=instrument.examples if examples else (),
+    )
+
+
+def _store_address(store: str | None, folder: Path, output: Path) -> str:
+    """A path, or a database URL. `env:NAME` takes it from the environment, where a password belongs."""
+    if store is None:
+        return str(output / "ratings.sqlite")
+    if store.startswith("env:"):
+        name = store.removeprefix("env:")
+        if not os.environ.get(name):
+            raise MedjuryError(f"the environment variable {name} is not set; it must hold the store's URL")
+        store = os.environ[name]
+    return store if "://" in store else str(folder / store)
