@@ -26,6 +26,10 @@ COMMANDS = {
     "triage": "rank the cases a clinician should see first",
     "audit": "self-preference, stability, length and order effects, group differences, drift",
     "rank": "rank systems: win rate, macro average, tie groups, smallest detectable difference",
+    "metrics": "text metrics between reference and hypothesis, all in one pass",
+    "impact": "which clinically loaded things changed between what was said and what was recognised",
+    "align": "align what was said with what was recognised, turn by turn",
+    "transcripts": "from two transcripts to a finished study of clinical impact",
     "verify": "check a run folder against its manifest and its audit log",
 }
 
