@@ -1,0 +1,87 @@
+"""The normaliser: two transcripts that say the same are made to look the same before they are compared.
+
+In this order: numbers to British words, lower case, hyphens and slashes to spaces, punctuation and other signs
+removed, white space collapsed, and (only on request) the sounds of hesitation removed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from importlib import resources
+
+from medjury.transcripts._numbers import spell, spell_decimal, spell_ordinal
+
+# A number: perhaps a minus sign that opens a word, digits perhaps grouped in threes by commas, perhaps a fraction
+# or an ordinal ending. A full stop with no digit after it ends a sentence and is not part of the number.
+NUMBER = re.compile(
+    r"(?:(?<![^\s(])(?P<minus>[-−])(?=\.?\d))?"
+    r"(?:(?P<whole>\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.(?P<fraction>\d+)|(?P<ordinal>st|nd|rd|th)\b)?"
+    r"|(?<!\d)\.(?P<bare>\d+))",
+    re.IGNORECASE,
+)
+SPOKEN_SIGNS = {"%": " percent ", "&": " and ", "+": " plus "}
+# Removed without a trace, so that "it's" and "its", "a.m." and "am" are one word.
+JOINING_SIGNS = "'’‘ʼ`´."
+
+
+class _Signs(dict[int, str | None]):
+    """What becomes of each character, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str | None:
+        sign = chr(code)
+        if sign in SPOKEN_SIGNS:
+            image: str | None = SPOKEN_SIGNS[sign]
+        elif sign in JOINING_SIGNS:
+            image = None
+        elif unicodedata.category(sign)[0] in "PSZC":
+            image = " "
+        else:
+            image = sign
+        self[code] = image
+        return image
+
+
+_SIGNS = _Signs()
+
+
+def normalise(text: str, *, remove_fillers: bool = False) -> str:
+    """The text as lower-case words with single spaces between them.
+
+    >>> normalise("It's the 1st of May; I took 23 tablets, well-spaced.")
+    'its the first of may i took twenty three tablets well spaced'
+    >>> normalise("Um, not really.", remove_fillers=True)
+    'not really'
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    words = NUMBER.sub(_in_words, text).lower().translate(_SIGNS).split()
+    if remove_fillers:
+        silent = fillers()
+        words = [word for word in words if word not in silent]
+    return " ".join(words)
+
+
+@cache
+def fillers() -> frozenset[str]:
+    """The non-lexical tokens that `remove_fillers` takes out, from the data file beside this module."""
+    text = resources.files("medjury.transcripts").joinpath("fillers.txt").read_text(encoding="utf-8")
+    return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
+
+
+def _in_words(match: re.Match[str]) -> str:
+    whole = _western((match["whole"] or "").replace(",", ""))
+    fraction = _western(match["fraction"] or match["bare"] or "")
+    if match["ordinal"]:
+        words = spell_ordinal(whole)
+    elif fraction:
+        words = spell_decimal(whole, fraction)
+    else:
+        words = spell(whole)
+    return f" minus {words} " if match["minus"] else f" {words} "
+
+
+def _western(digits: str) -> str:
+    """The digits of any script as 0 to 9."""
+    return digits if digits.isascii() else "".join(str(unicodedata.digit(digit)) for digit in digits)
