@@ -1,5 +1,28 @@
-"""Ratings: one row shape for clinicians, judges, juries and metrics, and the append-only store that keeps them."""
+"""Ratings: one row shape for clinicians, judges, juries and metrics, and the store that keeps them."""
 
-from medjury.ratings._rating import Rating, RaterKind, Status
+from medjury.ratings._desk import StoreDesk
+from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
+from medjury.ratings._rating import RaterKind, Rating, Status
+from medjury.ratings._store import RatingCount, RunRecord, Spent, Store, open_store
+from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked
+from medjury.ratings._transaction import StoredReply
 
-__all__ = ["Rating", "RaterKind", "Status"]
+__all__ = [
+    "Busy",
+    "Claimed",
+    "Owner",
+    "RaterKind",
+    "Rating",
+    "RatingCount",
+    "RunRecord",
+    "Spent",
+    "Status",
+    "Store",
+    "StoreDesk",
+    "StoreError",
+    "StoreFull",
+    "StoreLocked",
+    "StoredReply",
+    "new_owner",
+    "open_store",
+]

@@ -1,0 +1,294 @@
+"""The store's front desk for an event loop: everything asked at once is done in one transaction.
+
+One thread owns the connection. While it commits one batch the next one gathers, so that 64 calls at a time
+share one commit, each waits a few milliseconds at most, and the loop never blocks on the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from medjury.instruments import TRANSIENT, Reason
+from medjury.models import Reply
+from medjury.ratings._batch import Answer, Batch, SettledQuestion
+from medjury.ratings._owner import Busy, Claimed, new_owner
+from medjury.ratings._rating import Rating
+from medjury.ratings._store import Store
+from medjury.ratings._store_error import StoreError
+from medjury.ratings._transaction import StoredReply, Transaction
+
+_HEARTBEAT_SECONDS = 5.0
+# Batches leave no faster than this: a commit costs about as much as ten rows, so answers that trickle in one
+# by one are better kept together. A batch after a pause leaves at once.
+_BATCH_SECONDS = 0.004
+_FIRST_WAIT, _LONGEST_WAIT = 0.05, 1.0  # seconds between looks at a call that another process is making
+
+_Value = TypeVar("_Value")
+
+
+class _YourTurn:
+    """Tells a waiting task that the one before it gave up: it must ask the store itself."""
+
+
+class StoreDesk:
+    """Asynchronous use of a store: the cache that the models' gate asks, and where judges leave ratings.
+
+    `run` is the run that pays for the replies put here. Close the desk (or use `async with`): that lets go of
+    its claims; the store itself stays open.
+    """
+
+    def __init__(self, store: Store, run: str = "") -> None:
+        self._store = store
+        self._run = run
+        self._owner = new_owner()
+        self._batch = Batch()
+        self._gathered = False
+        self._working = False
+        self._closed = False
+        self._next_batch = 0.0
+        # Keys that a task of ours asks for or holds, with the tasks that wait for the outcome.
+        self._waiting: dict[str, deque[asyncio.Future[Reply | _YourTurn | None]]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._inbox: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+
+    # The cache of replies
+
+    async def find_or_claim(self, key: str) -> Reply | None:
+        """The stored reply; or None, and then the caller makes the call and must `put` or `release` the key.
+
+        While another task, or another process on this store, makes the same call, this waits for its reply.
+        """
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            self._waiting[key] = deque()
+            return await self._ask(key)
+        future: asyncio.Future[Reply | _YourTurn | None] = self._future()
+        waiting.append(future)
+        try:
+            outcome = await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():  # told, and cancelled before it could act on it
+                if future.result() is None:
+                    self._hand_over(key)
+                elif isinstance(future.result(), _YourTurn):
+                    self._next_asks(key)
+            raise
+        return await self._ask(key) if isinstance(outcome, _YourTurn) else outcome
+
+    async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+        """Keep the reply to a call; returns when it is safely stored, and the claim has ended with it."""
+        batch = self._gather()
+        batch.replies.append(StoredReply(key, reply, cost, self._run))
+        batch.releases.append(key)
+        await self._written(batch)
+
+    async def release(self, key: str) -> None:
+        """The call gave no reply: let others make it."""
+        self._hand_over(key)
+        if key not in self._waiting:
+            await self._written(self._gather())
+
+    # Ratings
+
+    async def settled(
+        self, keys: Collection[str], retry: Collection[Reason] = TRANSIENT, *, run: str | None = None
+    ) -> set[str]:
+        """The keys that need no further work; with `run` they join that run, whoever paid for them."""
+        question = SettledQuestion(keys, retry, run, self._future())
+        self._gather().settled.append(question)
+        return await question.future
+
+    async def write_ratings(self, run: str, ratings: Sequence[Rating]) -> None:
+        """Add ratings as part of a run; returns when they are safely stored."""
+        batch = self._gather()
+        batch.ratings.extend(ratings)
+        batch.members.setdefault(run, set()).update([rating.key for rating in ratings])
+        await self._written(batch)
+
+    async def close(self) -> None:
+        """Finish what was asked, let go of all claims and end the thread."""
+        if self._closed:
+            return
+        try:
+            if self._thread is not None:
+                await self._written(self._gather())
+        finally:
+            self._closed = True
+            if self._thread is not None:
+                self._inbox.put(None)
+                await asyncio.to_thread(self._thread.join)
+
+    async def __aenter__(self) -> StoreDesk:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    # Who holds which key within this process
+
+    async def _ask(self, key: str) -> Reply | None:
+        """Ask the store, on behalf of every task here that wants this key."""
+        wait = _FIRST_WAIT
+        while True:
+            future: asyncio.Future[Answer] = self._future()
+            try:
+                self._gather().find[key] = future
+                answer = await asyncio.shield(future)
+                if isinstance(answer, Busy):
+                    await asyncio.sleep(wait)
+            except asyncio.CancelledError:
+                future.add_done_callback(lambda done: self._left_behind(key, done))
+                raise
+            except Exception:
+                self._next_asks(key)
+                raise
+            if isinstance(answer, Claimed):
+                return None
+            if isinstance(answer, Reply):
+                self._tell_all(key, answer)
+                return answer
+            wait = min(wait * 1.5, _LONGEST_WAIT)
+
+    def _left_behind(self, key: str, future: asyncio.Future[Answer]) -> None:
+        """The task that asked was cancelled; what it was given goes to the next."""
+        if future.cancelled() or future.exception() is not None or isinstance(future.result(), Busy):
+            self._next_asks(key)
+        elif isinstance(answer := future.result(), Reply):
+            self._tell_all(key, answer)
+        else:
+            self._hand_over(key)
+
+    def _tell_all(self, key: str, reply: Reply) -> None:
+        for future in self._waiting.pop(key, ()):
+            if not future.done():
+                future.set_result(reply)
+
+    def _next_asks(self, key: str) -> None:
+        if not self._tell_next(key, _YourTurn()):
+            self._waiting.pop(key, None)
+
+    def _hand_over(self, key: str) -> None:
+        """Give our claim to the next task that waits for it, or back to the store."""
+        if not self._tell_next(key, None):
+            self._waiting.pop(key, None)
+            if not self._closed:
+                self._gather().releases.append(key)
+
+    def _tell_next(self, key: str, message: _YourTurn | None) -> bool:
+        waiting = self._waiting.get(key)
+        while waiting:
+            future = waiting.popleft()
+            if not future.done():
+                future.set_result(message)
+                return True
+        return False
+
+    # Batches, in the event loop
+
+    def _future(self) -> asyncio.Future[Any]:
+        return (self._loop or asyncio.get_running_loop()).create_future()
+
+    async def _written(self, batch: Batch) -> None:
+        future: asyncio.Future[None] = self._future()
+        batch.written.append(future)
+        await future
+
+    def _gather(self) -> Batch:
+        """The batch that gathers now; it leaves with this turn of the loop, or after the one at work."""
+        if self._closed:
+            raise StoreError(f"{self._store.place}: this desk is closed")
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._thread = threading.Thread(target=self._serve, name="medjury-store", daemon=True)
+            self._thread.start()
+        self._gathered = True
+        if not self._working:
+            self._working = True
+            self._schedule()
+        return self._batch
+
+    def _schedule(self) -> None:
+        assert self._loop is not None
+        wait = self._next_batch - self._loop.time()
+        if wait > 0:
+            self._loop.call_later(wait, self._send)
+        else:
+            self._loop.call_soon(self._send)
+
+    def _send(self) -> None:
+        batch, self._batch, self._gathered = self._batch, Batch(), False
+        assert self._loop is not None
+        self._next_batch = self._loop.time() + _BATCH_SECONDS
+        self._inbox.put(batch)
+
+    def _finish(self, batch: Batch) -> None:
+        """Tell everyone in the batch; then send what has gathered since."""
+        error = batch.error
+        for stored in batch.replies:
+            if error is None:
+                self._tell_all(stored.key, stored.reply)
+            else:
+                self._next_asks(stored.key)
+        for key, future in batch.find.items():
+            _resolve(future, batch.found.get(key), error)
+        for question in batch.settled:
+            _resolve(question.future, question.answer, error)
+        for written in batch.written:
+            _resolve(written, None, error)
+        self._working = self._gathered
+        if self._gathered:
+            self._schedule()
+
+    # Batches, in the thread
+
+    def _serve(self) -> None:
+        assert self._loop is not None
+        next_beat = 0.0
+        while True:
+            batch: Batch | None = None
+            with suppress(queue.Empty):
+                batch = self._inbox.get(timeout=_HEARTBEAT_SECONDS)
+                if batch is None:
+                    break
+            beat = time.monotonic() >= next_beat
+            if beat:
+                next_beat = time.monotonic() + _HEARTBEAT_SECONDS
+            if batch is None:
+                with suppress(StoreError):  # a beat that fails is followed by another
+                    self._store.in_transaction(lambda transaction: transaction.beat(self._owner))
+                continue
+            try:
+                self._carry_out(batch, beat)
+            except Exception as error:
+                batch.error = error
+            try:
+                self._loop.call_soon_threadsafe(self._finish, batch)
+            except RuntimeError:  # the loop was closed without closing the desk
+                break
+        with suppress(StoreError):
+            self._store.end_owner(self._owner)
+
+    def _carry_out(self, batch: Batch, beat: bool) -> None:
+        def work(transaction: Transaction) -> None:
+            if beat:
+                transaction.beat(self._owner)
+            batch.carry_out(transaction, self._owner)
+
+        self._store.in_transaction(work, write=beat or not batch.only_reads())
+
+
+def _resolve(future: asyncio.Future[_Value], value: Any, error: Exception | None) -> None:
+    if future.done():  # its task was cancelled
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)

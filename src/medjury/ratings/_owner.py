@@ -1,0 +1,81 @@
+"""Who works on a store: one process, told apart from a later one with the same number, and if it lives."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import uuid
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+# An owner that has not been heard of for so long is taken for dead, wherever it runs.
+STALE_AFTER_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """One worker on one store. `started` and `host` make its process number unambiguous."""
+
+    id: str
+    host: str
+    pid: int
+    started: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The asker may make the call: nobody else on this store will, until it stores the reply or lets go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Another living owner is making this very call."""
+
+    owner: str
+
+
+def new_owner() -> Owner:
+    """An owner for this process. Each desk has its own, even within one process."""
+    pid = os.getpid()
+    return Owner(uuid.uuid4().hex, this_host(), pid, process_start(pid) or "")
+
+
+def is_dead(owner: Owner, silent_seconds: float) -> bool:
+    """True where the owner's process has certainly ended or has been silent for too long."""
+    if abs(silent_seconds) > STALE_AFTER_SECONDS:  # a heartbeat far in the future is a clock set back
+        return True
+    if owner.host != this_host() or sys.platform == "win32":
+        return False  # only the heartbeat can tell
+    try:
+        os.kill(owner.pid, 0)  # asks, and does nothing
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    started = process_start(owner.pid)
+    return started is not None and started != owner.started
+
+
+def process_start(pid: int) -> str | None:
+    """When the process started, in the system's words; "" once it has ended; None where that is not told."""
+    try:
+        line = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    # The name in brackets may hold anything, so the fields are counted from its closing bracket.
+    fields = line.rpartition(")")[2].split()
+    return "" if fields[0] in "ZX" else fields[19]  # a zombie has ended; nobody has asked for its status
+
+
+@cache
+def this_host() -> str:
+    """Name, boot and process-number space: two containers may share a host's name but not its processes."""
+    parts = [platform.node()]
+    try:
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
+        parts.append(Path("/proc/self/ns/pid").readlink().name)
+    except OSError:
+        pass
+    return " ".join(parts)

@@ -1,0 +1,124 @@
+"""The tables of the store, as numbered migrations in the words of each database.
+
+A migration, once released, is never edited: a change to the tables is a new one at the end of the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from medjury.ratings._store_error import StoreError
+
+# Words that differ between the two databases. "C" collation gives PostgreSQL the order that SQLite has.
+WORDS: Mapping[str, Mapping[str, str]] = {
+    "sqlite": {
+        "text": "TEXT",
+        "real": "REAL",
+        "integer": "INTEGER",
+        "sequence": "INTEGER PRIMARY KEY",
+        "clustered": "WITHOUT ROWID",
+    },
+    "postgresql": {
+        "text": 'TEXT COLLATE "C"',
+        "real": "DOUBLE PRECISION",
+        "integer": "BIGINT",
+        "sequence": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "clustered": "",
+    },
+}
+
+_TABLES = (
+    """CREATE TABLE replies (
+        key {text} PRIMARY KEY, text {text} NOT NULL, finish {text} NOT NULL, tokens_in {integer} NOT NULL,
+        tokens_out {integer} NOT NULL, tokens_cached {integer} NOT NULL, seconds {real} NOT NULL,
+        model {text} NOT NULL, cost {real}, run {text} NOT NULL, created_at {text} NOT NULL)""",
+    "CREATE INDEX replies_by_run ON replies (run)",
+    """CREATE TABLE ratings (
+        sequence {sequence}, item {text} NOT NULL, system {text} NOT NULL, rater {text} NOT NULL,
+        rater_kind {text} NOT NULL, instrument {text} NOT NULL, dimension {text} NOT NULL,
+        repeat {integer} NOT NULL, score {real}, status {text} NOT NULL, reason {text},
+        explanation {text} NOT NULL, seconds {real}, tokens_in {integer}, tokens_out {integer}, cost {real},
+        created_at {text} NOT NULL, key {text} NOT NULL, attempt {integer} NOT NULL,
+        UNIQUE (key, dimension, attempt),
+        CHECK ((status = 'scored') = (score IS NOT NULL)),
+        CHECK ((status = 'unscored') = (reason IS NOT NULL)))""",
+    "CREATE TABLE members (run {text} NOT NULL, key {text} NOT NULL, PRIMARY KEY (run, key)) {clustered}",
+    "CREATE TABLE runs (run {text} PRIMARY KEY, manifest {text} NOT NULL, created_at {text} NOT NULL)",
+    """CREATE TABLE owners (owner {text} PRIMARY KEY, host {text} NOT NULL, pid {integer} NOT NULL,
+        started {text} NOT NULL, heartbeat {real} NOT NULL)""",
+    "CREATE TABLE claims (key {text} PRIMARY KEY, owner {text} NOT NULL) {clustered}",
+)
+
+# Reading in order then needs no sort, so memory stays flat and no text lands in a temporary file. PostgreSQL
+# sorts within its own data folder, and its indexes refuse long entries.
+_SQLITE_ORDER = "CREATE INDEX ratings_in_order ON ratings (item, system, rater, dimension, repeat, key)"
+
+_SQLITE_APPEND_ONLY = tuple(
+    f"""CREATE TRIGGER {table}_never_{verb.lower()} BEFORE {verb} ON {table}
+        BEGIN SELECT RAISE(ABORT, '{table} are append-only'); END"""
+    for table in ("replies", "ratings")
+    for verb in ("UPDATE", "DELETE")
+)
+_POSTGRES_APPEND_ONLY = (
+    """CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION '% are append-only', TG_TABLE_NAME; END $$""",
+    *(
+        f"""CREATE TRIGGER {table}_never_change BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
+            FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"""
+        for table in ("replies", "ratings")
+    ),
+)
+
+MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
+    {
+        "sqlite": (*_TABLES, _SQLITE_ORDER, *_SQLITE_APPEND_ONLY),
+        "postgresql": (*_TABLES, *_POSTGRES_APPEND_ONLY),
+    },
+)
+
+
+def migrate(cursor: Any, dialect: str, place: str) -> None:
+    """Bring the tables up to date, inside the caller's transaction; refuse what a newer version wrote."""
+    version = _version(cursor, dialect, place)
+    if version > len(MIGRATIONS):
+        raise StoreError(
+            f"{place} was written by a newer medjury (schema {version}; this one knows up to "
+            f"{len(MIGRATIONS)}). Upgrade medjury, or use another store."
+        )
+    words = WORDS[dialect]
+    for number in range(version + 1, len(MIGRATIONS) + 1):
+        for statement in MIGRATIONS[number - 1][dialect]:
+            cursor.execute(statement.format(**words) if "{" in statement else statement)
+        cursor.execute(f"INSERT INTO schema_version VALUES ({number})")  # noqa: S608 - our own number
+
+
+def is_current(cursor: Any, dialect: str) -> bool:
+    """True where nothing is to be done, found without taking a lock."""
+    tables = _table_names(cursor, dialect)
+    if "schema_version" not in tables:
+        return False
+    cursor.execute("SELECT max(version) FROM schema_version")
+    return bool(cursor.fetchone()[0] == len(MIGRATIONS))
+
+
+def _version(cursor: Any, dialect: str, place: str) -> int:
+    tables = _table_names(cursor, dialect)
+    if "schema_version" in tables:
+        cursor.execute("SELECT max(version) FROM schema_version")
+        return int(cursor.fetchone()[0] or 0)
+    if tables:
+        raise StoreError(
+            f"{place} is a database, but not a medjury store: it holds {', '.join(sorted(tables)[:5])}. "
+            "Name another file or database."
+        )
+    cursor.execute("CREATE TABLE schema_version (version INTEGER PRIMARY KEY)")
+    return 0
+
+
+def _table_names(cursor: Any, dialect: str) -> set[str]:
+    if dialect == "sqlite":
+        cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    else:
+        cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+    return {row[0] for row in cursor.fetchall()}

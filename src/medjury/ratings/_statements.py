@@ -1,0 +1,89 @@
+"""Every statement the store makes, written once and put into the words of either database.
+
+Plain text on the raw cursor, because building each statement anew costs more than running it. `?` stands for
+a value, `{keys}` for "is one of these keys" (one value, whatever their number), `{now}` for the time in
+seconds. Nothing but these words is ever put into a statement.
+"""
+# ruff: noqa: S608
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+RATING_COLUMNS = (
+    "item", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status", "reason",
+    "explanation", "seconds", "tokens_in", "tokens_out", "cost", "created_at", "key",
+)  # fmt: skip
+
+_LATEST = """NOT EXISTS (SELECT 1 FROM ratings AS newer WHERE newer.key = ratings.key
+    AND newer.dimension = ratings.dimension AND newer.attempt > ratings.attempt)"""
+_OF_RUN = "EXISTS (SELECT 1 FROM members WHERE members.run = ? AND members.key = ratings.key)"
+_COLUMNS = ", ".join(RATING_COLUMNS)
+_ORDER = "item, system, rater, dimension, repeat, key"
+_COUNTED = "rater, rater_kind, status, reason"
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    find_replies: str = """SELECT key, text, finish, tokens_in, tokens_out, tokens_cached, seconds, model
+        FROM replies WHERE key {keys}"""
+    add_reply: str = """INSERT INTO replies (key, text, finish, tokens_in, tokens_out, tokens_cached, seconds,
+        model, cost, run, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+    find_claims: str = "SELECT key, owner FROM claims WHERE key {keys}"
+    add_claim: str = "INSERT INTO claims (key, owner) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    drop_claim: str = "DELETE FROM claims WHERE key = ? AND owner = ?"
+    drop_claims_of: str = "DELETE FROM claims WHERE owner = ?"
+    beat: str = """INSERT INTO owners (owner, host, pid, started, heartbeat) VALUES (?, ?, ?, ?, {now})
+        ON CONFLICT (owner) DO UPDATE SET heartbeat = excluded.heartbeat"""
+    find_owners: str = "SELECT owner, host, pid, started, {now} - heartbeat FROM owners"
+    drop_owner: str = "DELETE FROM owners WHERE owner = ?"
+    find_settled: str = f"""SELECT key, reason FROM ratings WHERE key {{keys}} AND {_LATEST}
+        GROUP BY key, reason"""
+    find_latest: str = f"""SELECT key, dimension, score, status, reason, explanation FROM ratings
+        WHERE key {{keys}} AND {_LATEST}"""
+    find_attempts: str = "SELECT key, max(attempt) FROM ratings WHERE key {keys} GROUP BY key"
+    add_rating: str = f"""INSERT INTO ratings ({_COLUMNS}, attempt)
+        VALUES ({", ".join("?" * (len(RATING_COLUMNS) + 1))}) ON CONFLICT DO NOTHING"""
+    add_member: str = "INSERT INTO members (run, key) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    put_run: str = """INSERT INTO runs (run, manifest, created_at) VALUES (?, ?, ?)
+        ON CONFLICT (run) DO UPDATE SET manifest = excluded.manifest"""
+    find_runs: str = """SELECT run, manifest, created_at,
+        (SELECT count(*) FROM members WHERE members.run = runs.run) FROM runs ORDER BY created_at, run"""
+    spent: str = "SELECT coalesce(sum(cost), 0.0), count(*) FROM replies WHERE run = ?"
+    read_all: str = f"SELECT {_COLUMNS} FROM ratings WHERE {_LATEST} ORDER BY {_ORDER}"
+    read_run: str = f"SELECT {_COLUMNS} FROM ratings WHERE {_LATEST} AND {_OF_RUN} ORDER BY {_ORDER}"
+    count_all: str = f"""SELECT {_COUNTED}, count(*) FROM ratings WHERE {_LATEST}
+        GROUP BY {_COUNTED} ORDER BY {_COUNTED}"""
+    count_run: str = f"""SELECT {_COUNTED}, count(*) FROM ratings WHERE {_LATEST} AND {_OF_RUN}
+        GROUP BY {_COUNTED} ORDER BY {_COUNTED}"""
+
+
+_WORDS = {
+    "sqlite": {
+        "{keys}": "IN (SELECT value FROM json_each(?))",
+        "{now}": "((julianday('now') - 2440587.5) * 86400.0)",
+    },
+    "postgresql": {
+        "{keys}": "= ANY(%s)",
+        "{now}": "extract(epoch FROM clock_timestamp())::float8",
+        "?": "%s",
+    },
+}
+
+
+def statements(dialect: str) -> Statements:
+    """All statements in the words of one database."""
+
+    def put(text: str) -> str:
+        for word, replacement in _WORDS[dialect].items():
+            text = text.replace(word, replacement)
+        return text
+
+    return Statements(**{each.name: put(str(each.default)) for each in fields(Statements)})
+
+
+def key_list(dialect: str, keys: Iterable[str]) -> str | list[str]:
+    """The one value that `{keys}` takes."""
+    return json.dumps(list(keys)) if dialect == "sqlite" else list(keys)

@@ -1,0 +1,301 @@
+"""The append-only store: every reply that was paid for and every rating, in SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import weakref
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from medjury.instruments import TRANSIENT, Reason
+from medjury.models import Reply
+from medjury.ratings._database import Database, create_schema, locate
+from medjury.ratings._escaping import escape, unescape
+from medjury.ratings._faults import explain, is_broken
+from medjury.ratings._frame import frame_of_rows, rating_of_row
+from medjury.ratings._owner import Busy, Claimed, Owner
+from medjury.ratings._rating import RaterKind, Rating, Status
+from medjury.ratings._schema import is_current, migrate
+from medjury.ratings._statements import statements
+from medjury.ratings._transaction import StoredReply, Transaction, utc_now
+
+if TYPE_CHECKING:
+    import polars
+
+_Result = TypeVar("_Result")
+_ROWS_AT_ONCE = 2_000
+
+
+class Spent(NamedTuple):
+    """What a run has paid so far: money for calls whose price is known, and all calls that gave a reply."""
+
+    money: float
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class RatingCount:
+    """How many ratings one rater gave with one status (and, where unscored, for one reason)."""
+
+    rater: str
+    rater_kind: RaterKind
+    status: Status
+    reason: Reason | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run of the store, with its manifest as it was last written."""
+
+    name: str
+    manifest: Mapping[str, Any]
+    created_at: str
+    keys: int
+
+
+def open_store(
+    url_or_path: str | os.PathLike[str], *, create: bool = True, wait_seconds: float = 30.0
+) -> Store:
+    """Open a store, bringing its tables up to date: a path, `sqlite:///PATH` or `postgresql://USER@HOST/NAME`.
+
+    `create=False` refuses a file that does not exist. `wait_seconds` is how long to wait for another writer.
+    """
+    store = Store(locate(url_or_path, create=create, wait_seconds=wait_seconds))
+    try:
+        store._prepare()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+class Store:
+    """Ratings and replies are only ever added. Each method is one transaction: all of it, or nothing.
+
+    Safe to use from several threads (they take turns) and from several processes on one store. Open it with
+    `open_store`.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = statements(database.dialect)
+        self._lock = threading.Lock()
+        self._connection: Any = None
+        self._error: type[Exception] = database.engine.dialect.loaded_dbapi.Error
+        self._close_connection: weakref.finalize[Any, Any] | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the store is, for messages; a password is not shown."""
+        return self._database.place
+
+    # Writing
+
+    def write(
+        self,
+        *,
+        replies: Sequence[StoredReply] = (),
+        ratings: Sequence[Rating] = (),
+        members: Mapping[str, Iterable[str]] | None = None,
+        releases: tuple[Owner, Iterable[str]] | None = None,
+    ) -> int:
+        """Add replies, ratings and members (run: keys), and let go of claims; how many ratings were new."""
+
+        def work(transaction: Transaction) -> int:
+            transaction.add_replies(replies)
+            new = transaction.add_ratings(ratings)
+            for run, keys in (members or {}).items():
+                transaction.add_members(run, keys)
+            if releases:
+                transaction.drop_claims(releases[1], releases[0])
+            return new
+
+        return self.in_transaction(work)
+
+    def write_ratings(self, run: str, ratings: Sequence[Rating]) -> int:
+        """Add ratings as part of a run; how many were new."""
+        return self.write(ratings=ratings, members={run: {rating.key for rating in ratings}})
+
+    def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claimed | Busy]:
+        """For each key the stored reply, the right to make the call, or that another is making it."""
+
+        def work(transaction: Transaction) -> dict[str, Reply | Claimed | Busy]:
+            transaction.beat(owner)
+            return transaction.find_or_claim(keys, owner)
+
+        return self.in_transaction(work)
+
+    def end_owner(self, owner: Owner) -> None:
+        """Let go of everything the owner claimed."""
+        self.in_transaction(lambda transaction: transaction.drop_owner(owner.id))
+
+    def put_run(self, run: str, manifest: Mapping[str, Any]) -> None:
+        """Record a run, or the newest state of its manifest."""
+        text = json.dumps(manifest, sort_keys=True)
+        with self._transaction(write=True) as cursor:
+            cursor.execute(self._sql.put_run, (escape(run), text, utc_now()))
+
+    # Reading
+
+    def settled(self, keys: Collection[str], retry: Collection[Reason] = TRANSIENT) -> set[str]:
+        """The keys that need no further work; a failure with a reason in `retry` is to be tried again."""
+        return self.in_transaction(lambda transaction: transaction.settled(keys, retry), write=False)
+
+    def ratings(self, run: str | None = None) -> Iterator[Rating]:
+        """The latest rating of each key and dimension, ordered by item, system, rater, dimension and repeat.
+
+        Streams: a store need not fit in memory.
+        """
+        for rows in self._rows(run):
+            for row in rows:
+                yield rating_of_row(row)
+
+    def frame(self, run: str | None = None) -> polars.DataFrame:
+        """The same rows as `ratings`, as a table."""
+        return frame_of_rows(self._rows(run))
+
+    def frames(self, run: str | None = None) -> Iterator[polars.DataFrame]:
+        """The same rows as a stream of small tables."""
+        for rows in self._rows(run):
+            yield frame_of_rows([rows])
+
+    def counts(self, run: str | None = None) -> list[RatingCount]:
+        """How many ratings by rater, status and reason, counted by the database."""
+        with self._transaction(write=False) as cursor:
+            if run is None:
+                cursor.execute(self._sql.count_all)
+            else:
+                cursor.execute(self._sql.count_run, (escape(run),))
+            return [
+                RatingCount(unescape(rater), kind, status, None if reason is None else Reason(reason), count)
+                for rater, kind, status, reason, count in cursor.fetchall()
+            ]
+
+    def spent(self, run: str) -> Spent:
+        """What the run itself paid; replies it found in the store cost it nothing."""
+        with self._transaction(write=False) as cursor:
+            cursor.execute(self._sql.spent, (escape(run),))
+            return Spent(*cursor.fetchone())
+
+    def runs(self) -> list[RunRecord]:
+        """Every run, oldest first."""
+        with self._transaction(write=False) as cursor:
+            cursor.execute(self._sql.find_runs)
+            return [
+                RunRecord(unescape(run), json.loads(manifest), created_at, keys)
+                for run, manifest, created_at, keys in cursor.fetchall()
+            ]
+
+    # Transactions
+
+    def in_transaction(self, work: Callable[[Transaction], _Result], *, write: bool = True) -> _Result:
+        """Do several steps as one. Each may safely be repeated, so a lost connection is tried once more."""
+        try:
+            return self._attempt(work, write)
+        except _ConnectionLost:
+            try:
+                return self._attempt(work, write)
+            except _ConnectionLost as lost:
+                raise explain(lost.error, self._database) from lost.error
+
+    def close(self) -> None:
+        with self._lock:
+            self._disconnect()
+        self._database.engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _attempt(self, work: Callable[[Transaction], _Result], write: bool) -> _Result:
+        with self._transaction(write, may_retry=True) as cursor:
+            return work(Transaction(cursor, self._sql, self._database.dialect))
+
+    @contextmanager
+    def _transaction(self, write: bool, may_retry: bool = False) -> Iterator[Any]:
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connect()
+                cursor = self._connection.cursor()
+                try:
+                    self._database.begin(cursor, write)
+                    yield cursor
+                    cursor.execute("COMMIT")
+                except BaseException:
+                    with suppress(self._error):
+                        cursor.execute("ROLLBACK")
+                    raise
+                finally:
+                    cursor.close()
+            except self._error as error:
+                lost = self._connection is not None and is_broken(self._connection.driver_connection)
+                if lost:
+                    self._disconnect()
+                    if may_retry:
+                        raise _ConnectionLost(error) from error
+                raise explain(error, self._database) from error
+
+    def _rows(self, run: str | None) -> Iterator[list[tuple[Any, ...]]]:
+        """Blocks of rows on a connection of their own, so that writers need not wait for a slow reader."""
+        statement, values = (self._sql.read_all, ()) if run is None else (self._sql.read_run, (escape(run),))
+        postgres = self._database.dialect == "postgresql"
+        try:
+            with closing(self._raw_connection()) as connection:
+                plain = connection.cursor()
+                self._database.begin(plain, write=False)
+                # A named cursor makes PostgreSQL hand out rows as they are asked for.
+                cursor = connection.driver_connection.cursor(name="ratings") if postgres else plain
+                cursor.execute(statement, values)
+                while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+                    yield rows
+                cursor.close()
+        except self._error as error:
+            raise explain(error, self._database) from error
+
+    def _prepare(self) -> None:
+        with self._lock:
+            self._connect()
+            cursor = self._connection.cursor()
+            try:
+                if not is_current(cursor, self._database.dialect):
+                    self._database.begin(cursor, write=True)
+                    create_schema(self._database, cursor)
+                    migrate(cursor, self._database.dialect, self.place)
+                    cursor.execute("COMMIT")
+            except self._error as error:
+                raise explain(error, self._database) from error
+
+    def _raw_connection(self) -> Any:
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            return self._database.connect()
+        except DBAPIError as error:
+            cause = error.orig if isinstance(error.orig, Exception) else error
+            raise explain(cause, self._database) from cause
+
+    def _connect(self) -> None:
+        connection = self._raw_connection()
+        self._connection = connection
+        # A store that is dropped without `close` does not leave the connection to the garbage collector.
+        self._close_connection = weakref.finalize(self, connection.close)
+
+    def _disconnect(self) -> None:
+        if self._close_connection is not None:
+            with suppress(Exception):
+                self._close_connection()
+        self._connection = self._close_connection = None
+
+
+class _ConnectionLost(Exception):  # noqa: N818 - it never leaves this file
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error

@@ -1,0 +1,17 @@
+"""What can go wrong with a store, said so that the reader knows what to do."""
+
+from __future__ import annotations
+
+from medjury.errors import MedjuryError
+
+
+class StoreError(MedjuryError):
+    """The store cannot be opened, read or written. Nothing of the failed transaction was kept."""
+
+
+class StoreLocked(StoreError):  # noqa: N818 - the name says what is wrong
+    """Another program holds the store for longer than we wait."""
+
+
+class StoreFull(StoreError):  # noqa: N818
+    """There is no room left where the store lies."""

@@ -1,0 +1,186 @@
+"""What can be done to a store within one transaction. Store and StoreDesk combine these steps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from medjury.instruments import TRANSIENT, Reason
+from medjury.models import Reply
+from medjury.ratings._escaping import escape, unescape
+from medjury.ratings._owner import Busy, Claimed, Owner, is_dead
+from medjury.ratings._rating import Rating
+from medjury.ratings._statements import Statements, key_list
+from medjury.ratings._store_error import StoreError
+
+_LONGEST_NAME = 600  # PostgreSQL's indexes refuse entries over 2,700 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """A reply under the key of its call; `run` paid `cost` for it (None: the price is not known)."""
+
+    key: str
+    reply: Reply
+    cost: float | None
+    run: str = ""
+
+
+class Transaction:
+    """The steps of one transaction on a raw cursor."""
+
+    __slots__ = ("_cursor", "_dialect", "_sql")
+
+    def __init__(self, cursor: Any, sql: Statements, dialect: str) -> None:
+        self._cursor = cursor
+        self._sql = sql
+        self._dialect = dialect
+
+    # Replies and claims
+
+    def find_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
+        return {
+            unescape(key): Reply(unescape(text), finish, into, out, cached, seconds, unescape(model))
+            for key, text, finish, into, out, cached, seconds, model in self._select(
+                self._sql.find_replies, keys
+            )
+        }
+
+    def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claimed | Busy]:
+        """The stored reply, or the right to make the call, or the news that another owner is making it."""
+        answers: dict[str, Reply | Claimed | Busy] = dict(self.find_replies(keys))
+        open_keys = [key for key in keys if key not in answers]
+        if not open_keys:
+            return answers
+        holders = self._holders(open_keys)
+        if any(holder != owner.id for holder in holders.values()) and self.drop_dead_owners(owner):
+            holders = self._holders(open_keys)
+        free = []
+        for key in open_keys:
+            holder = holders.get(key)
+            if holder is None:
+                free.append((escape(key), owner.id))
+            answers[key] = Claimed() if holder in (None, owner.id) else Busy(holder or "")
+        if free:
+            self._cursor.executemany(self._sql.add_claim, free)
+        return answers
+
+    def add_replies(self, replies: Sequence[StoredReply]) -> None:
+        """Keep replies; of two for one key the first stays."""
+        if not replies:
+            return
+        now = utc_now()
+        self._cursor.executemany(
+            self._sql.add_reply,
+            [
+                (
+                    escape(each.key), escape(each.reply.text), each.reply.finish, each.reply.tokens_in,
+                    each.reply.tokens_out, each.reply.tokens_cached, each.reply.seconds,
+                    escape(each.reply.model), each.cost, escape(each.run), now,
+                )
+                for each in replies
+            ],
+        )  # fmt: skip
+
+    def drop_claims(self, keys: Iterable[str], owner: Owner) -> None:
+        rows = [(escape(key), owner.id) for key in keys]
+        if rows:
+            self._cursor.executemany(self._sql.drop_claim, rows)
+
+    def beat(self, owner: Owner) -> None:
+        """Say that the owner lives."""
+        self._cursor.execute(self._sql.beat, (owner.id, escape(owner.host), owner.pid, owner.started))
+
+    def drop_owner(self, owner_id: str) -> None:
+        """The owner has ended; its claims end with it."""
+        self._cursor.execute(self._sql.drop_claims_of, (owner_id,))
+        self._cursor.execute(self._sql.drop_owner, (owner_id,))
+
+    def drop_dead_owners(self, me: Owner) -> int:
+        """End every owner whose process is gone or silent: others may make its calls at once."""
+        self._cursor.execute(self._sql.find_owners)
+        dead = [
+            owner
+            for owner, host, pid, started, silent in self._cursor.fetchall()
+            if owner != me.id and is_dead(Owner(owner, unescape(host), pid, started), silent)
+        ]
+        for owner in dead:
+            self.drop_owner(owner)
+        return len(dead)
+
+    # Ratings
+
+    def settled(self, keys: Collection[str], retry: Collection[Reason] = TRANSIENT) -> set[str]:
+        """The keys whose every dimension has an answer, or a failure that is not to be tried again."""
+        found: dict[str, bool] = {}
+        for key, reason in self._select(self._sql.find_settled, keys):
+            found[key] = found.get(key, True) and (reason is None or reason not in retry)
+        return {unescape(key) for key, good in found.items() if good}
+
+    def add_ratings(self, ratings: Sequence[Rating]) -> int:
+        """Append ratings; how many were new.
+
+        The same word again is not a new row, and a call that failed for a passing reason does not replace an
+        answer. Anything else that differs from the last row of its key and dimension is a new attempt.
+        """
+        if not ratings:
+            return 0
+        keys = {rating.key for rating in ratings}
+        latest = {(row[0], row[1]): row[2:] for row in self._select(self._sql.find_latest, keys)}
+        attempts: dict[str, int] = dict(self._select(self._sql.find_attempts, keys)) if latest else {}
+        rows = []
+        written: set[tuple[str, str]] = set()
+        for rating in ratings:
+            row = _row(rating)
+            key, dimension = row[16], row[5]
+            previous = latest.get((key, dimension))
+            if previous is not None and not _is_news(row, previous):
+                continue
+            if (key, dimension) in written:  # two attempts in one write
+                attempts[key] = attempts.get(key, 0) + 1
+            written.add((key, dimension))
+            latest[key, dimension] = row[7:11]
+            rows.append((*row, attempts.get(key, 0) + 1))
+        if rows:
+            self._cursor.executemany(self._sql.add_rating, rows)
+        return len(rows)
+
+    def add_members(self, run: str, keys: Iterable[str]) -> None:
+        """These keys belong to the run, whichever run paid for them."""
+        name = escape(run)
+        rows = [(name, escape(key)) for key in keys]
+        if rows:
+            self._cursor.executemany(self._sql.add_member, rows)
+
+    def _holders(self, keys: Iterable[str]) -> dict[str, str]:
+        return {unescape(key): owner for key, owner in self._select(self._sql.find_claims, keys)}
+
+    def _select(self, statement: str, keys: Iterable[str]) -> list[Any]:
+        self._cursor.execute(statement, (key_list(self._dialect, map(escape, keys)),))
+        return self._cursor.fetchall()  # type: ignore[no-any-return]
+
+
+def utc_now() -> str:
+    """The present moment as it stands in `created_at`."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _row(rating: Rating) -> tuple[Any, ...]:
+    if len(rating.key) > _LONGEST_NAME or len(rating.dimension) > _LONGEST_NAME:
+        raise StoreError(f"a rating's key and dimension may have at most {_LONGEST_NAME} characters")
+    return (
+        escape(rating.item), escape(rating.system), escape(rating.rater), rating.rater_kind,
+        escape(rating.instrument), escape(rating.dimension), rating.repeat, rating.score, rating.status,
+        rating.reason.value if rating.reason is not None else None, escape(rating.explanation),
+        rating.seconds, rating.tokens_in, rating.tokens_out, rating.cost, escape(rating.created_at),
+        escape(rating.key),
+    )  # fmt: skip
+
+
+def _is_news(row: tuple[Any, ...], previous: tuple[Any, ...]) -> bool:
+    score, status, reason, explanation = row[7:11]
+    if tuple(previous) == (score, status, reason, explanation):
+        return False
+    return reason not in TRANSIENT or previous[2] in TRANSIENT
