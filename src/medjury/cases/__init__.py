@@ -1,6 +1,25 @@
 """Cases: what is judged. Readers turn files into `Case` objects one at a time and report every bad row."""
 
 from medjury.cases._case import Case, MetadataValue, Note, Origin
+from medjury.cases._frame import cases_from_frame
+from medjury.cases._read import CaseReader, CaseSummary, case_from_row, read_cases
+from medjury.cases._report import BadRow, CaseError
 from medjury.cases._text import clean_text
+from medjury.cases._write import case_to_row, write_cases
 
-__all__ = ["Case", "MetadataValue", "Note", "Origin", "clean_text"]
+__all__ = [
+    "BadRow",
+    "Case",
+    "CaseError",
+    "CaseReader",
+    "CaseSummary",
+    "MetadataValue",
+    "Note",
+    "Origin",
+    "case_from_row",
+    "case_to_row",
+    "cases_from_frame",
+    "clean_text",
+    "read_cases",
+    "write_cases",
+]

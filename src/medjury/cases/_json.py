@@ -1,0 +1,67 @@
+"""Reads JSON strictly, and tells a case from a FHIR resource."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from medjury.cases._case import Origin
+from medjury.cases._fhir import documents_of
+from medjury.cases._mapping import ColumnMapping
+from medjury.cases._row import RawRow
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What the JSON says; apart from a plain text, which is a complaint."""
+
+    content: Any
+
+
+def parse_json(data: bytes) -> Parsed | str:
+    """The content, or what is wrong. NaN, Infinity and repeated keys are wrong: each hides a mistake."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "is not valid UTF-8; save the file as UTF-8"
+    try:
+        return Parsed(json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse))
+    except _RefusedError as error:
+        return str(error)
+    except RecursionError:
+        return "is nested too deeply"
+    except ValueError as error:
+        column = f" (column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        return f"is not valid JSON{column}"
+
+
+def rows_of(value: object, origin: Origin, mapping: ColumnMapping, stem: str = "") -> Iterator[RawRow]:
+    """The rows in one JSON value: a case, or the documents of a FHIR resource or bundle.
+
+    `stem` is the file's name where the value is the whole file: a case without an id takes it.
+    """
+    if not isinstance(value, dict):
+        yield RawRow(origin, problem="is not an object with the fields of a case")
+    elif "resourceType" in value:
+        yield from documents_of(value, origin, mapping, by_entry=bool(stem))
+    elif stem and "id" not in value and "id" not in mapping.simple:
+        yield RawRow(origin, {"id": stem, **value})
+    else:
+        yield RawRow(origin, value)
+
+
+class _RefusedError(ValueError):
+    pass
+
+
+def _refuse(_: str) -> NoReturn:
+    raise _RefusedError("holds NaN or Infinity, which is not JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _RefusedError("has a field twice")
+    return found

@@ -1,0 +1,176 @@
+"""Which column is which: a hospital's own column names, sorted into the fields of a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from medjury.cases._report import CaseError
+from medjury.cases._row import Fields, Problems
+from medjury.documents import nearest
+
+SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
+# Columns of these names are facts about the case, not texts, also where every cell is text.
+METADATA_NAMES = frozenset({"specialty", "age", "sex"})
+_KEYS = (*SIMPLE, "notes", "texts", "metadata", "constants", "sheet", "fhir")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMapping:
+    """From field to column. Fields that are not named are looked for under their own names.
+
+    `notes` may name several columns, each of which is one note. `constants` gives a field one value for the
+    whole file (the system that wrote every answer). Where a mapping is given, columns that it does not name
+    and that are not fields are left out; where none is given, other text columns become texts and other
+    values metadata.
+    """
+
+    simple: Mapping[str, str] = field(default_factory=dict)
+    notes: str | tuple[str, ...] = "notes"
+    texts: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, object] = field(default_factory=dict)
+    sheet: str | None = None
+    fhir: Mapping[str, str] = field(default_factory=dict)
+    given: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column the mapping names, without those that merely have a field's name."""
+        notes = () if self.notes == "notes" else (self.notes,) if isinstance(self.notes, str) else self.notes
+        return (*self.simple.values(), *notes, *self.texts.values(), *self.metadata.values())
+
+    def check_header(self, header: Sequence[str], file: str) -> None:
+        """Refuse a header that is missing or ambiguous, or that lacks a column the mapping names."""
+        if not any(header):
+            raise CaseError(f"{file}: has no header; the first row must name the columns")
+        repeated = sorted({name for name in header if name and header.count(name) > 1})
+        if repeated:
+            raise CaseError(f"{file}: the header names {', '.join(map(repr, repeated))} more than once")
+        missing = [column for column in self.columns if column not in header]
+        if missing:
+            names = ", ".join(map(repr, missing))
+            raise CaseError(
+                f"{file}: the mapping names {names}, which the file lacks; its columns are {', '.join(header)}"
+            )
+
+    def unseen(self, row: Mapping[str, object], columns: Iterable[str]) -> set[str]:
+        """Those of the columns that the row does not have, not even empty."""
+        return {each for each in columns if each not in row and _look_up(row, each) is None}
+
+    def sort(self, row: Mapping[str, object], problems: Problems) -> Fields:
+        """The row's values by field."""
+        used: set[str] = set()
+
+        def take(column: str) -> object:
+            used.add(column)
+            return _look_up(row, column)
+
+        simple = {name: take(self.simple.get(name, name)) for name in SIMPLE}
+        if isinstance(self.notes, str):
+            notes = take(self.notes)
+        else:
+            notes = [{"id": column, "text": text} for column in self.notes if _filled(text := take(column))]
+        texts = _group(take("texts"), "texts", problems)
+        metadata = _group(take("metadata"), "metadata", problems)
+        texts |= {name: take(column) for name, column in self.texts.items()}
+        metadata |= {name: take(column) for name, column in self.metadata.items()}
+        for column, value in row.items():
+            if column in used or not column:
+                continue
+            group, name = _place(column, value, self.given)
+            if group == "texts":
+                texts.setdefault(name, value)
+            elif group == "metadata":
+                metadata.setdefault(name, value)
+        for name, value in self.constants.items():
+            if name in SIMPLE:
+                simple[name] = value
+            else:
+                metadata[name] = value
+        return Fields(notes=notes, texts=texts, metadata=metadata, **simple)
+
+
+def parse_mapping(mapping: Mapping[str, Any] | ColumnMapping | None) -> ColumnMapping:
+    """Check a mapping as it stands in a study file or in a call; every mistake is told at once."""
+    if mapping is None:
+        return ColumnMapping()
+    if isinstance(mapping, ColumnMapping):
+        return mapping
+    faults = [f"{key!r} is not a field; {nearest(str(key), _KEYS)}" for key in mapping if key not in _KEYS]
+    wrong = [key for key in SIMPLE if key in mapping and not _is_column(mapping[key])]
+    faults += [f"{key} must be the name of a column" for key in wrong]
+    for key in ("texts", "metadata", "fhir"):
+        value = mapping.get(key, {})
+        if not isinstance(value, Mapping) or not all(_is_column(each) for each in value.values()):
+            faults.append(f"{key} must map names to columns, like {{question: q}}")
+    notes = mapping.get("notes", "notes")
+    if not _is_column(notes) and not (
+        isinstance(notes, list | tuple) and notes and all(map(_is_column, notes))
+    ):
+        faults.append("notes must be the name of a column, or a list of columns that are one note each")
+    constants = mapping.get("constants", {})
+    if not isinstance(constants, Mapping) or any(
+        isinstance(each, list | dict) for each in constants.values()
+    ):
+        faults.append("constants must map names to single values, like {system: scribe-a}")
+    if mapping.get("sheet") is not None and not _is_column(mapping["sheet"]):
+        faults.append("sheet must be the name of a sheet")
+    unknown = _unknown(mapping.get("fhir", {}), ("candidate", "reference"))
+    faults += [f"fhir.{key} is not known; use candidate or reference" for key in unknown]
+    if faults:
+        raise CaseError("the mapping of columns cannot be used: " + "; ".join(faults))
+    return ColumnMapping(
+        simple={key: mapping[key] for key in SIMPLE if key in mapping},
+        notes=notes if isinstance(notes, str) else tuple(notes),
+        texts=dict(mapping.get("texts", {})),
+        metadata=dict(mapping.get("metadata", {})),
+        constants=dict(constants),
+        sheet=mapping.get("sheet"),
+        fhir=dict(mapping.get("fhir", {})),
+        given=any(key in mapping for key in (*SIMPLE, "notes", "texts", "metadata")),
+    )
+
+
+def _place(column: str, value: object, mapped: bool) -> tuple[str, str]:
+    """Where a column goes that no field has taken: ("texts" | "metadata" | "", its name there)."""
+    for group in ("texts", "metadata"):
+        if column.startswith(f"{group}."):
+            return group, column.removeprefix(f"{group}.")
+    if column in METADATA_NAMES:
+        return "metadata", column
+    if mapped:
+        return "", column
+    return ("texts" if isinstance(value, str) else "metadata"), column
+
+
+def _group(value: object, name: str, problems: Problems) -> dict[str, object]:
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return {str(key): each for key, each in value.items()}
+    problems.append((name, "is not an object of named values"))
+    return {}
+
+
+def _look_up(row: Mapping[str, object], column: str) -> object:
+    """The value of a column; `output.text` also finds the `text` inside an object `output`."""
+    if column in row or "." not in column:
+        return row.get(column)
+    value: object = row
+    for step in column.split("."):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _filled(value: object) -> bool:
+    return value is not None and value != ""
+
+
+def _is_column(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _unknown(value: object, known: Iterable[str]) -> list[str]:
+    return [str(key) for key in value if key not in tuple(known)] if isinstance(value, Mapping) else []

@@ -1,0 +1,214 @@
+"""Reads cases from any file that holds them, one at a time, and reports every bad row."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from medjury.cases._case import Case
+from medjury.cases._csv import read_csv
+from medjury.cases._json_folder import read_folder, read_json
+from medjury.cases._jsonl import read_jsonl
+from medjury.cases._mapping import ColumnMapping, parse_mapping
+from medjury.cases._parquet import read_parquet
+from medjury.cases._report import BadRow, CaseError, list_problems
+from medjury.cases._row import Problems, RawRow, build_case
+from medjury.cases._seen import Seen
+from medjury.cases._xlsx import read_xlsx
+
+OnBad = Literal["refuse", "skip"]
+
+READERS: dict[str, Callable[[Path, ColumnMapping], Iterator[RawRow]]] = {
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".json": read_json,
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".parquet": read_parquet,
+    ".xlsx": read_xlsx,
+}
+# Problems and names beyond these are counted, not kept: memory must not grow with the file.
+_KEPT_PROBLEMS = 1_000
+_KEPT_NAMES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSummary:
+    """What one pass over the cases found. `systems` and `inputs` count the cases that have each."""
+
+    count: int
+    skipped: int
+    problems: int
+    bad: tuple[BadRow, ...]
+    systems: Mapping[str, int]
+    inputs: Mapping[str, int]
+
+
+class CaseReader:
+    """The cases of a file, to be iterated as often as needed; nothing of them is kept.
+
+    With `on_bad="refuse"` the first use reads everything once and raises `CaseError` with all bad rows, so
+    that no case is judged before all are known to be good. With `"skip"` bad rows are left out and counted.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rows: Callable[[], Iterator[RawRow]],
+        mapping: ColumnMapping,
+        on_bad: OnBad,
+    ) -> None:
+        self.name = name
+        self._rows = rows
+        self._mapping = mapping
+        self._on_bad = on_bad
+        self._summary: CaseSummary | None = None
+
+    def __iter__(self) -> Iterator[Case]:
+        if self._on_bad == "refuse":
+            self._refuse_bad()
+        count = 0
+        for case in self._pass(lambda row, problems: None):
+            count += 1
+            yield case
+        if not count:
+            raise CaseError(f"{self.name}: holds no case that can be used")
+
+    @property
+    def summary(self) -> CaseSummary:
+        """Counts, systems, inputs and problems of all rows, from one pass that is remembered."""
+        if self._summary is None:
+            self._summary = self._summarise()
+        return self._summary
+
+    @property
+    def count(self) -> int:
+        """How many cases can be used."""
+        return self.summary.count
+
+    @property
+    def skipped(self) -> int:
+        """How many rows cannot."""
+        return self.summary.skipped
+
+    @property
+    def bad(self) -> tuple[BadRow, ...]:
+        """What is wrong with them: the first thousand problems; `summary.problems` counts all."""
+        return self.summary.bad
+
+    def _refuse_bad(self) -> None:
+        found = self.summary
+        if found.skipped:
+            rows = f"{found.skipped:,} of {found.skipped + found.count:,} rows"
+            raise CaseError(
+                f"{self.name}: {rows} cannot be used:\n{list_problems(found.bad, found.problems)}\n"
+                "Mend them, or go on without them (--skip-bad-cases).",
+                found.bad,
+            )
+
+    def _summarise(self) -> CaseSummary:
+        bad: list[BadRow] = []
+        skipped = problem_count = count = 0
+        systems: Counter[str] = Counter()
+        inputs: Counter[str] = Counter()
+
+        def note(row: RawRow, problems: Problems) -> None:
+            nonlocal skipped, problem_count
+            skipped += 1
+            problem_count += len(problems)
+            room = _KEPT_PROBLEMS - len(bad)
+            bad.extend(BadRow(row.origin.file, row.origin.row, *each) for each in problems[:room])
+
+        unseen = set(self._mapping.columns)
+
+        def watch(row: RawRow) -> None:
+            nonlocal unseen
+            if unseen and not row.problem:
+                unseen = self._mapping.unseen(row.values, unseen)
+
+        for case in self._pass(note, watch):
+            count += 1
+            _count_name(systems, case.system)
+            for name in _inputs_of(case):
+                _count_name(inputs, name)
+        if unseen and count + skipped:
+            names = ", ".join(map(repr, sorted(unseen)))
+            raise CaseError(f"{self.name}: the mapping names {names}, which no row has; correct the mapping")
+        return CaseSummary(count, skipped, problem_count, tuple(bad), dict(systems), dict(inputs))
+
+    def _pass(
+        self, on_problem: Callable[[RawRow, Problems], None], on_row: Callable[[RawRow], None] | None = None
+    ) -> Iterator[Case]:
+        seen = Seen()
+        for row in self._rows():
+            if on_row is not None:
+                on_row(row)
+            problems: Problems = [("row", row.problem)] if row.problem else []
+            case = None
+            if not problems:
+                case = build_case(self._mapping.sort(row.values, problems), row.origin, problems)
+            if case is not None and not problems and not seen.add(case.id, case.system):
+                problems.append(("id", "an earlier row has the same id and the same system"))
+            if problems or case is None:
+                on_problem(row, problems)
+            else:
+                yield case
+
+
+def read_cases(
+    path: str | os.PathLike[str],
+    *,
+    mapping: Mapping[str, Any] | None = None,
+    on_bad: OnBad = "refuse",
+) -> CaseReader:
+    """The cases of a .jsonl, .csv, .tsv, .parquet, .xlsx or .json file, or of a folder of .json files.
+
+    `mapping` says which column is which where a file has names of its own; see `ColumnMapping`.
+    """
+    if on_bad not in ("refuse", "skip"):
+        raise CaseError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
+    file = Path(path)
+    columns = parse_mapping(mapping)
+    if not file.exists():
+        raise CaseError(f"{file}: there is no such file or folder")
+    reader = read_folder if file.is_dir() else READERS.get(file.suffix.lower())
+    if reader is None:
+        known = ", ".join(READERS)
+        raise CaseError(
+            f"{file}: cases are read from {known} or a folder of .json files; save it as one of these"
+        )
+
+    def rows() -> Iterator[RawRow]:
+        try:
+            yield from reader(file, columns)
+        except OSError as error:
+            raise CaseError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
+
+    return CaseReader(file.name, rows, columns, on_bad)
+
+
+def case_from_row(row: Mapping[str, object], *, mapping: Mapping[str, Any] | None = None) -> Case:
+    """One case from one row; `CaseError` names every field that is wrong."""
+    problems: Problems = []
+    case = build_case(parse_mapping(mapping).sort(row, problems), None, problems)
+    if case is None or problems:
+        bad = [BadRow("row", 1, *each) for each in problems]
+        raise CaseError("; ".join(f"{where}: {problem}" for where, problem in problems), bad)
+    return case
+
+
+def _inputs_of(case: Case) -> Iterator[str]:
+    for name in ("candidate", "reference", "notes"):
+        if case.input(name):
+            yield name
+    yield from case.texts
+    yield from case.metadata
+
+
+def _count_name(counter: Counter[str], name: str) -> None:
+    if name in counter or len(counter) < _KEPT_NAMES:
+        counter[name] += 1

@@ -1,0 +1,211 @@
+"""One row becomes one case, or the list of everything that is wrong with it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from medjury.cases._case import Case, MetadataValue, Note, Origin
+
+LONGEST_ID = 500
+
+
+@dataclass(frozen=True, slots=True)
+class RawRow:
+    """A row as a reader found it; `problem` says why it could not be read as a row at all."""
+
+    origin: Origin
+    values: Mapping[str, object] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A row sorted into the fields of a case, values still unchecked."""
+
+    id: object = None
+    candidate: object = None
+    reference: object = None
+    notes: object = None
+    system: object = None
+    vendor: object = None
+    patient: object = None
+    texts: Mapping[str, object] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+Problems = list[tuple[str, str]]
+
+
+def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Case | None:
+    """The case, or None with every problem added to `problems` as (field, what is wrong)."""
+    before = len(problems)
+    identifier = _name(fields.id, "id", problems)
+    if not identifier and len(problems) == before:
+        problems.append(("id", "is empty; every case needs one"))
+    values = {
+        "candidate": _text(fields.candidate, "candidate", problems),
+        "reference": _text(fields.reference, "reference", problems),
+    }
+    texts = {name: _text(value, name, problems) for name, value in fields.texts.items()}
+    metadata = {name: _metadata(value, name, problems) for name, value in fields.metadata.items()}
+    notes = _notes(fields.notes, problems)
+    system = _name(fields.system, "system", problems)
+    vendor = _name(fields.vendor, "vendor", problems)
+    patient = _name(fields.patient, "patient", problems)
+    if len(problems) > before:
+        return None
+    return Case(
+        id=identifier,
+        **values,
+        texts={name: text for name, text in texts.items() if text is not None},
+        notes=notes,
+        system=system,
+        vendor=vendor,
+        patient=patient or None,
+        metadata={name: value for name, value in metadata.items() if value is not None},
+        origin=origin,
+    )
+
+
+def _name(value: object, where: str, problems: Problems) -> str:
+    """An id or a name: text without surrounding blanks, or a whole number, as spreadsheets give it."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        problems.append((where, f"is {_kind(value)}, not text"))
+        return ""
+    value = value.strip()
+    if len(value) > LONGEST_ID:
+        problems.append((where, f"is longer than {LONGEST_ID} characters"))
+    elif any(sign in value for sign in "\r\n\t"):
+        problems.append((where, "holds a line break or a tab"))
+    else:
+        _check_characters(value, where, problems)
+    return value
+
+
+def _text(value: object, where: str, problems: Problems) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        problems.append((where, f"is {_kind(value)}, not text"))
+        return None
+    _check_characters(value, where, problems)
+    return value if value.strip() else None
+
+
+def _metadata(value: object, where: str, problems: Problems) -> MetadataValue | None:
+    if isinstance(value, str):
+        return _text(value.strip(), where, problems)
+    if isinstance(value, bool | int) or value is None:
+        return value
+    if isinstance(value, float | Decimal):
+        if math.isfinite(value):
+            return float(value)
+        if math.isnan(value):  # what data frames write for "missing"
+            return None
+        problems.append((where, "is not a finite number; leave it empty"))
+    elif isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    else:
+        problems.append(
+            (where, f"is {_kind(value)}, not a single value; name the columns you need in a mapping")
+        )
+    return None
+
+
+def _notes(value: object, problems: Problems) -> tuple[Note, ...]:
+    """Notes from a text (one note), a list of texts, or a list of {id, text, date, kind}; a cell may hold
+    any of these as JSON. A note without an id is numbered by its place."""
+    if isinstance(value, str):
+        value = _decoded_list(value)
+    elif isinstance(value, Mapping):
+        value = [value]
+    if value is None:
+        return ()
+    if not isinstance(value, Sequence):
+        problems.append(("notes", f"is {_kind(value)}, not a list of notes or a text"))
+        return ()
+    notes = list(_each_note(value, problems))
+    seen: set[str] = set()
+    for note in notes:
+        if note.id in seen:
+            problems.append(("notes", "two notes have the same id; citations could not be told apart"))
+            break
+        seen.add(note.id)
+    return tuple(notes)
+
+
+def _each_note(values: Sequence[object], problems: Problems) -> Iterator[Note]:
+    for position, each in enumerate(values, 1):
+        where = f"notes[{position}]"
+        if each is None:
+            continue
+        parts = each if isinstance(each, Mapping) else {"text": each}
+        unknown = set(parts) - {"id", "text", "date", "kind"}
+        if unknown:
+            problems.append((where, "has a field other than id, text, date and kind"))
+        text = _text(parts.get("text"), f"{where}.text", problems)
+        if text is not None:
+            yield Note(
+                id=_name(parts.get("id"), f"{where}.id", problems) or str(position),
+                text=text,
+                date=_optional(_metadata(parts.get("date"), f"{where}.date", problems)),
+                kind=_name(parts.get("kind"), f"{where}.kind", problems) or None,
+            )
+        elif each and not isinstance(each, str):
+            problems.append((f"{where}.text", "is empty"))
+
+
+def _decoded_list(text: str) -> object:
+    """A cell that holds a JSON list of notes; any other text is one note."""
+    if text.lstrip().startswith("["):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return [text]
+        if isinstance(value, list) and value and all(isinstance(each, str | dict) for each in value):
+            return value
+    return [text]
+
+
+def _optional(value: MetadataValue | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _check_characters(text: str, where: str, problems: Problems) -> None:
+    if "\x00" in text:
+        problems.append((where, "holds a NUL character; remove it"))
+    if text.isascii():
+        return
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        # The readers decode with `surrogateescape`, so a byte that is not UTF-8 arrives as U+DC80 to U+DCFF.
+        if 0xDC80 <= ord(text[error.start]) <= 0xDCFF:
+            problems.append((where, "is not valid UTF-8; save the file as UTF-8"))
+        else:
+            problems.append((where, "holds half of a surrogate pair, which is no character; remove it"))
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float | Decimal):
+        return "a number"
+    if isinstance(value, datetime.date | datetime.time):
+        return "a date"
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return "a list"
+    return "binary data" if isinstance(value, bytes) else "something else"

@@ -1,0 +1,56 @@
+"""Cases from an Excel workbook: the first sheet, or the one that the mapping names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import BadZipFile
+
+from medjury.cases._case import Origin
+from medjury.cases._mapping import ColumnMapping
+from medjury.cases._report import CaseError
+from medjury.cases._row import RawRow
+
+
+def read_xlsx(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
+    """The rows of a sheet with a header. Excel cuts a cell at 32,767 characters; long notes need JSON Lines."""
+    import openpyxl
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (InvalidFileException, BadZipFile, KeyError, ValueError, OSError):
+        raise CaseError(f"{path.name}: is not an .xlsx workbook, or it is damaged or encrypted") from None
+    try:
+        if mapping.sheet is not None and mapping.sheet not in book.sheetnames:
+            names = ", ".join(book.sheetnames)
+            raise CaseError(f"{path.name}: has no sheet {mapping.sheet!r}; its sheets are {names}")
+        sheet = book[mapping.sheet or book.sheetnames[0]]
+        sheet.reset_dimensions()  # some programs write a wrong size, and rows would be lost
+        rows = sheet.iter_rows(values_only=True)
+        header = ["" if name is None else str(name).strip() for name in next(rows, ())]
+        while header and not header[-1]:
+            header.pop()
+        mapping.check_header(header, path.name)
+        for number, row in enumerate(rows, 2):
+            if any(cell is not None for cell in row):
+                yield _row(row, header, Origin(path.name, number))
+    finally:
+        book.close()
+
+
+def _row(row: tuple[object, ...], header: list[str], origin: Origin) -> RawRow:
+    if any(cell is not None for cell in row[len(header) :]):
+        return RawRow(origin, problem="has cells beyond the last named column")
+    cells = {name: cell for name, cell in zip(header, row, strict=False) if name}
+    errors = [
+        name
+        for name, cell in cells.items()
+        if isinstance(cell, str) and cell.startswith("#") and cell in _ERRORS
+    ]
+    if errors:
+        return RawRow(origin, problem=f"holds a spreadsheet error in {', '.join(errors)}")
+    return RawRow(origin, cells)
+
+
+_ERRORS = frozenset({"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A"})
