@@ -40,12 +40,12 @@ def read_csv(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
                     yield RawRow(origin, problem=f"has {len(row)} cells; the header has {len(header)}")
         except csv.Error:
             raise CaseError(
-                f"{path.name}: cannot be read beyond row {number or 1}: a quotation mark is not closed or stands "
-                "in the wrong place; export the file again with cells quoted as CSV requires"
+                f"{path.name}: cannot be read beyond row {number or 1}: a quotation mark is not closed or "
+                "stands in the wrong place; export the file again with cells quoted as CSV requires"
             ) from None
         except UnicodeError:
             raise CaseError(
-                f"{path.name}: cannot be read beyond row {number or 1}: it is not valid UTF-16; save it as UTF-8"
+                f"{path.name}: cannot be read beyond row {number or 1}: not valid UTF-16; save it as UTF-8"
             ) from None
 
 

@@ -41,7 +41,7 @@ class _Document:
 def documents_of(
     resource: Mapping[str, Any], origin: Origin, mapping: ColumnMapping, by_entry: bool
 ) -> Iterator[RawRow]:
-    """The rows of a resource; `by_entry` numbers them by the bundle's entries, where the bundle is the file."""
+    """The rows of a resource, numbered `by_entry` where the bundle is the whole file."""
     entries = list(_entries(resource))
     if not any(each.get("resourceType") in _DOCUMENTS for _, each in entries):
         kind = resource.get("resourceType")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from medjury.documents import nearest
 SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.
 METADATA_NAMES = frozenset({"specialty", "age", "sex"})
+LONGEST_NAME = 100
 _KEYS = (*SIMPLE, "notes", "texts", "metadata", "constants", "sheet", "fhir")
 
 
@@ -42,17 +44,27 @@ class ColumnMapping:
         return (*self.simple.values(), *notes, *self.texts.values(), *self.metadata.values())
 
     def check_header(self, header: Sequence[str], file: str) -> None:
-        """Refuse a header that is missing or ambiguous, or that lacks a column the mapping names."""
-        if not any(header):
+        """Refuse a header that is missing or ambiguous, or that lacks a column that is needed.
+
+        A file without a header shows its first patient in the header's place, so columns are named by number.
+        """
+        if not any(header) or any(len(name) > LONGEST_NAME or "\n" in name for name in header):
             raise CaseError(f"{file}: has no header; the first row must name the columns")
-        repeated = sorted({name for name in header if name and header.count(name) > 1})
-        if repeated:
-            raise CaseError(f"{file}: the header names {', '.join(map(repr, repeated))} more than once")
-        missing = [column for column in self.columns if column not in header]
-        if missing:
-            names = ", ".join(map(repr, missing))
+        numbers: dict[str, int] = {}
+        for number, name in enumerate(header, 1):
+            if name and name in numbers:
+                raise CaseError(
+                    f"{file}: columns {numbers[name]} and {number} have the same name; rename one"
+                )
+            numbers[name] = number
+        for column in self.columns:
+            if column not in numbers:
+                near = difflib.get_close_matches(column, header, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"the file has {len(header)} columns"
+                raise CaseError(f"{file}: the mapping names {column!r}, but there is no such column; {hint}")
+        if "id" not in self.simple and "id" not in numbers:
             raise CaseError(
-                f"{file}: the mapping names {names}, which the file lacks; its columns are {', '.join(header)}"
+                f"{file}: has no column 'id'; say in a mapping which column names the case (id: ...)"
             )
 
     def unseen(self, row: Mapping[str, object], columns: Iterable[str]) -> set[str]:

@@ -13,7 +13,7 @@ from medjury.cases._row import RawRow
 
 
 def read_xlsx(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
-    """The rows of a sheet with a header. Excel cuts a cell at 32,767 characters; long notes need JSON Lines."""
+    """The rows of a sheet with a header. Excel cuts a cell at 32,767 characters: use JSON Lines for more."""
     import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException
 
