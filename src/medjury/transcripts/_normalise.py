@@ -1,7 +1,7 @@
 """The normaliser: two transcripts that say the same are made to look the same before they are compared.
 
-In this order: numbers to British words, lower case, hyphens and slashes to spaces, punctuation and other signs
-removed, white space collapsed, and (only on request) the sounds of hesitation removed.
+In this order: numbers to British words, lower case, hyphens and slashes to spaces, punctuation and other
+signs removed, white space collapsed, and (only on request) the sounds of hesitation removed.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from importlib import resources
 
 from medjury.transcripts._numbers import spell, spell_decimal, spell_ordinal
 
-# A number: perhaps a minus sign that opens a word, digits perhaps grouped in threes by commas, perhaps a fraction
-# or an ordinal ending. A full stop with no digit after it ends a sentence and is not part of the number.
+# A number: perhaps a minus sign that opens a word, digits perhaps grouped in threes by commas, perhaps a
+# fraction or an ordinal ending. A full stop with no digit after it ends a sentence, not a number.
 NUMBER = re.compile(
     r"(?:(?<![^\s(])(?P<minus>[-−])(?=\.?\d))?"
     r"(?:(?P<whole>\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.(?P<fraction>\d+)|(?P<ordinal>st|nd|rd|th)\b)?"
