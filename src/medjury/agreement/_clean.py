@@ -1,0 +1,206 @@
+"""Rating tables as people bring them, turned into rows the grid can trust, or refused with the row and the
+fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from medjury.errors import MedjuryError
+from medjury.ratings import Rating
+
+if TYPE_CHECKING:
+    import polars
+
+REQUIRED = ("item", "rater", "dimension", "score")
+_OPTIONAL = ("system", "patient", "rater_kind", "instrument", "status", "reason", "content_hash")
+MISALIGNED = "misaligned"
+_STATUSES = ("scored", "unscored", "not_applicable")
+
+
+def clean_rows(ratings: object) -> polars.DataFrame:
+    """Rows of text keys and numeric or missing scores, from a polars frame or from `Rating` objects.
+
+    Text and NaN in the score column become unscored rows (`parse`, `missing`, `out_of_range` for an
+    infinity). Duplicate rows are refused: nobody but the user can know which of two scores holds."""
+    import polars as pl
+
+    frame = _as_frame(ratings)
+    absent = [name for name in REQUIRED if name not in frame.columns]
+    if absent:
+        raise MedjuryError(
+            f"the ratings lack the column{'s' if len(absent) > 1 else ''} {', '.join(absent)}; "
+            f"they have {', '.join(frame.columns)}. Rename the columns, or describe them in a mapping file."
+        )
+    if not frame.height:
+        raise MedjuryError("there are no ratings: the table has no rows.")
+    frame = frame.with_row_index("row", offset=1)
+    for name in _OPTIONAL:
+        if name not in frame.columns:
+            frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name))
+    texts = [pl.col(name).cast(pl.String) for name in ("item", "rater", "dimension", *_OPTIONAL)]
+    frame = frame.with_columns(*texts).with_columns(pl.col("system").fill_null(""))
+    for name in ("item", "rater", "dimension"):
+        empty = frame.filter(pl.col(name).is_null() | (pl.col(name).str.strip_chars() == ""))
+        if empty.height:
+            raise MedjuryError(
+                f"{empty.height} ratings have no {name}, first in row {empty['row'][0]}; fill it in."
+            )
+    frame = _scores(_repeats(frame))
+    _refuse_duplicates(frame)
+    return _clusters(_misaligned(frame))
+
+
+def _as_frame(ratings: object) -> polars.DataFrame:
+    import polars as pl
+
+    if isinstance(ratings, pl.LazyFrame):
+        return ratings.collect()
+    if isinstance(ratings, pl.DataFrame):
+        return ratings
+    if isinstance(ratings, Iterable):
+        rows = list(ratings)
+        if all(isinstance(row, Rating) for row in rows):
+            return _frame_of(rows)
+    raise MedjuryError(
+        f"agreement needs a polars table or a list of Rating objects, not {type(ratings).__name__}."
+    )
+
+
+def _frame_of(rows: list[Any]) -> polars.DataFrame:
+    import polars as pl
+
+    names = ("item", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status")
+    data: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in names}
+    data["reason"] = [None if row.reason is None else str(row.reason) for row in rows]
+    return pl.DataFrame(data, schema_overrides={"score": pl.Float64, "reason": pl.String, "repeat": pl.Int64})
+
+
+def _repeats(frame: polars.DataFrame) -> polars.DataFrame:
+    import polars as pl
+
+    if "repeat" not in frame.columns:
+        return frame.with_columns(pl.lit(0, dtype=pl.Int64).alias("repeat"))
+    numbers = frame.with_columns(pl.col("repeat").cast(pl.Int64, strict=False).alias("repeat"))
+    lost = frame.filter(numbers["repeat"].is_null() & frame["repeat"].is_not_null())
+    if lost.height:
+        raise MedjuryError(f"row {lost['row'][0]}: the repeat {lost['repeat'][0]!r} is not a whole number.")
+    return numbers.with_columns(pl.col("repeat").fill_null(0))
+
+
+def _scores(frame: polars.DataFrame) -> polars.DataFrame:
+    import polars as pl
+
+    raw = frame["score"]
+    if raw.dtype == pl.Boolean:
+        raw = raw.cast(pl.Int8)
+    if raw.dtype == pl.String:
+        raw = raw.str.strip_chars()
+        numbers = raw.cast(pl.Float64, strict=False)
+        words = (raw.is_not_null() & numbers.is_null()) & ~raw.str.to_lowercase().is_in(
+            ["", "na", "n/a", "null", "none"]
+        )
+    elif raw.dtype.is_numeric() or raw.dtype == pl.Null:
+        numbers = raw.cast(pl.Float64)
+        words = pl.Series([False] * len(raw), dtype=pl.Boolean)
+    else:
+        raise MedjuryError(f"the score column holds {raw.dtype}, not numbers.")
+    nan, infinite = numbers.is_nan().fill_null(value=False), numbers.is_infinite().fill_null(value=False)
+    status = frame["status"].str.strip_chars().str.to_lowercase()
+    odd = frame.filter(status.is_not_null() & ~status.is_in([*_STATUSES, ""]))
+    if odd.height:
+        raise MedjuryError(
+            f"row {odd['row'][0]}: the status {odd['status'][0]!r} is unknown; use {', '.join(_STATUSES)}."
+        )
+    usable = numbers.is_not_null() & ~nan & ~infinite
+    stated = status.is_in(["unscored", "not_applicable"]).fill_null(value=False)
+    both = frame.filter(stated & usable)
+    if both.height:
+        raise MedjuryError(
+            f"row {both['row'][0]}: the status is {both['status'][0]!r} but there is a score; "
+            "an unscored rating has none. Clear the score or correct the status."
+        )
+    return frame.with_columns(
+        pl.when(usable).then(numbers).alias("score"),
+        pl.when(stated)
+        .then(status)
+        .when(usable)
+        .then(pl.lit("scored"))
+        .otherwise(pl.lit("unscored"))
+        .alias("status"),
+        pl.when(stated)
+        .then(pl.col("reason"))
+        .when(usable)
+        .then(None)
+        .when(words)
+        .then(pl.lit("parse"))
+        .when(infinite)
+        .then(pl.lit("out_of_range"))
+        .otherwise(pl.lit("missing"))
+        .alias("reason"),
+    )
+
+
+def _refuse_duplicates(frame: polars.DataFrame) -> None:
+    import polars as pl
+
+    key = ["item", "system", "rater", "dimension", "repeat"]
+    twice = (
+        frame.group_by(key)
+        .agg(pl.col("row"))
+        .filter(pl.col("row").list.len() > 1)
+        .sort(pl.col("row").list[0])
+    )
+    if not twice.height:
+        return
+    item, system, rater, dimension, repeat, rows = twice.row(0)
+    of = f" of system {system!r}" if system else ""
+    raise MedjuryError(
+        f"{twice.height} ratings stand there more than once: {rater!r} rated item {item!r}{of} on "
+        f"{dimension!r} (repeat {repeat}) in rows {', '.join(map(str, rows[:5]))}. Remove the copies, or "
+        "number real repeats in a column `repeat`."
+    )
+
+
+def _misaligned(frame: polars.DataFrame) -> polars.DataFrame:
+    """Raters who name different contents under one id cannot be compared there: those scores are unscored."""
+    import polars as pl
+
+    key = ["item", "system"]
+    contents = frame.group_by(key).agg(pl.col("content_hash").drop_nulls().n_unique().alias("contents"))
+    odd = contents.filter(pl.col("contents") > 1).select(*key, pl.lit(value=True).alias("odd"))
+    if not odd.height:
+        return frame
+    hit = pl.col("odd").fill_null(value=False)
+    return (
+        frame.join(odd, on=key, how="left", maintain_order="left")
+        .with_columns(
+            pl.when(hit).then(None).otherwise(pl.col("score")).alias("score"),
+            pl.when(hit).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
+            pl.when(hit).then(pl.lit(MISALIGNED)).otherwise(pl.col("reason")).alias("reason"),
+        )
+        .drop("odd")
+    )
+
+
+def _clusters(frame: polars.DataFrame) -> polars.DataFrame:
+    """The cluster is the patient where one is named, else the item; an item has one patient at most."""
+    import polars as pl
+
+    patients = frame.group_by("item").agg(pl.col("patient").drop_nulls().unique())
+    two = patients.filter(pl.col("patient").list.len() > 1).sort("item")
+    if two.height:
+        raise MedjuryError(
+            f"item {two['item'][0]!r} has {two['patient'].list.len()[0]} patients: "
+            f"{', '.join(two['patient'][0].to_list()[:3])}. An item belongs to one patient."
+        )
+    one = patients.select("item", pl.col("patient").list.first().alias("of"))
+    # A prefix keeps a patient called 7 apart from an item called 7.
+    named = (
+        pl.when(pl.col("of").is_null()).then("item " + pl.col("item")).otherwise("patient " + pl.col("of"))
+    )
+    return (
+        frame.join(one, on="item", how="left", maintain_order="left")
+        .with_columns(named.alias("cluster"))
+        .drop("of")
+    )

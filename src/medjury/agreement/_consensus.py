@@ -1,0 +1,84 @@
+"""One reference from several raters: mean, median, strict majority, or an adjudicator's word."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from medjury.errors import MedjuryError
+
+Numbers = NDArray[np.float64]
+ConsensusRule = Literal["mean", "median", "majority", "adjudicated"]
+
+
+def mean_of_raters(scores: ArrayLike) -> Numbers:
+    """Mean of the raters who scored the item (items x raters, NaN: no score); NaN where nobody did."""
+    table, known = _table(scores)
+    total = np.where(known, table, 0.0).sum(axis=1)
+    mean = np.full(len(table), np.nan)
+    np.divide(total, known.sum(axis=1), out=mean, where=known.any(axis=1))
+    return mean
+
+
+def median_of_raters(scores: ArrayLike) -> Numbers:
+    """Median of the raters who scored the item; NaN where nobody did."""
+    table, known = _table(scores)
+    result = np.full(len(table), np.nan)
+    some = known.any(axis=1)
+    result[some] = np.nanmedian(table[some], axis=1)
+    return result
+
+
+def majority(scores: ArrayLike) -> Numbers:
+    """The label more than half of the item's raters gave; NaN where there is none, never by list order.
+
+    >>> majority([[1, 1, 0], [1, 0, np.nan], [2, 2, np.nan]]).tolist()
+    [1.0, nan, 2.0]
+    """
+    table, known = _table(scores)
+    result = np.full(len(table), np.nan)
+    for label in np.unique(table[known]):
+        wins = 2 * (table == label).sum(axis=1) > known.sum(axis=1)
+        result[wins] = label
+    return result
+
+
+def adjudicated(scores: ArrayLike, adjudicator: ArrayLike) -> Numbers:
+    """The adjudicator's label where there is one, else the label on which two or more raters all agree; NaN
+    where they differ and nobody settled it.
+
+    >>> adjudicated([[0, 0], [0, 1], [1, 2]], [np.nan, 1, np.nan]).tolist()
+    [0.0, 1.0, nan]
+    """
+    table, known = _table(scores)
+    final = np.array(adjudicator, dtype=float)
+    if final.shape != (len(table),):
+        raise MedjuryError(f"{len(table)} items need {len(table)} adjudicated labels, not {final.size}.")
+    lowest = np.where(known, table, np.inf).min(axis=1)
+    agreed = (lowest == np.where(known, table, -np.inf).max(axis=1)) & (known.sum(axis=1) >= 2)
+    open_items = np.isnan(final)
+    final[open_items & agreed] = lowest[open_items & agreed]
+    return final
+
+
+def consensus_of(scores: ArrayLike, rule: ConsensusRule, adjudicator: ArrayLike | None = None) -> Numbers:
+    """Apply one of the four rules."""
+    if rule == "adjudicated":
+        if adjudicator is None:
+            raise MedjuryError("an adjudicated reference needs the adjudicator's labels.")
+        return adjudicated(scores, adjudicator)
+    if adjudicator is not None:
+        raise MedjuryError(f"an adjudicator has no part in a {rule} consensus; ask for 'adjudicated'.")
+    rules = {"mean": mean_of_raters, "median": median_of_raters, "majority": majority}
+    if rule not in rules:
+        raise MedjuryError(f"there is no consensus rule {rule!r}; use {', '.join(rules)} or adjudicated.")
+    return rules[rule](scores)
+
+
+def _table(scores: ArrayLike) -> tuple[Numbers, NDArray[np.bool_]]:
+    table = np.asarray(scores, dtype=float)
+    if table.ndim != 2:
+        raise MedjuryError(f"a consensus needs a table of items by raters, not {table.ndim} axes.")
+    return table, ~np.isnan(table)

@@ -1,0 +1,100 @@
+"""The receiver operating characteristic: how well a score tells two groups apart, at every threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit, ndtri
+
+from medjury.agreement._estimate import Estimate, undefined
+from medjury.errors import MedjuryError
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class RocCurve:
+    """One point per threshold, "score >= threshold is positive", from nothing positive to everything."""
+
+    thresholds: tuple[float, ...]
+    sensitivity: tuple[float, ...]
+    specificity: tuple[float, ...]
+    auc: Estimate
+
+
+def roc_curve(
+    truth: ArrayLike, score: ArrayLike, *, positive: float = 1, confidence: float = 0.95
+) -> RocCurve:
+    """The curve and its area for a two-valued truth; `positive` names the value a high score should find.
+
+    >>> curve = roc_curve([0, 0, 1, 1], [1, 3, 2, 4])
+    >>> curve.auc.value, curve.thresholds[1], curve.sensitivity[1]
+    (0.75, 4.0, 0.5)
+    """
+    events, scores = _split(truth, score, positive)
+    levels = np.unique(scores)[::-1]
+    above = scores[None, :] >= levels[:, None]
+    with_event, without = events.sum(), (~events).sum()
+    sensitivity = (above & events).sum(axis=1) / max(with_event, 1)
+    specificity = 1 - (above & ~events).sum(axis=1) / max(without, 1)
+    return RocCurve(
+        (float("inf"), *levels.tolist()),
+        (0.0, *sensitivity.tolist()),
+        (1.0, *specificity.tolist()),
+        area_under_curve(truth, score, positive=positive, confidence=confidence),
+    )
+
+
+def area_under_curve(
+    truth: ArrayLike, score: ArrayLike, *, positive: float = 1, confidence: float = 0.95
+) -> Estimate:
+    """AUC = P(score of a positive > score of a negative) + P(equal) / 2, the Mann-Whitney W / (n1 n0).
+
+    The interval is DeLong, DeLong and Clarke-Pearson's (1988, Biometrics 44:837-845) on the logit scale, so
+    that it stays within 0 and 1; at perfect separation no such interval exists.
+
+    >>> area_under_curve([0, 0, 1, 1], [1, 3, 2, 4]).value
+    0.75
+    """
+    events, scores = _split(truth, score, positive)
+    n, method = len(scores), "DeLong on the logit scale"
+    high, low = np.sort(scores[events]), np.sort(scores[~events])
+    if not len(high) or not len(low):
+        return undefined("the truth has one class only", n, method)
+    # Placements: for each item the share of the other class below it, ties half.
+    of_high = (np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right")) / (2 * len(low))
+    of_low = 1 - (np.searchsorted(high, low, "left") + np.searchsorted(high, low, "right")) / (2 * len(high))
+    area = float(of_high.mean())
+    if area in (0.0, 1.0):
+        return Estimate(area, None, None, n, "Mann-Whitney; no interval at perfect separation")
+    if len(high) < 2 or len(low) < 2:
+        return Estimate(area, None, None, n, "Mann-Whitney; one item in a class gives no interval")
+    error = np.sqrt(of_high.var(ddof=1) / len(high) + of_low.var(ddof=1) / len(low)) / (area * (1 - area))
+    half = float(ndtri(1 - (1 - confidence) / 2)) * error
+    return Estimate(area, float(expit(logit(area) - half)), float(expit(logit(area) + half)), n, method)
+
+
+def area_from_tables(table: Numbers) -> Numbers:
+    """AUC from tables `(..., 2, levels)`: negatives and positives by ascending score; NaN with an empty
+    class."""
+    negative, positive = table[..., 0, :], table[..., 1, :]
+    below = np.cumsum(negative, axis=-1) - negative / 2
+    pairs = negative.sum(axis=-1) * positive.sum(axis=-1)
+    areas = np.full(pairs.shape, np.nan)
+    np.divide((positive * below).sum(axis=-1), pairs, out=areas, where=pairs > 0)
+    return areas
+
+
+def _split(truth: ArrayLike, score: ArrayLike, positive: float) -> tuple[NDArray[np.bool_], Numbers]:
+    labels, scores = np.asarray(truth), np.asarray(score, dtype=float)
+    if labels.shape != scores.shape or labels.ndim != 1:
+        raise MedjuryError(
+            f"a curve needs one score per label: {labels.shape} labels, {scores.shape} scores."
+        )
+    if np.isnan(scores).any():
+        raise MedjuryError("a curve needs a number for every item; leave unscored items out and count them.")
+    if len(np.unique(labels)) > 2:
+        raise MedjuryError(f"a curve needs a truth of two values, not {np.unique(labels).tolist()}.")
+    return labels == positive, scores
