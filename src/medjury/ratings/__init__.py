@@ -1,6 +1,8 @@
 """Ratings: one row shape for clinicians, judges, juries and metrics, and the store that keeps them."""
 
 from medjury.ratings._desk import StoreDesk
+from medjury.ratings._export import EXPORT_FORMATS, write_ratings
+from medjury.ratings._frame import rating_frame, ratings_from_frame
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._store import RatingCount, RunRecord, Spent, Store, open_store
@@ -8,6 +10,7 @@ from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked
 from medjury.ratings._transaction import StoredReply
 
 __all__ = [
+    "EXPORT_FORMATS",
     "Busy",
     "Claimed",
     "Owner",
@@ -25,4 +28,7 @@ __all__ = [
     "StoredReply",
     "new_owner",
     "open_store",
+    "rating_frame",
+    "ratings_from_frame",
+    "write_ratings",
 ]

@@ -1,15 +1,17 @@
 """Ratings as a polars table and back, exactly.
 
-A table holds text as the store does: see `escape` for the few characters it cannot hold as they are.
+A table holds text as the store does: see `escape` for the few characters that it cannot hold as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.ratings._escaping import unescape
+from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._rating import Rating
 from medjury.ratings._statements import RATING_COLUMNS
 
@@ -18,15 +20,51 @@ if TYPE_CHECKING:
 
 _REAL = frozenset({"score", "seconds", "cost"})
 _INTEGER = frozenset({"repeat", "tokens_in", "tokens_out"})
+_ROWS_AT_ONCE = 2_000
 
 
-def frame_of_rows(blocks: Iterable[list[tuple[Any, ...]]]) -> polars.DataFrame:
-    """One table of blocks of rows, each row in the order of the rating's fields."""
+def rating_frame(ratings: Iterable[Rating]) -> polars.DataFrame:
+    """A table with one row per rating and one column per field."""
     import polars
 
-    schema = rating_schema()
-    frames = [polars.DataFrame(rows, schema=schema, orient="row") for rows in blocks]
-    return polars.concat(frames) if frames else polars.DataFrame(schema=schema)
+    frames = list(rating_frames(ratings))
+    return polars.concat(frames) if frames else polars.DataFrame(schema=rating_schema())
+
+
+def rating_frames(ratings: Iterable[Rating]) -> Iterator[polars.DataFrame]:
+    """The same as a stream of small tables."""
+    remaining = iter(ratings)
+    while block := list(islice(remaining, _ROWS_AT_ONCE)):
+        yield frame_of_rows([_row(rating) for rating in block])
+
+
+def ratings_from_frame(frame: polars.DataFrame) -> list[Rating]:
+    """The ratings that a table with the columns of `rating_frame` holds.
+
+    >>> from medjury.ratings import rating_frame, ratings_from_frame
+    >>> ratings_from_frame(rating_frame([]))
+    []
+    """
+    if missing := [name for name in RATING_COLUMNS if name not in frame.columns]:
+        raise MedjuryError(
+            f"the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; a table of "
+            f"ratings has {', '.join(RATING_COLUMNS)}. Tables of another shape are read from a file with "
+            "read_ratings."
+        )
+    ratings = []
+    for number, row in enumerate(frame.select(RATING_COLUMNS).iter_rows(), start=1):
+        try:
+            ratings.append(rating_of_row(row))
+        except ValueError as error:
+            raise MedjuryError(f"row {number} of the table is not a rating: {error}") from None
+    return ratings
+
+
+def frame_of_rows(rows: list[tuple[Any, ...]]) -> polars.DataFrame:
+    """A table of rows whose values stand in the order of a rating's fields."""
+    import polars
+
+    return polars.DataFrame(rows, schema=rating_schema(), orient="row")
 
 
 def rating_schema() -> dict[str, Any]:
@@ -45,3 +83,8 @@ def rating_of_row(row: Iterable[Any]) -> Rating:
     if values[9] is not None:
         values[9] = Reason(values[9])
     return Rating(*values)
+
+
+def _row(rating: Rating) -> tuple[Any, ...]:
+    values = [getattr(rating, name) for name in RATING_COLUMNS]
+    return tuple(escape(str(value)) if isinstance(value, str) else value for value in values)

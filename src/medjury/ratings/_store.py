@@ -157,12 +157,15 @@ class Store:
 
     def frame(self, run: str | None = None) -> polars.DataFrame:
         """The same rows as `ratings`, as a table."""
-        return frame_of_rows(self._rows(run))
+        import polars
+
+        frames = list(self.frames(run))
+        return polars.concat(frames) if frames else frame_of_rows([])
 
     def frames(self, run: str | None = None) -> Iterator[polars.DataFrame]:
         """The same rows as a stream of small tables."""
         for rows in self._rows(run):
-            yield frame_of_rows([rows])
+            yield frame_of_rows(rows)
 
     def counts(self, run: str | None = None) -> list[RatingCount]:
         """How many ratings by rater, status and reason, counted by the database."""

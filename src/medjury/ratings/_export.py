@@ -1,0 +1,135 @@
+"""Writes ratings as Parquet, CSV or JSON Lines, block by block, so that a store need not fit in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from medjury.errors import MedjuryError
+from medjury.ratings._formula import guard_frame
+from medjury.ratings._frame import rating_frames, rating_schema
+from medjury.ratings._rating import Rating
+
+if TYPE_CHECKING:
+    import polars
+
+EXPORT_FORMATS = (".parquet", ".csv", ".jsonl")
+_ROWS_AT_ONCE = 2_000
+_ROW_GROUP = 10_000
+
+
+def write_ratings(
+    ratings: Iterable[Rating] | polars.DataFrame | Iterable[polars.DataFrame] | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+) -> int:
+    """Write ratings to `path` (`.parquet`, `.csv` or `.jsonl`); how many there were.
+
+    They may come one by one, as a table, as a stream of tables, or as the path of a Parquet file written
+    before. In CSV, text that a spreadsheet would run as a formula gets a `'` in front: see
+    docs/importing-ratings.md. A half-written file never has the name.
+    """
+    target = Path(path)
+    write = _WRITERS.get(target.suffix.lower())
+    if write is None:
+        raise MedjuryError(
+            f"{target}: ratings are written as {', '.join(EXPORT_FORMATS)}; give one of these endings"
+        )
+    part = target.with_name(f"{target.name}.part")
+    try:
+        count = write(_frames(ratings), part)
+        part.replace(target)
+    except OSError as error:
+        raise MedjuryError(f"{target} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+    return count
+
+
+def _frames(
+    ratings: Iterable[Rating] | polars.DataFrame | Iterable[polars.DataFrame] | str | os.PathLike[str],
+) -> Iterator[polars.DataFrame]:
+    import polars
+
+    if isinstance(ratings, polars.DataFrame):
+        yield from ratings.iter_slices(_ROWS_AT_ONCE)
+    elif isinstance(ratings, str | os.PathLike):
+        yield from _parquet_blocks(Path(ratings))
+    else:
+        remaining = iter(ratings)
+        first = next(remaining, None)
+        if isinstance(first, polars.DataFrame):
+            yield first
+            yield from remaining  # type: ignore[misc]
+        elif first is not None:
+            yield from rating_frames(_chain(first, remaining))  # type: ignore[arg-type]
+
+
+def _chain(first: object, rest: Iterator[object]) -> Iterator[object]:
+    yield first
+    yield from rest
+
+
+def _parquet_blocks(path: Path) -> Iterator[polars.DataFrame]:
+    import polars
+
+    if path.suffix.lower() != ".parquet" or not path.is_file():
+        raise MedjuryError(f"{path} is not a Parquet file of ratings")
+    table = polars.scan_parquet(path)
+    height = table.select(polars.len()).collect().item()
+    for start in range(0, height, _ROWS_AT_ONCE):
+        yield table.slice(start, _ROWS_AT_ONCE).collect()
+
+
+def _write_csv(frames: Iterator[polars.DataFrame], part: Path) -> int:
+    with part.open("wb") as file:
+        return _write_blocks(
+            frames, file, lambda frame, first: guard_frame(frame).write_csv(file, include_header=first)
+        )
+
+
+def _write_jsonl(frames: Iterator[polars.DataFrame], part: Path) -> int:
+    with part.open("wb") as file:
+        return _write_blocks(frames, file, lambda frame, _first: frame.write_ndjson(file))
+
+
+def _write_blocks(
+    frames: Iterator[polars.DataFrame], file: IO[bytes], write: Callable[[polars.DataFrame, bool], None]
+) -> int:
+    import polars
+
+    count, first = 0, True
+    for frame in frames:
+        write(frame, first)
+        count, first = count + frame.height, False
+    if first:
+        write(polars.DataFrame(schema=rating_schema()), True)
+    return count
+
+
+def _write_parquet(frames: Iterator[polars.DataFrame], part: Path) -> int:
+    from polars.io.plugins import register_io_source
+
+    count = 0
+
+    def source(
+        columns: list[str] | None, predicate: polars.Expr | None, rows: int | None, _batch: int | None
+    ) -> Iterator[polars.DataFrame]:
+        nonlocal count
+        for frame in frames:
+            count += frame.height
+            yield frame
+
+    table = register_io_source(source, schema=rating_schema())
+    table.sink_parquet(part, compression="zstd", row_group_size=_ROW_GROUP)
+    return count
+
+
+_WRITERS: dict[str, Callable[[Iterator[polars.DataFrame], Path], int]] = {
+    ".csv": _write_csv,
+    ".jsonl": _write_jsonl,
+    ".parquet": _write_parquet,
+}
