@@ -3,23 +3,31 @@
 from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._frame import cases_from_frame
 from medjury.cases._read import CaseReader, CaseSummary, case_from_row, read_cases
+from medjury.cases._redact import NO_PROMISE, Finding, RedactedCases, Redaction, Redactor
+from medjury.cases._redact_settings import make_redactor
 from medjury.cases._report import BadRow, CaseError
 from medjury.cases._text import clean_text
 from medjury.cases._write import case_to_row, write_cases
 
 __all__ = [
+    "NO_PROMISE",
     "BadRow",
     "Case",
     "CaseError",
     "CaseReader",
     "CaseSummary",
+    "Finding",
     "MetadataValue",
     "Note",
     "Origin",
+    "RedactedCases",
+    "Redaction",
+    "Redactor",
     "case_from_row",
     "case_to_row",
     "cases_from_frame",
     "clean_text",
+    "make_redactor",
     "read_cases",
     "write_cases",
 ]
