@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.agreement._estimate import Estimate, undefined
-from medjury.agreement._interval import SAME, Floats, IntervalMethod, interval
-from medjury.agreement._resample import draw, index_weights, leave_one_out, sample
+from medjury.agreement._interval import SAME, IntervalMethod, interval
+from medjury.agreement._resample import Floats, draw, index_weights, leave_one_out, sample
 from medjury.errors import MedjuryError
 
 Read = Callable[[Floats], Mapping[str, Floats]]

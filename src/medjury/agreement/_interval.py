@@ -11,10 +11,10 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-Floats = NDArray[np.float64]
+from medjury.agreement._resample import Floats
+
 IntervalMethod = Literal["bca", "percentile", "basic"]
 
 # Two values of a statistic closer than this are the same value, computed in another order.
