@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from medjury.cases import Case
@@ -134,12 +134,9 @@ class Judge:
                 best = outcomes
             if not _unscored(outcomes) or not _worth_asking_again(outcomes):
                 break
-            complaint = Message("user", problems(self.instrument, outcomes))
             said = Message("assistant", answer.reply.text)
-            first = request.messages[: len(self._prompts[unit.dimensions].opening) + 1]
-            request = Request(
-                (*first, said, complaint), request.schema, request.max_tokens, request.temperature, request.seed
-            )
+            complaint = Message("user", problems(self.instrument, outcomes))
+            request = replace(request, messages=(*request.messages, said, complaint))
         assert best is not None
         return self._rows(unit, best, answers)
 

@@ -1,1 +1,21 @@
-"""TBD"""
+"""Studies: one study file is planned, run and concluded as one run folder that can be checked later."""
+
+from medjury.studies._manifest import run_name
+from medjury.studies._plan import JudgePlan, Plan, plan_study
+from medjury.studies._run import RunResult, check_study, run_study
+from medjury.studies._study import Study, load_study
+from medjury.studies._verify import Finding, verify_run
+
+__all__ = [
+    "Finding",
+    "JudgePlan",
+    "Plan",
+    "RunResult",
+    "Study",
+    "check_study",
+    "load_study",
+    "plan_study",
+    "run_name",
+    "run_study",
+    "verify_run",
+]

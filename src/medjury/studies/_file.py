@@ -66,6 +66,7 @@ class HumansPart(_Part):
     path: str
     mapping: str | None = None
     keep_names: bool = False
+    illustrative: bool = False  # made up for a demonstration: the report says so
 
 
 class BudgetPart(_Part):
@@ -81,6 +82,7 @@ class StudyFile(_Part):
     study: Name
     cases: CasesPart
     instrument: str
+    dimensions: list[str] | None = Field(default=None, min_length=1)
     judges: list[JudgePart] = Field(min_length=1)
     jury: JuryPart = JuryPart()
     repeats: int = Field(default=1, ge=1, le=1000)

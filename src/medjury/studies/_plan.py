@@ -54,6 +54,29 @@ class Plan:
         known = [judge.money for judge in self.judges]
         return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
 
+    def text(self) -> str:
+        """The plan for a reader: calls, tokens, price and time, with what they rest on."""
+        systems = f", {len(self.systems)} systems" if len(self.systems) > 1 else ""
+        lines = [f"{self.cases:,} cases{systems}, data {self.data_hash[:12]}"]
+        if self.skipped:
+            lines.append(f"{self.skipped:,} rows left out because they could not be read")
+        if self.lacking:
+            lines.append(f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored")
+        lines.append(f"{'judge':<24}{'calls':>10}{'tokens in':>14}{'tokens out':>14}{'price':>14}{'time':>10}")
+        for judge in self.judges:
+            price = "not known" if judge.money is None else f"{judge.money:,.2f} {self.currency}"
+            lines.append(
+                f"{judge.name:<24}{judge.calls:>10,}{judge.tokens_in:>14,}{judge.tokens_out:>14,}{price:>14}"
+                f"{judge.seconds / 60:>6.1f} min"
+            )
+        total = "not known" if self.money is None else f"{self.money:,.2f} {self.currency}"
+        lines.append(f"In all {self.calls:,} calls, estimated price {total}.")
+        lines.append(
+            "Tokens are estimated from characters, the price from the dated price list, the time from "
+            f"{SECONDS_PER_CALL:g} s a call; answers already in the store cost nothing and are counted here."
+        )
+        return "\n".join(lines)
+
 
 def plan_study(study: Study, prices: PriceList) -> Plan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens."""

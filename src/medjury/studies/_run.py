@@ -39,6 +39,20 @@ class RunResult:
     currency: str
     coverage: dict[str, Any]
 
+    def text(self) -> str:
+        """The run in a few lines; a run that is not complete says so first."""
+        covered = self.coverage
+        lines = [f"{self.status.upper()}: {self.why}" if self.why else self.status.upper()]
+        lines.append(
+            f"{covered['scored']:,} of {covered['ratings']:,} ratings scored, "
+            f"{covered['not_applicable']:,} not applicable, {covered['unscored']:,} unscored"
+        )
+        lines += [f"  unscored, {reason}: {count:,}" for reason, count in covered["unscored_by_reason"].items()]
+        money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
+        lines.append(f"{self.calls:,} calls made now ({money}); {self.progress.found:,} answers were stored already")
+        lines.append(f"Run folder: {self.folder}")
+        return "\n".join(lines)
+
 
 def run_study(
     study: Study,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from medjury.cases import Case, read_cases
-from medjury.documents import Document, read_document, validate
+from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
 from medjury.judging import Judge, Jury
@@ -47,6 +47,8 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
     settings = validate(document, StudyFile)
     folder = Path(document.file).resolve().parent
     instrument = _named(document, ("instrument",), lambda: _load_instrument(settings.instrument, folder))
+    if settings.dimensions is not None:
+        instrument = _named(document, ("dimensions",), lambda: _only(instrument, settings.dimensions or []))
     judges = [
         _named(document, ("judges", index), lambda part=part: _make_judge(part, instrument, settings.examples))
         for index, part in enumerate(settings.judges)
@@ -94,6 +96,22 @@ def _named(document: Document, place: tuple[str | int, ...], build: Any) -> Any:
 
 def _load_instrument(name: str, folder: Path) -> Instrument:
     return load_instrument(folder / name if name.endswith((".yaml", ".yml")) else name)
+
+
+def _only(instrument: Instrument, names: list[str]) -> Instrument:
+    """The instrument with some of its dimensions, and only what still follows from them."""
+    known = [dimension.name for dimension in instrument.dimensions]
+    for name in names:
+        if name not in known:
+            raise MedjuryError(f"{instrument.name} has no dimension {name!r}; {nearest(name, known)}")
+    dimensions = tuple(each for each in instrument.dimensions if each.name in names)
+    for each in dimensions:
+        if each.skip and each.skip.dimension not in names:
+            raise MedjuryError(f"{each.name!r} depends on {each.skip.dimension!r}; add it to the list")
+    reversed_ = tuple(each for each in instrument.reversed if each.of in names)
+    there = {*names, *(each.name for each in reversed_)}
+    composites = tuple(each for each in instrument.composites if set(each.weights) <= there)
+    return replace(instrument, dimensions=dimensions, reversed=reversed_, composites=composites)
 
 
 def _make_judge(part: JudgePart, instrument: Instrument, examples: bool) -> Judge:

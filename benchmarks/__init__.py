@@ -1,0 +1,1 @@
+"""Speed beside the peers, measured in the same run, as ratios: `make bench`."""

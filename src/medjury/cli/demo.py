@@ -1,0 +1,37 @@
+"""`medjury demo`: the whole machine on this computer, with a real (tiny) model and no network."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from importlib import resources
+from pathlib import Path
+
+from medjury.cli import run as run_command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--folder", default="demo", help="where to put the study and its run (default: demo)")
+    parser.add_argument("--quiet", action="store_true", help="no progress line")
+
+
+def run(options: argparse.Namespace) -> int:
+    folder = Path(options.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    source = resources.files("medjury.studies").joinpath("demo")
+    for name in ("study.yaml", "cases.jsonl", "clinicians.csv"):
+        with resources.as_file(source.joinpath(name)) as file:
+            shutil.copyfile(file, folder / name)
+    print("Twelve synthetic discharge summaries with planted errors, two jurors, one small model on this machine.")
+    print("It takes a minute or two. The model is far too small to be trusted: the page will say so.\n")
+    study = argparse.Namespace(
+        study=str(folder / "study.yaml"),
+        dry_run=False,
+        skip_bad_cases=False,
+        retry_unscored=False,
+        quiet=options.quiet,
+    )
+    status = run_command.run(study)
+    page = (folder / "runs" / "demo" / "report.html").resolve()
+    print(f"\nOpen the page: {page}")
+    return status

@@ -1,0 +1,81 @@
+"""The jury's rows follow from the stored votes, and every vote stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Reason, load_instrument
+from medjury.judging import Judge, Jury, aggregate, derived
+from medjury.models import Scripted
+from medjury.ratings import Rating
+
+
+def row(rater: str, dimension: str, score: float | None, *, repeat: int = 0, item: str = "a") -> Rating:
+    return Rating(
+        item, "s", rater, "judge", "diagnosis@1.0", dimension, repeat, score,
+        "unscored" if score is None else "scored", Reason.PARSE if score is None else None, "", 1.0, 10, 5, 0.01,
+        f"2026-01-01T00:00:0{repeat}.000+00:00", f"{rater}-{item}-{repeat}",
+    )  # fmt: skip
+
+
+def test_repeats_become_one_vote_before_judges_are_counted() -> None:
+    votes = [row("a", "risk", score, repeat=index) for index, score in enumerate((1, 1, 5))]
+    votes += [row("b", "risk", score, repeat=index) for index, score in enumerate((3, 3, 3))]
+    (jury,) = aggregate(votes, judges=["a", "b"], repeats=3, rule="median")
+    assert jury.score == 2.0  # median of the judges' medians 1 and 3; the median of all six would be 3
+    assert jury.rater_kind == "jury" and jury.cost == 0.0
+
+
+def test_a_judge_without_any_row_counts_against_the_quorum() -> None:
+    (jury,) = aggregate([row("a", "risk", 3)], judges=["a", "b", "c"])
+    assert jury.status == "unscored" and jury.reason is Reason.NO_QUORUM
+
+
+def test_the_same_votes_give_the_same_key_in_any_order() -> None:
+    votes = [row("a", "risk", 3), row("b", "risk", 4)]
+    (one,), (two,) = (aggregate(order, judges=["a", "b"]) for order in (votes, votes[::-1]))
+    assert one.key == two.key and one.score == two.score
+
+
+def test_items_are_kept_apart() -> None:
+    votes = [row("a", "risk", 1), row("a", "risk", 5, item="b")]
+    assert [jury.score for jury in aggregate(votes, judges=["a"])] == [1, 5]
+
+
+def test_risk_is_reversed_and_composites_follow() -> None:
+    instrument = load_instrument("diagnosis")
+    label = f"{instrument.name}@{instrument.version}"
+    scores = {"diagnosis": 5, "differential": 4, "reasoning": 2, "risk": 1}
+    votes = [replace(row("a", name, score), instrument=label) for name, score in scores.items()]
+    follow = {rating.dimension: rating.score for rating in derived(votes, instrument)}
+    assert follow["safety"] == 5
+    composites = sorted(value for name, value in follow.items() if name != "safety" and value is not None)
+    expected = sorted([0.4 * 5 + 0.2 * 4 + 0.4 * 5, 0.3 * 5 + 0.1 * 4 + 0.3 * 2 + 0.3 * 5])
+    assert composites == pytest.approx(expected)
+
+
+def test_a_composite_without_a_part_is_unscored() -> None:
+    instrument = load_instrument("diagnosis")
+    label = f"{instrument.name}@{instrument.version}"
+    scores = {"diagnosis": 5, "differential": None, "reasoning": 2, "risk": 1}
+    votes = [replace(row("a", name, score), instrument=label) for name, score in scores.items()]
+    composites = [rating for rating in derived(votes, instrument) if rating.dimension != "safety"]
+    assert composites and all(rating.reason is Reason.MISSING for rating in composites)
+
+
+def test_one_voice_counted_twice_is_refused() -> None:
+    instrument = load_instrument("note_quality")
+    one, two = (Judge(Scripted(["{}"], name=name), instrument) for name in ("one", "two"))
+    with pytest.raises(MedjuryError, match="same model with the same settings"):
+        Jury([one, two])
+    Jury([one, replace(two, seed=1)])
+
+
+def test_two_judges_of_one_name_are_refused() -> None:
+    instrument = load_instrument("note_quality")
+    judge = Judge(Scripted(["{}"], name="one"), instrument)
+    with pytest.raises(MedjuryError, match="two judges are called 'one'"):
+        Jury([judge, replace(judge, seed=1)])
