@@ -5,12 +5,13 @@ from medjury.cases._frame import cases_from_frame
 from medjury.cases._read import CaseReader, CaseSummary, case_from_row, read_cases
 from medjury.cases._redact import NO_PROMISE, Finding, RedactedCases, Redaction, Redactor
 from medjury.cases._redact_settings import make_redactor
-from medjury.cases._report import BadRow, CaseError
+from medjury.cases._report import SHOWN_PROBLEMS, BadRow, CaseError, list_problems
 from medjury.cases._text import clean_text
 from medjury.cases._write import case_to_row, write_cases
 
 __all__ = [
     "NO_PROMISE",
+    "SHOWN_PROBLEMS",
     "BadRow",
     "Case",
     "CaseError",
@@ -27,6 +28,7 @@ __all__ = [
     "case_to_row",
     "cases_from_frame",
     "clean_text",
+    "list_problems",
     "make_redactor",
     "read_cases",
     "write_cases",

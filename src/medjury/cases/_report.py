@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
 
-SHOWN = 20
+SHOWN_PROBLEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class CaseError(MedjuryError):
         self.bad = tuple(bad)
 
 
-def list_problems(bad: Sequence[BadRow], total: int) -> str:
+def list_problems(bad: Sequence[BadRow], total: int, shown: int = SHOWN_PROBLEMS) -> str:
     """The first problems, one to a line, and how many more there are."""
-    lines = [f"  {each}" for each in bad[:SHOWN]]
+    lines = [f"  {each}" for each in bad[:shown]]
     if total > len(lines):
         lines.append(f"  ... and {total - len(lines):,} more")
     return "\n".join(lines)
