@@ -6,6 +6,7 @@ import argparse
 import json
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 
 from medjury.instruments import Dimension, Instrument, list_instruments, load_instrument, output_schema
 
@@ -30,9 +31,8 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "list":
         for name in list_instruments():
             instrument = load_instrument(name)
-            print(
-                f"{name:18} {instrument.version:6} {len(instrument.dimensions):2} dimensions   {instrument.title}"
-            )
+            count = len(instrument.dimensions)
+            print(f"{name:18} {instrument.version:5} {count:2} rated  {instrument.title}")
     elif options.action == "show":
         instrument = load_instrument(options.name)
         if options.schema:
@@ -40,12 +40,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             print("\n".join(_describe(instrument)))
     else:
-        file = (
-            options.file
-            if "/" in options.file or options.file.endswith((".yaml", ".yml"))
-            else f"./{options.file}"
-        )
-        instrument = load_instrument(file)
+        instrument = load_instrument(Path(options.file))
         examples = f", {len(instrument.examples)} examples" if instrument.examples else ""
         print(
             f"{options.file}: good: {instrument.name} {instrument.version}, {len(instrument.inputs)} inputs, "
@@ -55,7 +50,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _describe(instrument: Instrument) -> Iterator[str]:
-    yield f"{instrument.title}\n{instrument.name} {instrument.version}, fingerprint {instrument.fingerprint()[:12]}"
+    yield instrument.title
+    yield f"{instrument.name} {instrument.version}, fingerprint {instrument.fingerprint()[:12]}"
     for title, text in (("Citation", instrument.citation), ("Licence", instrument.licence)):
         if text:
             yield _wrap(f"{title}: {text}", "")
