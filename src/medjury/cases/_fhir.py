@@ -18,7 +18,7 @@ from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
 from medjury.cases._xhtml import text_of
 
-_DOCUMENTS = frozenset({"DocumentReference", "Composition"})
+_DOCUMENTS = ("DocumentReference", "Composition")
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,6 +154,7 @@ def _each_note(values: Sequence[object], problems: Problems) -> Iterator[Note]:
         unknown = set(parts) - {"id", "text", "date", "kind"}
         if unknown:
             problems.append((where, "has a field other than id, text, date and kind"))
+        before = len(problems)
         text = _text(parts.get("text"), f"{where}.text", problems)
         if text is not None:
             yield Note(
@@ -162,7 +163,7 @@ def _each_note(values: Sequence[object], problems: Problems) -> Iterator[Note]:
                 date=_optional(_metadata(parts.get("date"), f"{where}.date", problems)),
                 kind=_name(parts.get("kind"), f"{where}.kind", problems) or None,
             )
-        elif each and not isinstance(each, str):
+        elif len(problems) == before and not isinstance(each, str):
             problems.append((f"{where}.text", "is empty"))
 
 

@@ -51,7 +51,7 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in _HIDDEN:
             self._hidden = max(0, self._hidden - 1)
-        elif tag in _BLOCKS:
+        elif tag in _BLOCKS and tag not in ("li", "tr"):  # the next item or row begins its own line
             self.parts.append("\n")
         elif tag in ("td", "th"):
             self.parts.append(" | ")
