@@ -1,3 +1,51 @@
-"""Medjury: grade clinical AI output with juries of language models, and prove how far to trust them."""
+"""Medjury: grade clinical AI output with juries of language models, and prove how far to trust them.
+
+The names below are what a script needs; each is imported from its room when it is first used, so that
+`import medjury` stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_ROOMS = {
+    "Case": "cases",
+    "Judge": "judging",
+    "Jury": "judging",
+    "cases_from_frame": "cases",
+    "judge": "judging",
+    "load_instrument": "instruments",
+    "load_study": "studies",
+    "make_model": "models",
+    "open_store": "ratings",
+    "read_cases": "cases",
+    "read_ratings": "ratings",
+    "run_study": "studies",
+    "write_ratings": "ratings",
+}
+
+__all__ = ["__version__", *sorted(_ROOMS)]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from medjury.cases import Case as Case
+    from medjury.cases import cases_from_frame as cases_from_frame
+    from medjury.cases import read_cases as read_cases
+    from medjury.instruments import load_instrument as load_instrument
+    from medjury.judging import Judge as Judge
+    from medjury.judging import Jury as Jury
+    from medjury.judging import judge as judge
+    from medjury.models import make_model as make_model
+    from medjury.ratings import open_store as open_store
+    from medjury.ratings import read_ratings as read_ratings
+    from medjury.ratings import write_ratings as write_ratings
+    from medjury.studies import load_study as load_study
+    from medjury.studies import run_study as run_study
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return getattr(importlib.import_module(f"medjury.{_ROOMS[name]}"), name)
+    raise AttributeError(f"module 'medjury' has no attribute {name!r}")

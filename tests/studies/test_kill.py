@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from medjury.ratings import open_store
-from tests.postgres import postgres_url
+from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).parent.parent.parent
 KILLS = 30
@@ -44,12 +44,10 @@ def answered(log: Path) -> Counter[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        yield str(tmp_path / "ratings.sqlite")
-    else:
-        with postgres_url() as url:
-            yield url
+        return str(tmp_path / "ratings.sqlite")
+    return str(request.getfixturevalue("postgres_url"))
 
 
 def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path: Path) -> None:

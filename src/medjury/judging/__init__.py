@@ -8,6 +8,7 @@ from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Rater, Unit
+from medjury.judging._sync import judge, run_async
 
 __all__ = [
     "PROMPT_VERSION",
@@ -23,6 +24,8 @@ __all__ = [
     "aggregate",
     "combine",
     "derived",
+    "judge",
     "judge_all",
+    "run_async",
     "text_block",
 ]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
-from medjury.judging import Progress, judge_all
+from medjury.judging import Progress, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, ModelError, PriceList
 from medjury.ratings import Rating, Store, StoreDesk, open_store, write_ratings
 from medjury.studies._humans import read_humans
@@ -74,7 +74,7 @@ def run_study(
         if humans is not None:
             manifest["humans"] = humans.summary
             store.write_ratings(run, humans.ratings)
-        outcome = _run_loop(_judge(study, plan, store, run, prices, watch, retry_unscored))
+        outcome = run_async(_judge(study, plan, store, run, prices, watch, retry_unscored))
         result = _conclude(study, plan, store, run, outcome, manifest)
     if report is not None:
         report(study.output)
@@ -190,15 +190,6 @@ def _interrupts(stop: asyncio.Event, outcome: _Outcome) -> Iterator[None]:
     finally:
         for each in signals:
             loop.remove_signal_handler(each)
-
-
-def _run_loop(work: Any) -> Any:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(work)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work)
 
 
 def _conclude(

@@ -73,6 +73,9 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             on_bad="skip" if skip_bad_cases else "refuse",
         ),
     )
+    if settings.redact:
+        redactor = _named(document, ("redact",), lambda: make_redactor(settings.redact, folder=folder))
+        cases = RedactedCases(cases, redactor)
     output = folder / (settings.output or f"runs/{settings.study}")
     return Study(
         settings.study,

@@ -1,0 +1,258 @@
+"""One study file in, ratings out: complete, resumable, honest about what was never scored."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars
+import pytest
+
+from medjury.cli import main
+from medjury.ratings import open_store
+from tests.loopback import LoopbackServer
+
+Write = Callable[..., Path]
+
+
+def behave(server: LoopbackServer, word: str) -> None:
+    """From now on the endpoint answers every request in this way."""
+    server.endpoint.behaviours = lambda call: word
+
+
+def manifest(study: Path) -> dict[str, object]:
+    found = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def ratings(study: Path) -> polars.DataFrame:
+    return polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
+
+
+def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = write_study()
+    assert len(study.read_text().splitlines()) <= 15
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert len(server.calls) == 6
+    table = ratings(study)
+    assert table.filter(rater_kind="judge").height == 18 and table.filter(rater_kind="jury").height == 24
+    assert table["status"].unique().to_list() == ["scored"]
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert len(server.calls) == 6
+    assert "0 calls made now" in capsys.readouterr().out
+    assert manifest(study)["status"] == "complete"
+
+
+def test_a_dry_run_tells_calls_tokens_and_price_and_asks_nothing(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = write_study(judge={"price": {"input": 2.0, "output": 8.0}}, repeats=3)
+    assert main(["run", str(study), "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "In all 18 calls" in out and "USD" in out
+    assert not server.calls and not (study.parent / "runs").exists()
+
+
+def test_another_judge_is_another_run_and_shares_what_is_stored(write_study: Write, server: LoopbackServer) -> None:
+    main(["run", str(write_study()), "--quiet"])
+    judges = [
+        {"kind": "openai", "name": name, "url": server.url, "model": model}
+        for name, model in (("juror", "m"), ("second", "n"))
+    ]
+    study = write_study(judges=judges)
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert len(server.calls) == 12
+    assert set(ratings(study).filter(rater_kind="judge")["rater"]) == {"juror", "second"}
+
+
+def test_a_renamed_judge_pays_nothing(write_study: Write, server: LoopbackServer) -> None:
+    main(["run", str(write_study()), "--quiet"])
+    study = write_study(judge={"name": "renamed"})
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert len(server.calls) == 6
+    assert set(ratings(study).filter(rater_kind="judge")["rater"]) == {"renamed"}
+
+
+def test_repeats_are_asked_one_by_one_and_kept(write_study: Write, server: LoopbackServer) -> None:
+    study = write_study(cases=2, repeats=3, jury={"aggregate": "median"})
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert len(server.calls) == 6
+    assert sorted(ratings(study).filter(rater_kind="judge", dimension="clarity")["repeat"]) == [0, 0, 1, 1, 2, 2]
+
+
+def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(write_study(budget={"calls": 4})), "--quiet"]) == 3
+    assert len(server.calls) == 4
+    assert capsys.readouterr().out.startswith("INCOMPLETE: the budget was reached")
+    study = write_study(budget={"calls": 10})
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert len(server.calls) == 6
+    assert ratings(study).filter(rater_kind="judge", status="scored").height == 18
+
+
+def test_a_money_budget_without_a_price_is_refused_before_the_first_call(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(write_study(budget={"money": 1.0})), "--quiet"]) == 2
+    assert "price" in capsys.readouterr().err and not server.calls
+
+
+def test_a_money_budget_is_not_exceeded(write_study: Write, server: LoopbackServer) -> None:
+    price = {"input": 100.0, "output": 100.0}
+    study = write_study(cases=30, judge={"price": price, "max_tokens": 200}, budget={"money": 2.0})
+    assert main(["run", str(study), "--quiet"]) == 3
+    cost = manifest(study)["cost"]
+    assert isinstance(cost, float) and 0 < cost <= 2.0
+
+
+def test_too_many_unscored_ratings_fail_the_run_with_the_reasons(
+    write_study: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [
+        {"id": f"c{n}", "candidate": "[[loopback:refusal]]" if n < 2 else "fine", "texts": {"context": "note"}}
+        for n in range(10)
+    ]
+    assert main(["run", str(write_study(cases=cases)), "--quiet"]) == 1
+    assert "FAILED: 20.0 % of the ratings are unscored" in capsys.readouterr().out
+    study = write_study(cases=cases, max_unscored=0.25)
+    assert main(["run", str(study), "--quiet"]) == 0
+    unscored = ratings(study).filter(rater_kind="judge", status="unscored")
+    assert unscored["reason"].unique().to_list() == ["refusal"] and unscored["score"].null_count() == 6
+
+
+def test_an_invalid_key_stops_at_once_and_says_what_to_do(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    behave(server, "401")
+    assert main(["run", str(write_study(cases=50, judge={"concurrency": 4})), "--quiet"]) == 1
+    assert len(server.calls) <= 8
+    assert "key" in capsys.readouterr().err.lower()
+
+
+def test_a_passing_failure_is_tried_again_by_the_next_run(write_study: Write, server: LoopbackServer) -> None:
+    study = write_study(cases=[{"id": "a", "candidate": "x", "texts": {"context": "n"}}], max_unscored=1.0)
+    behave(server, "500")
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert ratings(study).filter(rater_kind="judge")["reason"].unique().to_list() == ["provider"]
+    behave(server, "ok")
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert ratings(study).filter(rater_kind="judge")["status"].unique().to_list() == ["scored"]
+
+
+def test_a_refusal_is_asked_again_only_on_request(write_study: Write, server: LoopbackServer) -> None:
+    study = write_study(cases=[{"id": "a", "candidate": "x", "texts": {"context": "n"}}], max_unscored=1.0)
+    behave(server, "refusal")
+    main(["run", str(study), "--quiet"])
+    asked = len(server.calls)
+    main(["run", str(study), "--quiet"])
+    assert len(server.calls) == asked
+
+
+def test_bad_cases_are_all_reported_and_can_be_left_out(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"id": "good", "candidate": "x", "texts": {"context": "n"}},
+        {"candidate": "no id", "texts": {"context": "n"}},
+        {"id": "good", "candidate": "twice", "texts": {"context": "n"}},
+    ]
+    study = write_study(cases=rows)
+    assert main(["run", str(study), "--quiet"]) == 2
+    message = capsys.readouterr().err
+    assert "cases.jsonl" in message and "2" in message and "3" in message and not server.calls
+    assert main(["run", str(study), "--quiet", "--skip-bad-cases"]) == 0
+    assert manifest(study)["cases_skipped"] == 2
+
+
+def test_cases_that_lack_an_input_are_unscored_and_counted(write_study: Write) -> None:
+    rows = [{"id": "a", "candidate": "x", "texts": {"context": "n"}}, {"id": "b", "candidate": "x"}]
+    study = write_study(cases=rows, max_unscored=0.5)
+    assert main(["run", str(study), "--quiet"]) == 0
+    lacking = ratings(study).filter(item="b", rater_kind="judge")
+    assert lacking["reason"].unique().to_list() == ["input"]
+
+
+def test_no_clinical_text_reaches_the_manifest_or_the_audit_log(write_study: Write) -> None:
+    study = write_study(cases=[{"id": "a", "candidate": "SECRET-ONE", "texts": {"context": "SECRET-TWO"}}])
+    main(["run", str(study), "--quiet"])
+    for name in ("manifest.json", "audit.jsonl"):
+        text = (study.parent / "runs" / "small" / name).read_text()
+        assert "SECRET" not in text and text
+
+
+def test_a_host_that_is_not_allowed_is_refused_before_the_first_call(
+    write_study: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = write_study(judge={"url": "https://models.example.org/v1"})
+    assert main(["run", str(study), "--quiet"]) == 2
+    message = capsys.readouterr().err
+    assert "models.example.org" in message and "allow_hosts" in message
+
+
+def test_an_altered_run_folder_is_noticed(write_study: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    study = write_study()
+    main(["run", str(study), "--quiet"])
+    folder = study.parent / "runs" / "small"
+    assert main(["verify", str(folder)]) == 0
+    table = (folder / "ratings.csv").read_text()
+    (folder / "ratings.csv").write_text(table.replace(",scored,", ",scored ,", 1))
+    assert main(["verify", str(folder)]) == 1
+    assert "ALTERED ratings.csv" in capsys.readouterr().out
+
+
+def test_two_runs_at_once_on_one_store_pay_each_call_once(
+    write_study: Write, server: LoopbackServer, tmp_path: Path
+) -> None:
+    behave(server, "latency:0.05")
+    study = write_study(cases=60, judge={"concurrency": 8})
+    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
+    with subprocess.Popen(command) as one, subprocess.Popen(command) as two:
+        assert one.wait() == 0 and two.wait() == 0
+    assert len(server.calls) == 60
+    with open_store(tmp_path / "runs" / "small" / "ratings.sqlite") as store:
+        assert sum(1 for _ in store.ratings()) == 180
+
+
+def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(write_study: Write, server: LoopbackServer) -> None:
+    behave(server, "latency:0.2")
+    study = write_study(cases=200, judge={"concurrency": 4})
+    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        deadline = time.monotonic() + 30
+        while len(server.calls) < 6 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.kill(run.pid, signal.SIGINT)
+        out, _ = run.communicate(timeout=60)
+    assert run.returncode == 3
+    assert out.startswith("INCOMPLETE")
+    asked = len(server.calls)
+    assert ratings(study).filter(rater_kind="judge").height == 3 * asked
+    behave(server, "ok")
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert len(server.calls) == 200
+
+
+def test_a_store_locked_for_a_moment_is_waited_for(write_study: Write, server: LoopbackServer, tmp_path: Path) -> None:
+    import sqlite3
+
+    study = write_study(cases=40, store="ratings.sqlite")
+    with open_store(tmp_path / "ratings.sqlite"):
+        pass
+    blocker = sqlite3.connect(tmp_path / "ratings.sqlite", check_same_thread=False, isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")  # a store locked for a while is waited for, not an error
+    threading.Timer(1.0, lambda: blocker.execute("ROLLBACK")).start()
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert len(server.calls) == 40
+    blocker.close()
