@@ -178,12 +178,17 @@ def _coefficient(
     known = read_scale(scale)
     full = read_scores(scores, known, 2)
     table, kept, note = _rated(full)
-    details = linearised(table, known, agreement_weights(known.positions, weights))
+
+    def analytic() -> dict[str, Analytic]:
+        details = linearised(table, known, agreement_weights(known.positions, weights))
+        return {name: _student(details[name])}
+
     return estimates(
-        table,
+        # Only Conger asks who gave a score; for the others sorted rows leave fewer distinct ones to resample.
+        table if name == "conger" else np.sort(table, axis=1),
         chance_statistics(known, weights, [name]),
         kept=kept,
-        analytic={name: _student(details[name])},
+        analytic=analytic,
         default="analytic",
         reason=lambda _: _reason(table),
         note=note,
@@ -201,11 +206,11 @@ def _rated(table: Floats) -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.bo
 
 
 def _student(found: ChanceCorrected) -> Analytic:
-    def ends(confidence: float) -> tuple[float, float, str] | None:
-        if found.value is None or not found.standard_error:
+    def ends(value: float, confidence: float) -> tuple[float, float, str] | None:
+        if not found.standard_error:
             return None
         half = float(stdtrit(found.n - 1, 0.5 + confidence / 2.0)) * found.standard_error
-        return found.value - half, min(found.value + half, 1.0), "Student t (Gwet 2014)"
+        return value - half, min(value + half, 1.0), "Student t (Gwet 2014)"
 
     return ends
 

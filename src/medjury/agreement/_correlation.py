@@ -61,13 +61,11 @@ def correlations(
 ) -> dict[str, Estimate]:
     """Several correlations of the same pairs."""
     chosen = list(names)
-    statistics = correlation_statistics(chosen)
-    observed = statistics(pairs.rows)(np.ones((1, pairs.n))) if pairs.n > 1 else {}
     return estimates(
         pairs.rows,
-        statistics,
+        correlation_statistics(chosen),
         kept=pairs.kept,
-        analytic={name: _fisher_z(name, float(each[0]), pairs.n) for name, each in observed.items()},
+        analytic=lambda: {name: _fisher_z(name, pairs.n) for name in chosen},
         reason=lambda _: no_spread_reason(pairs.rows),
         note=pairs.note,
         **options,
@@ -158,8 +156,8 @@ def _spearman(x: Levels, y: Levels, weights: Floats, weights_x: Floats, weights_
     return np.asarray(np.clip(together / np.where(both > 0, both, np.nan), -1.0, 1.0))
 
 
-def _fisher_z(name: str, value: float, n: int) -> Analytic:
-    def ends(confidence: float) -> tuple[float, float, str] | None:
+def _fisher_z(name: str, n: int) -> Analytic:
+    def ends(value: float, confidence: float) -> tuple[float, float, str] | None:
         room = n - 4 if name == "kendall_tau_b" else n - 3
         if room < 1 or abs(value) >= 1.0:
             return None

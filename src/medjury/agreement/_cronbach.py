@@ -39,18 +39,15 @@ def cronbach_alpha(scores: Scores, *, standardised: bool = False, **options: Unp
         squares = squares_of(distinct)
         return lambda weights: {"cronbach_alpha": coefficient(squares(weights), "icc_3_k")}
 
-    observed = squares_of(rows)(np.ones((1, len(rows)))) if rows.size else None
-    interval = f_interval(observed, "icc_3_k") if observed else None
-
-    def feldt(confidence: float) -> tuple[float, float, str] | None:
-        ends = interval(confidence) if interval else None
+    def feldt(value: float, confidence: float) -> tuple[float, float, str] | None:
+        ends = f_interval(squares_of(rows)(np.ones((1, len(rows)))), "icc_3_k")(value, confidence)
         return None if ends is None else (ends[0], ends[1], "F interval (Feldt 1965)")
 
     return estimates(
         rows,
         statistics,
         kept=kept,
-        analytic={"cronbach_alpha": feldt},
+        analytic=lambda: {"cronbach_alpha": feldt},
         default="analytic",
         reason=lambda _: undefined_reason(rows, lost),
         note=f"; {lost} of {len(table)} items with missing scores left out" if lost else "",

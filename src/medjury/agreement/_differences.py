@@ -134,7 +134,7 @@ def differences(pairs: Pairs, names: Iterable[Difference], **options: Unpack[Opt
         pairs.rows,
         difference_statistics(names),
         kept=pairs.kept,
-        analytic=_analytic(pairs.rows),
+        analytic=lambda: _analytic(pairs.rows),
         reason=lambda _: "no item was scored by both raters",
         note=pairs.note,
         **options,
@@ -180,19 +180,18 @@ def _analytic(rows: Floats) -> dict[str, Analytic]:
     gap = rows[:, 1] - rows[:, 0]
     n = len(gap)
 
-    def wilson(confidence: float) -> tuple[float, float, str]:
+    def wilson(share: float, confidence: float) -> tuple[float, float, str]:
         z = float(ndtri(0.5 + confidence / 2.0))
-        share = float(np.mean(tied(gap, rows) == 0))
         centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
         half = z * float(np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))) / (1 + z**2 / n)
         return max(centre - half, 0.0), min(centre + half, 1.0), "Wilson score"
 
     def student(values: Floats) -> Analytic:
-        def ends(confidence: float) -> tuple[float, float, str] | None:
+        def ends(mean: float, confidence: float) -> tuple[float, float, str] | None:
             if n < 2:
                 return None
             half = float(stdtrit(n - 1, 0.5 + confidence / 2.0) * values.std(ddof=1) / np.sqrt(n))
-            return float(values.mean()) - half, float(values.mean()) + half, "Student t"
+            return mean - half, mean + half, "Student t"
 
         return ends
 

@@ -72,12 +72,16 @@ def intraclass_correlations(
     if missing == "all_cells" and lost:
         return _from_all_cells(table, chosen, **options)
     rows = table[kept]
-    observed = mean_squares(rows)(np.ones((1, len(rows)))) if rows.size else None
+
+    def analytic() -> dict[str, Analytic]:
+        observed = mean_squares(rows)(np.ones((1, len(rows))))
+        return {form: f_interval(observed, form) for form in chosen}
+
     return estimates(
         rows,
         icc_statistics(chosen),
         kept=kept,
-        analytic={form: f_interval(observed, form) for form in chosen} if observed else {},
+        analytic=analytic,
         default="analytic",
         reason=lambda _: undefined_reason(rows, lost),
         note=f"; {lost} of {len(table)} items with missing scores left out" if lost else "",
@@ -115,7 +119,7 @@ def coefficient(squares: MeanSquares, form: IccForm) -> Floats:
 def f_interval(squares: MeanSquares, form: IccForm) -> Analytic:
     """The F interval of one form, from the observed mean squares."""
 
-    def ends(confidence: float) -> tuple[float, float, str] | None:
+    def ends(_: float, confidence: float) -> tuple[float, float, str] | None:
         n, k = float(squares.n[0]), squares.k
         items, raters, error, within = (
             float(each[0]) for each in (squares.items, squares.raters, squares.error, squares.within)
@@ -170,7 +174,7 @@ def _from_all_cells(table: Floats, forms: list[IccForm], **options: Unpack[Optio
     found: dict[str, Estimate] = {}
     for form in forms:
         value = float(coefficient(squares, form)[0])
-        ends = f_interval(squares, form)(confidence) if options.get("interval") != "none" else None
+        ends = f_interval(squares, form)(value, confidence) if options.get("interval") != "none" else None
         if not np.isfinite(value) or squares.items[0] <= 1e-9 * np.nanvar(present):
             found[form] = undefined("the items do not differ", n, method)
         elif ends is None:

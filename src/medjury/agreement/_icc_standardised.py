@@ -12,7 +12,7 @@ from medjury.agreement._bootstrap import Read, Statistics
 from medjury.agreement._estimate import Estimate
 from medjury.agreement._icc import coefficient, f_interval
 from medjury.agreement._mean_squares import NEGLIGIBLE, MeanSquares, from_sums
-from medjury.agreement._options import Options, estimates
+from medjury.agreement._options import Analytic, Options, estimates
 from medjury.agreement._resample import Floats
 from medjury.agreement._scores import Scores, read_scores
 from medjury.errors import MedjuryError
@@ -58,12 +58,16 @@ def icc_3_k_z(*groups: Scores, order: Order = "average_first", **options: Unpack
                 [np.nanmean(rows[:, owner == group], axis=1) for group in range(len(tables))]
             )
         owner = np.arange(len(tables))
-    squares = standardised_mean_squares(rows, owner)(np.ones((1, len(rows)))) if len(rows) else None
+
+    def analytic() -> dict[str, Analytic]:
+        squares = standardised_mean_squares(rows, owner)(np.ones((1, len(rows))))
+        return {"icc_3_k_z": f_interval(squares, "icc_3_k")}
+
     return estimates(
         rows,
         standardised_statistics(owner),
         kept=kept,
-        analytic={"icc_3_k_z": f_interval(squares, "icc_3_k")} if squares else {},
+        analytic=analytic,
         reason=lambda _: _reason(rows),
         note=f"; {lost} of {len(table)} items not scored by every group, left out" if lost else "",
         **options,

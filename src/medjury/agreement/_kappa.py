@@ -64,12 +64,16 @@ def kappas(
 ) -> dict[str, Estimate]:
     """Several kappas of the same pairs, from one joint table."""
     chosen = list(weights)
-    table = joint_table(pairs.rows, scale)
+
+    def analytic() -> dict[str, Analytic]:
+        table = joint_table(pairs.rows, scale)
+        return {NAMES[each]: large_sample_interval(table, _disagreement(scale, each)) for each in chosen}
+
     return estimates(
         pairs.rows,
         kappa_statistics(scale, chosen),
         kept=pairs.kept,
-        analytic={NAMES[each]: large_sample_interval(table, _disagreement(scale, each)) for each in chosen},
+        analytic=analytic,
         reason=lambda _: undefined_reason(pairs.rows),
         note=pairs.note,
         **options,
@@ -126,13 +130,12 @@ def undefined_reason(rows: Floats) -> str:
 def large_sample_interval(table: Floats, disagreement: Floats) -> Analytic:
     """κ ± z·SE with the standard error of Fleiss, Cohen & Everitt (1969), for any weights."""
 
-    def ends(confidence: float) -> tuple[float, float, str] | None:
+    def ends(kappa: float, confidence: float) -> tuple[float, float, str] | None:
         n = table.sum()
         share = table / n
         credit = 1.0 - disagreement / disagreement.max()
         by_row, by_column = share.sum(axis=1), share.sum(axis=0)
         expected = float(by_row @ credit @ by_column)
-        kappa = (float((share * credit).sum()) - expected) / (1.0 - expected)
         habit = (credit @ by_column)[:, np.newaxis] + (by_row @ credit)[np.newaxis, :]
         spread = float((share * (credit - habit * (1.0 - kappa)) ** 2).sum())
         variance = (spread - (kappa - expected * (1.0 - kappa)) ** 2) / (n * (1.0 - expected) ** 2)

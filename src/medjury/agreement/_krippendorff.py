@@ -68,7 +68,8 @@ def krippendorff_alphas(
     if "ratio" in chosen and table.size and np.nanmin(table, initial=0.0) < 0:
         raise MedjuryError("Ratio alpha needs scores of zero or more. Ask for interval.")
     kept = np.asarray((~np.isnan(table)).sum(axis=1) >= 2)
-    rows, lost = table[kept], int(np.count_nonzero(~kept))
+    # Alpha does not ask who gave a score, so sorted rows leave fewer distinct ones to resample.
+    rows, lost = np.sort(table[kept], axis=1), int(np.count_nonzero(~kept))
     reason = "every score is the same" if len(rows) else "no item was scored by two raters"
     return estimates(
         rows,

@@ -15,8 +15,8 @@ from medjury.agreement._resample import Floats
 from medjury.errors import MedjuryError
 
 Interval = Literal["analytic", "bca", "percentile", "basic", "none"]
-# From the confidence to both ends and the name of the method; None where these data give no such interval.
-Analytic = Callable[[float], tuple[float, float, str] | None]
+# From value and confidence to both ends and the method's name; None where these data give no such interval.
+Analytic = Callable[[float, float], tuple[float, float, str] | None]
 
 
 class Options(TypedDict, total=False):
@@ -39,7 +39,7 @@ def estimates(
     statistics: Statistics,
     *,
     kept: NDArray[np.bool_] | None = None,
-    analytic: Mapping[str, Analytic] | None = None,
+    analytic: Callable[[], Mapping[str, Analytic]] = dict,
     default: Interval = "bca",
     reason: Callable[[str], str],
     note: str = "",
@@ -49,7 +49,8 @@ def estimates(
     """Every value of `statistics` on `rows` as an estimate.
 
     `kept` marks which of the caller's items the rows are, so that `clusters` can be cut to them; `reason`
-    says why a value does not exist; `note` (what was left out) joins every method.
+    says why a value does not exist; `analytic` makes the analytic intervals if they are asked for; `note`
+    (what was left out) joins every method.
     """
     clusters = options.get("clusters")
     interval = options.get("interval", default if clusters is None else "bca")
@@ -71,13 +72,14 @@ def estimates(
     made = replicates(
         rows, statistics, clusters=clusters, resamples=resamples, seed=seed, jackknife=interval == "bca", n=n
     )
+    analytic_of = analytic() if interval == "analytic" and made.n else {}
     results = {}
     for name, value in made.observed.items():
         if not np.isfinite(value):
             method = interval if interval in ("analytic", "none") else f"{interval} bootstrap"
             results[name] = undefined(reason(name), made.n, method + note)
         elif interval == "analytic":
-            results[name] = _analytic(name, value, made.n, confidence, note, analytic or {})
+            results[name] = _analytic(name, value, made.n, confidence, note, analytic_of)
         else:
             method_of = "percentile" if interval == "none" else interval
             made_estimate = made.estimate(name, method=method_of, confidence=confidence)
@@ -90,7 +92,7 @@ def _analytic(
 ) -> Estimate:
     if name not in analytic:
         return Estimate(value, None, None, n, f"no interval: {name} has no analytic one, ask for 'bca'{note}")
-    ends = analytic[name](confidence)
+    ends = analytic[name](value, confidence)
     if ends is None:
         return Estimate(value, None, None, n, f"no analytic interval for so few or so uniform data{note}")
     low, high, method = ends
