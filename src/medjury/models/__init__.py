@@ -1,5 +1,40 @@
 """Models: the `ChatModel` protocol, one file per endpoint kind, and the one gate every call passes."""
 
+from medjury.models._audit import AuditError, AuditLog, verify_audit_log
+from medjury.models._budget import Budget
+from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, Request, Role
+from medjury.models._gate import Answer, Gate
+from medjury.models._limits import Limits
+from medjury.models._openai import OpenAIModel
+from medjury.models._prices import Price, PriceList
+from medjury.models._registry import KINDS, make_model
+from medjury.models._scripted import Scripted
+from medjury.models._tokens import estimate_tokens
 
-__all__ = ["ChatModel", "Finish", "Message", "ModelError", "Reply", "Request", "Role"]
+__all__ = [
+    "KINDS",
+    "Answer",
+    "AuditError",
+    "AuditLog",
+    "Budget",
+    "ChatModel",
+    "Finish",
+    "Gate",
+    "Limits",
+    "MemoryCache",
+    "Message",
+    "ModelError",
+    "OpenAIModel",
+    "Price",
+    "PriceList",
+    "Reply",
+    "ReplyCache",
+    "Request",
+    "Role",
+    "Scripted",
+    "estimate_tokens",
+    "make_model",
+    "request_key",
+    "verify_audit_log",
+]

@@ -1,0 +1,64 @@
+"""The cache of replies: same key, same answer, no cost."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Protocol
+
+from medjury.models._chat import Reply, Request
+
+
+class ReplyCache(Protocol):
+    """What the gate needs of a cache; the ratings' store has a durable one."""
+
+    async def find_or_claim(self, key: str) -> Reply | None:
+        """The stored reply, or None: then the caller makes the call and must `put` or `release` the key.
+        Waits while another live run makes the same call."""
+
+    async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+        """Keep the reply; returns when it is safely stored. Ends the claim."""
+
+    async def release(self, key: str) -> None:
+        """The call gave no reply: let others make it."""
+
+
+def request_key(model_identity: Mapping[str, str], request: Request, repeat: int) -> str:
+    """SHA-256 of everything that determines a reply."""
+    parts = {
+        "model": dict(model_identity),
+        "messages": [[message.role, message.content] for message in request.messages],
+        "schema": request.schema,
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "seed": request.seed,
+        "repeat": repeat,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+class MemoryCache:
+    """A cache for as long as the process lives."""
+
+    def __init__(self) -> None:
+        self._replies: dict[str, Reply] = {}
+        self._claims: dict[str, asyncio.Event] = {}
+
+    async def find_or_claim(self, key: str) -> Reply | None:
+        while key in self._claims:
+            await self._claims[key].wait()
+        if key not in self._replies:
+            self._claims[key] = asyncio.Event()
+            return None
+        return self._replies[key]
+
+    async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+        self._replies.setdefault(key, reply)
+        await self.release(key)
+
+    async def release(self, key: str) -> None:
+        claim = self._claims.pop(key, None)
+        if claim is not None:
+            claim.set()

@@ -1,0 +1,233 @@
+"""The one gate that every call passes: privacy, cache, pace, budget, retry, price, audit."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Reason
+from medjury.models._audit import AuditLog
+from medjury.models._budget import Budget
+from medjury.models._cache import ReplyCache, request_key
+from medjury.models._chat import ChatModel, ModelError, Reply, Request
+from medjury.models._faults import LostReplyError
+from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts
+from medjury.models._limits import AdaptiveConcurrency, Bucket, Clock, Limits, Sleep
+from medjury.models._prices import PriceList
+from medjury.models._tokens import most_tokens, request_tokens
+
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
+_MOST_PATIENCE = 600.0  # a provider that asks for a longer pause is as good as down
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply and what it took. `cost` is None where the price is not known, and 0 for a cached reply."""
+
+    reply: Reply
+    cost: float | None
+    from_cache: bool
+    attempts: int
+
+
+class _Lane:
+    """The pace of one model."""
+
+    def __init__(self, model: ChatModel, limits: Limits, clock: Clock, sleep: Sleep) -> None:
+        stated = limits.concurrency or getattr(model, "concurrency", None)
+        self.places = AdaptiveConcurrency(stated)
+        self.requests = (
+            Bucket(limits.requests_per_minute, clock, sleep) if limits.requests_per_minute else None
+        )
+        self.tokens = Bucket(limits.tokens_per_minute, clock, sleep) if limits.tokens_per_minute else None
+        self.closed_until = 0.0
+
+
+class Gate:
+    """Asks models on behalf of everybody. `limits` are by the model's name; `attempts` is how often a call
+    that may succeed later is tried. `clock`, `sleep` and `chance` are there for tests.
+    """
+
+    def __init__(
+        self,
+        *,
+        cache: ReplyCache,
+        allow_hosts: Iterable[str] = (),
+        budget: Budget | None = None,
+        prices: PriceList | None = None,
+        audit: AuditLog | None = None,
+        limits: Mapping[str, Limits] | None = None,
+        attempts: int = 5,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+        chance: random.Random | None = None,
+    ) -> None:
+        self.calls = 0  # requests really sent by this gate, whatever came of them
+        self._spent = 0.0
+        self._spent_is_known = True
+        self._cache = cache
+        self._allowed = normal_hosts(allow_hosts)
+        self._budget = budget or Budget()
+        self._prices = prices
+        self._audit = audit
+        self._limits = dict(limits or {})
+        self._attempts = attempts
+        self._clock = clock
+        self._sleep = sleep
+        self._chance = chance or random.Random()
+        self._lanes: dict[str, _Lane] = {}
+
+    @property
+    def money(self) -> float | None:
+        """What the calls of this gate cost so far; None where the price of one of them is not known."""
+        return self._spent if self._spent_is_known else None
+
+    def concurrency(self, model: ChatModel) -> tuple[int, int]:
+        """Calls in flight and calls allowed at a time, as found so far."""
+        places = self._lane(model).places
+        return places.in_flight, places.limit
+
+    def check(self, models: Iterable[ChatModel]) -> None:
+        """Everything that can be refused before the first call is refused here."""
+        for model in models:
+            for host, what in (
+                (model.host, f"model {model.name}"),
+                (getattr(model, "proxy_host", None), f"the proxy of model {model.name}"),
+            ):
+                if host is not None and not is_local(host) and host not in self._allowed:
+                    raise MedjuryError(forbidden(host, what))
+            if self._budget.money is not None and (self._prices is None or self._prices.price(model) is None):
+                raise MedjuryError(
+                    f"a budget in money is set, but the price of model {model.name} is not known: add "
+                    "`price: {input: ..., output: ...}` (per million tokens) to that judge, or cap calls"
+                )
+            check = getattr(model, "check", None)
+            if check is not None:
+                check()
+
+    async def ask(self, model: ChatModel, request: Request, repeat: int = 0) -> Answer:
+        """The reply, from the cache or from the model; `ModelError` where there is none."""
+        key = request_key(model.identity, request, repeat)
+        found = await self._cache.find_or_claim(key)
+        if found is not None:
+            return Answer(found, 0.0, True, 0)
+        try:
+            return await self._call(model, request, key)
+        except BaseException:
+            await asyncio.shield(self._cache.release(key))
+            raise
+
+    async def _call(self, model: ChatModel, request: Request, key: str) -> Answer:
+        lane = self._lane(model)
+        for attempt in range(1, self._attempts + 1):
+            while (pause := lane.closed_until - self._clock()) > 0:
+                await self._sleep(pause)
+            try:
+                return await self._attempt(lane, model, request, key, attempt)
+            except ModelError as error:
+                wait = self._wait(error, attempt)
+                if wait is None:
+                    raise
+                if error.reason is Reason.RATE_LIMIT and error.retry_after is not None:
+                    lane.closed_until = max(lane.closed_until, self._clock() + wait)  # for every call to it
+                await self._sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _wait(self, error: ModelError, attempt: int) -> float | None:
+        """Seconds until the next attempt; None where there is none."""
+        if error.fatal or not error.retry or attempt >= self._attempts:
+            return None
+        if error.retry_after is not None:
+            if error.retry_after > _MOST_PATIENCE:
+                return None
+            return error.retry_after + self._chance.uniform(0.0, min(1.0, 0.1 * error.retry_after))
+        most = min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** (attempt - 1))
+        return self._chance.uniform(most / 2, most)  # spread out, so that calls refused together return apart
+
+    async def _attempt(
+        self, lane: _Lane, model: ChatModel, request: Request, key: str, attempt: int
+    ) -> Answer:
+        """One call. Its place among the calls in flight is kept until the reply is safely stored, so that a
+        killed run has paid for no more unstored replies than it had places."""
+        expected = request_tokens(request) + request.max_tokens if lane.tokens else 0
+        started = await lane.places.acquire()
+        good = overloaded = False
+        try:
+            if lane.requests:
+                await lane.requests.take(1)
+            if lane.tokens:
+                await lane.tokens.take(expected)
+            reply, cost = await self._paid(model, request, key, attempt)
+            if lane.tokens:
+                lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
+            await self._cache.put(key, reply, cost)
+            good = True
+            return Answer(reply, cost, False, attempt)
+        except ModelError as error:
+            overloaded = error.reason is Reason.RATE_LIMIT
+            raise
+        finally:
+            lane.places.release(started, good=good, overloaded=overloaded)
+
+    async def _paid(
+        self, model: ChatModel, request: Request, key: str, attempt: int
+    ) -> tuple[Reply, float | None]:
+        """The call itself, between setting its worst case aside and counting what it cost."""
+        worst = 0.0
+        if self._budget.money is not None and self._prices is not None:
+            worst = self._prices.estimate(model, most_tokens(request), request.max_tokens) or 0.0
+        reservation = await self._budget.reserve(worst)
+        self.calls += 1
+        try:
+            with hosts_allowed(self._allowed):
+                reply = await model.ask(request)
+        except BaseException as error:
+            lost = not isinstance(error, ModelError) or isinstance(error, LostReplyError)
+            self._budget.settle(reservation, cost=0.0, lost=lost)
+            reason = error.reason.value if isinstance(error, ModelError) else type(error).__name__
+            self._record(model, key, attempt, reason, None, None)
+            raise
+        cost = self._prices.cost(model, reply) if self._prices else 0.0 if model.host is None else None
+        self._budget.settle(reservation, cost=cost)
+        if cost is None:
+            self._spent_is_known = False
+        else:
+            self._spent += cost
+        self._record(model, key, attempt, reply.finish, reply, cost)
+        return reply, cost
+
+    def _record(
+        self, model: ChatModel, key: str, attempt: int, status: str, reply: Reply | None, cost: float | None
+    ) -> None:
+        if self._audit is None:
+            return
+        entry: dict[str, object] = {
+            "event": "call",
+            "key": key,
+            "rater": model.name,
+            "model": model.identity.get("model", model.identity.get("kind", "")),
+            "host": model.host,
+            "attempt": attempt,
+            "status": status,
+        }
+        if reply is not None:
+            text = reply.text.encode("utf-8", "surrogatepass")
+            entry |= {
+                "reply": hashlib.sha256(text).hexdigest(),
+                "tokens_in": reply.tokens_in,
+                "tokens_out": reply.tokens_out,
+                "cost": cost,
+            }
+        self._audit.record(entry)
+
+    def _lane(self, model: ChatModel) -> _Lane:
+        lane = self._lanes.get(model.name)
+        if lane is None:
+            limits = self._limits.get(model.name, Limits())
+            lane = self._lanes[model.name] = _Lane(model, limits, self._clock, self._sleep)
+        return lane

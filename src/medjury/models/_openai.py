@@ -1,0 +1,225 @@
+"""Any endpoint that speaks OpenAI chat completions: OpenAI, Azure, vLLM, Ollama, a hospital's gateway.
+
+One aiohttp session per model, the body serialised once, no framework between: this is the path on which a
+study makes nearly all its calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Reason
+from medjury.models._chat import ModelError, Reply, Request
+from medjury.models._connection import ForbiddenHostError, open_session
+from medjury.models._faults import LostReplyError, Place, error_words, fault, retry_after_seconds
+from medjury.models._hosts import host_of, require_allowed
+from medjury.models._openai_dialect import Dialect, adapt, build_body
+from medjury.models._openai_reply import read_reply
+from medjury.models._vendors import vendor_of
+
+if TYPE_CHECKING:
+    import aiohttp
+
+_LARGEST_BODY = 8 * 1024 * 1024
+_MOST_ADAPTATIONS = 6
+_MOST_REDIRECTS = 3
+
+
+class OpenAIModel:
+    """A model behind `url` + /chat/completions; with `azure_api_version`, behind Azure's address and header.
+
+    The key comes from the environment variable `api_key_env`. `timeout` bounds the whole call in seconds,
+    `largest_body` the answer in bytes. `extra` is added to every request body as it stands.
+    """
+
+    concurrency = None
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        model: str,
+        name: str | None = None,
+        api_key_env: str | None = None,
+        azure_api_version: str | None = None,
+        vendor: str | None = None,
+        timeout: float = 180.0,
+        largest_body: int = _LARGEST_BODY,
+        proxy: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.host: str | None = host_of(url)
+        self.name = name or model
+        self.vendor = vendor_of(model) if vendor is None else vendor
+        self.model = model
+        self.proxy_host = None if proxy is None else host_of(proxy)
+        self._proxy = proxy
+        self._place = Place(self.host or "", model, api_key_env)
+        self._azure = azure_api_version is not None
+        self._address = _chat_address(url, model, azure_api_version)
+        self._extra = dict(extra or {})
+        self._own_headers = dict(headers or {})
+        self._timeout = timeout
+        self._largest_body = largest_body
+        self._dialect = Dialect()
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._headers: dict[str, str] = {}
+        self._identity = {"kind": "azure" if self._azure else "openai", "model": model}
+        if self._extra:
+            self._identity["extra"] = json.dumps(self._extra, sort_keys=True)
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        return self._identity
+
+    @property
+    def answers_in(self) -> str:
+        """How the endpoint is asked for JSON: json_schema, json_object or text, as far as is known."""
+        return self._dialect.form
+
+    def check(self) -> None:
+        """Everything that can be known before the first call: the key is there."""
+        variable = self._place.key_variable
+        if variable is not None and not os.environ.get(variable):
+            raise MedjuryError(
+                f"model {self.name}: the environment variable {variable} is not set; it must hold the key "
+                f"for {self.host} (export {variable}=... before the run; never write a key into a file)"
+            )
+
+    async def ask(self, request: Request) -> Reply:
+        require_allowed(self.host, f"model {self.name}")
+        require_allowed(self.proxy_host, f"the proxy of model {self.name}")
+        started = time.perf_counter()
+        for _ in range(_MOST_ADAPTATIONS):
+            dialect = self._dialect
+            body = build_body(self.model, request, dialect, self._extra)
+            status, payload, retry_after = await self._send(body)
+            if status == 200:
+                return read_reply(payload, request, self._place, time.perf_counter() - started)
+            words = error_words(payload)
+            if status in (400, 422) and (better := adapt(dialect, words)) is not None:
+                self._dialect = better if dialect is self._dialect else self._dialect
+                continue
+            prompt = [message.content for message in request.messages]
+            raise fault(self._place, status, words, prompt, retry_after)
+        raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
+
+    async def _send(self, body: bytes) -> tuple[int, bytes, float | None]:
+        import aiohttp
+
+        address = self._address
+        try:
+            for _ in range(_MOST_REDIRECTS):
+                session = self._open()
+                async with session.post(
+                    address, data=body, headers=self._headers, allow_redirects=False, proxy=self._proxy
+                ) as response:
+                    if 300 <= response.status < 400:
+                        address = self._redirected(address, response)
+                        continue
+                    payload = await self._read(response)
+                    return response.status, payload, retry_after_seconds(response.headers.get("Retry-After"))
+        except ForbiddenHostError as error:
+            raise ModelError(Reason.PROVIDER, str(error), fatal=True) from None
+        except TimeoutError:
+            raise LostReplyError(
+                Reason.TIMEOUT, f"{self.host} gave no whole answer within {self._timeout:g} s", retry=True
+            ) from None
+        except aiohttp.ClientConnectorCertificateError:
+            raise ModelError(
+                Reason.PROVIDER,
+                f"the certificate of {self.host} cannot be trusted; add the site's authority to the system's "
+                "certificates, or point SSL_CERT_FILE at it",
+                fatal=True,
+            ) from None
+        except aiohttp.ClientConnectorError as error:
+            if isinstance(error.os_error, ForbiddenHostError):
+                raise ModelError(Reason.PROVIDER, str(error.os_error), fatal=True) from None
+            raise ModelError(
+                Reason.PROVIDER, f"no connection to {self.host}: is the endpoint running?", retry=True
+            ) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise LostReplyError(
+                Reason.PROVIDER,
+                f"the connection to {self.host} broke ({type(error).__name__}), the answer is lost",
+                retry=True,
+            ) from None
+        raise ModelError(Reason.PROVIDER, f"{self.host} redirects in a circle; mend the url", fatal=True)
+
+    def _redirected(self, address: str, response: aiohttp.ClientResponse) -> str:
+        """Where a redirect leads, if it stays with the very same server; anywhere else is refused by name."""
+        target = urljoin(address, response.headers.get("Location", ""))
+        old, new = urlsplit(address), urlsplit(target)
+        same = (old.scheme, old.hostname, old.port) == (new.scheme, new.hostname, new.port)
+        if same and response.status in (307, 308) and target != address:
+            return target
+        place = f"{new.scheme}://{new.netloc.rpartition('@')[2]}{new.path}"
+        raise ModelError(
+            Reason.PROVIDER,
+            f"{self.host} redirects to {place}. Redirects are not followed: if that is the right "
+            "address, put it in url and its host in allow_hosts",
+            fatal=True,
+        )
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        """The body, up to the largest size allowed; a good answer must call itself JSON."""
+        headers = response.headers
+        if response.status == 200 and "json" not in response.content_type:
+            raise ModelError(
+                Reason.PROVIDER,
+                f"{self.host} answered with {response.content_type}, not JSON; is the url right? "
+                "(it usually ends in /v1)",
+            )
+        length = headers.get("Content-Length")
+        if length is not None and "Content-Encoding" not in headers and int(length) <= self._largest_body:
+            return await response.read()
+        chunks, size = [], 0
+        async for chunk in response.content.iter_any():
+            size += len(chunk)
+            if size > self._largest_body:
+                response.close()
+                raise LostReplyError(
+                    Reason.PROVIDER, f"the answer of {self.host} is larger than {self._largest_body:,} bytes"
+                )
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    def _open(self) -> aiohttp.ClientSession:
+        loop = asyncio.get_running_loop()
+        if self._session is None or self._session.closed or self._loop is not loop:
+            self.check()
+            self._session, self._loop = open_session(self._timeout), loop
+            self._headers = {
+                **self._own_headers,
+                "Content-Type": "application/json",
+                "Accept": "application/json",
+            }
+            variable = self._place.key_variable
+            if variable is not None:
+                key = os.environ[variable].strip()
+                self._headers |= {"api-key": key} if self._azure else {"Authorization": f"Bearer {key}"}
+        return self._session
+
+    async def close(self) -> None:
+        if self._session is not None and self._loop is asyncio.get_running_loop():
+            await self._session.close()
+        self._session = None
+
+
+def _chat_address(url: str, model: str, azure_api_version: str | None) -> str:
+    base = url.rstrip("/")
+    if azure_api_version is None:
+        return base if base.endswith("/chat/completions") else f"{base}/chat/completions"
+    query = urlencode({"api-version": azure_api_version})
+    if "/openai/" not in base:
+        base = f"{base}/openai/deployments/{model}"
+    return f"{base}/chat/completions?{query}"

@@ -1,0 +1,89 @@
+"""The dialects of chat completions: endpoints differ in what they accept, and a refusal says how.
+
+A model starts with everything modern; whatever its endpoint answers with 400 is dropped, and remembered.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from medjury.models._chat import Request
+
+Form = Literal["json_schema", "json_object", "text"]
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What the endpoint understands. `limit` names the parameter that bounds the answer."""
+
+    form: Form = "json_schema"
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    limit_was_switched: bool = False
+    temperature: bool = True
+    seed: bool = True
+
+
+def build_body(model: str, request: Request, dialect: Dialect, extra: Mapping[str, Any]) -> bytes:
+    """The request as bytes. A schema the endpoint cannot be given natively is spelled out in the prompt."""
+    messages = [{"role": each.role, "content": each.content} for each in request.messages]
+    body: dict[str, Any] = {"model": model, "messages": messages, dialect.limit: request.max_tokens}
+    if request.temperature is not None and dialect.temperature:
+        body["temperature"] = request.temperature
+    if request.seed is not None and dialect.seed:
+        body["seed"] = request.seed
+    if request.schema is not None:
+        if dialect.form == "json_schema":
+            wanted = {"name": "answer", "strict": True, "schema": request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        else:
+            spelled = json.dumps(request.schema, ensure_ascii=False)
+            words = f"Answer with one JSON object that follows this JSON schema, and nothing else: {spelled}"
+            _append(messages, words)
+            if dialect.form == "json_object":
+                body["response_format"] = {"type": "json_object"}
+    body.update(extra)
+    return encode(body)
+
+
+def _append(messages: list[dict[str, str]], words: str) -> None:
+    last = messages[-1]
+    if last["role"] == "user":
+        messages[-1] = {"role": "user", "content": f"{last['content']}\n\n{words}"}
+    else:
+        messages.append({"role": "user", "content": words})
+
+
+def encode(body: Mapping[str, Any]) -> bytes:
+    """JSON in UTF-8; half a surrogate pair, which no endpoint could take, becomes the replacement sign."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text).encode()
+
+
+def adapt(dialect: Dialect, words: str) -> Dialect | None:
+    """The next dialect to try after a 400 that said `words`; None where no dialect would help."""
+    said = words.lower()
+    about_limit = "max_tokens" in said or "max_completion_tokens" in said
+    if about_limit and (
+        "unsupported" in said or "not supported" in said or "extra" in said or "unrecogni" in said
+    ):
+        if not dialect.limit_was_switched:
+            other: Any = "max_tokens" if dialect.limit == "max_completion_tokens" else "max_completion_tokens"
+            return replace(dialect, limit=other, limit_was_switched=True)
+        return None
+    about_form = ("response_format", "json_schema", "json_object", "response format", "guided")
+    if dialect.form != "text" and any(each in said for each in about_form):
+        return replace(dialect, form="json_object" if dialect.form == "json_schema" else "text")
+    if "temperature" in said and dialect.temperature:
+        return replace(dialect, temperature=False)
+    if "seed" in said.split() or "'seed'" in said:
+        return replace(dialect, seed=False) if dialect.seed else None
+    return None

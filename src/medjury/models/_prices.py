@@ -1,0 +1,113 @@
+"""What calls cost: a dated price list that ships with the package, and the user's own prices on top."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from medjury.errors import MedjuryError
+from medjury.models._chat import ChatModel, Reply
+
+_MILLION = 1_000_000
+_VERSION = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Money per million tokens. Tokens served from the provider's prompt cache may be cheaper."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+
+    def of(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
+        """The price of a call; `tokens_cached` are among `tokens_in`.
+
+        >>> Price(2.0, 8.0, 0.5).of(1_000_000, 500_000, 200_000)
+        5.7
+        """
+        cached = min(tokens_cached, tokens_in) if self.cached_input is not None else 0
+        money = (
+            (tokens_in - cached) * self.input + tokens_out * self.output + cached * (self.cached_input or 0.0)
+        )
+        return money / _MILLION
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """Prices by model id, all in one currency, as of one day. A juror's own price goes before the list."""
+
+    as_of: str
+    currency: str
+    prices: Mapping[str, Price]
+    sources: Mapping[str, str]
+    by_juror: Mapping[str, Price]
+
+    @classmethod
+    def shipped(cls) -> PriceList:
+        """The list that ships with the package."""
+        file = resources.files("medjury.models").joinpath("prices.yaml")
+        return cls._load(file.read_text("utf-8"), "prices.yaml")
+
+    @classmethod
+    def read(cls, path: str | Path) -> PriceList:
+        """A list of the user's own, in the form of the shipped one."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise MedjuryError(f"{path}: the price list cannot be read ({error})") from None
+        return cls._load(text, str(path))
+
+    @classmethod
+    def _load(cls, text: str, file: str) -> PriceList:
+        import yaml
+
+        try:
+            loaded = yaml.safe_load(text)
+            prices, sources = {}, {}
+            for model, row in loaded["models"].items():
+                prices[str(model)] = _price(row)
+                sources[str(model)] = str(row.get("source", loaded.get("source", "")))
+            return cls(str(loaded["as_of"]), str(loaded["currency"]), prices, sources, {})
+        except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
+            raise MedjuryError(
+                f"{file}: not a price list ({error}); it needs as_of, currency and "
+                "models: {NAME: {input: ..., output: ..., cached_input: ...}} per million tokens"
+            ) from None
+
+    def with_price(
+        self, model: ChatModel, *, input: float, output: float, cached_input: float | None = None
+    ) -> PriceList:
+        """The list with a price for this very juror."""
+        price = Price(input, output, cached_input)
+        return replace(self, by_juror={**self.by_juror, model.name: price})
+
+    def price(self, model: ChatModel) -> Price | None:
+        """The price, or None where it is not known. A model inside this process is free."""
+        if model.name in self.by_juror:
+            return self.by_juror[model.name]
+        if model.host is None:
+            return Price(0.0, 0.0)
+        name = model.identity.get("model", "")
+        return self.prices.get(name) or self.prices.get(_VERSION.sub("", name))
+
+    def estimate(self, model: ChatModel, tokens_in: int, tokens_out: int) -> float | None:
+        """What so many tokens would cost, or None where the price is not known."""
+        price = self.price(model)
+        return None if price is None else price.of(tokens_in, tokens_out)
+
+    def cost(self, model: ChatModel, reply: Reply) -> float | None:
+        """What a reply cost, or None where the price is not known."""
+        price = self.price(model)
+        return None if price is None else price.of(reply.tokens_in, reply.tokens_out, reply.tokens_cached)
+
+
+def _price(row: Any) -> Price:
+    numbers = [row["input"], row["output"], row.get("cached_input")]
+    if any(each is not None and (isinstance(each, bool) or not float(each) >= 0) for each in numbers):
+        raise ValueError(f"a price is a number, at least 0: {row}")
+    return Price(float(row["input"]), float(row["output"]), None if numbers[2] is None else float(numbers[2]))

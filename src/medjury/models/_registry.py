@@ -1,0 +1,106 @@
+"""The endpoint kinds by name, for study files: what each takes, checked before anything is opened."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from medjury.documents import nearest
+from medjury.errors import MedjuryError
+from medjury.models._chat import ChatModel
+
+_TEXT: tuple[type, ...] = (str,)
+_NUMBER: tuple[type, ...] = (int, float)
+_WHOLE: tuple[type, ...] = (int,)
+_FLAG: tuple[type, ...] = (bool,)
+_TABLE: tuple[type, ...] = (dict,)
+
+_HTTP = {"model": _TEXT, "api_key_env": _TEXT, "vendor": _TEXT, "timeout": _NUMBER, "largest_body": _WHOLE}
+_OPEN = {"proxy": _TEXT, "headers": _TABLE, "extra": _TABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One endpoint kind: the class that makes it and the options it takes in a study file."""
+
+    summary: str
+    module: str
+    maker: str
+    options: Mapping[str, tuple[type, ...]]
+    required: tuple[str, ...] = ()
+
+
+KINDS: Mapping[str, Kind] = {
+    "openai": Kind(
+        "any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, a hospital's gateway",
+        "_openai", "OpenAIModel", {"url": _TEXT, **_HTTP, **_OPEN}, ("url", "model"),
+    ),
+    "azure": Kind(
+        "Azure OpenAI: `model` is the deployment's name",
+        "_openai", "OpenAIModel", {"url": _TEXT, "azure_api_version": _TEXT, **_HTTP, **_OPEN},
+        ("url", "model", "azure_api_version", "api_key_env"),
+    ),
+    "anthropic": Kind(
+        "Anthropic's models, through its SDK (pip install 'medjury[anthropic]')",
+        "_anthropic", "AnthropicModel", {"url": _TEXT, "prompt_cache": _FLAG, **_HTTP}, ("model",),
+    ),
+    "google": Kind(
+        "Google's models, through its SDK (pip install 'medjury[google]')",
+        "_google", "GoogleModel", {"url": _TEXT, **_HTTP}, ("model",),
+    ),
+    "embedded": Kind(
+        "a tiny model inside this process, no network (pip install 'medjury[local]'; medjury models pull)",
+        "_embedded", "EmbeddedModel", {"weights": _TEXT, "context": _WHOLE, "threads": _WHOLE}, (),
+    ),
+    "scripted": Kind(
+        "answers from a script, for tests and examples",
+        "_scripted", "Scripted", {"answers": (str, list, dict), "vendor": _TEXT}, ("answers",),
+    ),
+}  # fmt: skip
+
+
+def make_model(kind: str, *, name: str | None = None, **options: Any) -> ChatModel:
+    """The model that a study file describes. Nothing is opened and no key is read yet."""
+    known = KINDS.get(kind)
+    if known is None:
+        raise MedjuryError(f"there is no endpoint kind {kind!r}; {nearest(kind, list(KINDS))}")
+    for option, value in options.items():
+        _check(kind, known, option, value)
+    for option in known.required:
+        if options.get(option) in (None, ""):
+            raise MedjuryError(f"a model of kind {kind} needs {option!r}")
+    values = {option: _plain(value) for option, value in options.items() if value is not None}
+    maker = getattr(importlib.import_module(f"medjury.models.{known.module}"), known.maker)
+    model: ChatModel = maker(**values) if name is None else maker(name=name, **values)
+    return model
+
+
+def _check(kind: str, known: Kind, option: str, given: Any) -> None:
+    if option in ("api_key", "key", "token", "password"):
+        raise MedjuryError(
+            f"{option}: a key does not belong in a file. Put it in an environment variable and write "
+            "`api_key_env: NAME_OF_THE_VARIABLE`"
+        )
+    if option not in known.options:
+        hint = nearest(option, list(known.options))
+        raise MedjuryError(f"a model of kind {kind} has no option {option!r}; {hint}")
+    types = known.options[option]
+    value: Any = _plain(given)
+    if value is None:
+        return
+    right: bool = isinstance(value, types) and (bool in types or not isinstance(value, bool))
+    if not right:
+        wanted = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false",
+                  "dict": "a table", "list": "a list"}  # fmt: skip
+        words = " or ".join(dict.fromkeys(wanted[each.__name__] for each in types))
+        raise MedjuryError(f"{option}: must be {words}, not {value!r}")
+    if types in (_NUMBER, _WHOLE) and value <= 0:
+        raise MedjuryError(f"{option}: must be greater than 0, not {value!r}")
+
+
+def _plain(value: Any) -> Any:
+    """YAML reads a version such as 2024-10-21 as a date."""
+    return value.isoformat() if isinstance(value, datetime.date) else value
