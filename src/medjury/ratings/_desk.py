@@ -66,6 +66,7 @@ class StoreDesk:
 
         While another task, or another process on this store, makes the same call, this waits for its reply.
         """
+        self._refuse_closed()
         waiting = self._waiting.get(key)
         if waiting is None:
             self._waiting[key] = deque()
@@ -117,14 +118,22 @@ class StoreDesk:
         """Finish what was asked, let go of all claims and end the thread."""
         if self._closed:
             return
-        try:
-            if self._thread is not None:
+        error: Exception | None = None
+        while self._thread is not None:
+            try:
                 await self._written(self._gather())
-        finally:
-            self._closed = True
-            if self._thread is not None:
-                self._inbox.put(None)
-                await asyncio.to_thread(self._thread.join)
+            except Exception as failure:
+                error = failure
+            if not self._gathered:  # else another task asked for something meanwhile
+                break
+        self._closed = True
+        for key in list(self._waiting):  # nobody will make these calls any more
+            self._next_asks(key)
+        if self._thread is not None:
+            self._inbox.put(None)
+            await asyncio.to_thread(self._thread.join)
+        if error is not None:
+            raise error
 
     async def __aenter__(self) -> StoreDesk:
         return self
@@ -203,8 +212,7 @@ class StoreDesk:
 
     def _gather(self) -> Batch:
         """The batch that gathers now; it leaves with this turn of the loop, or after the one at work."""
-        if self._closed:
-            raise StoreError(f"{self._store.place}: this desk is closed")
+        self._refuse_closed()
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             self._thread = threading.Thread(target=self._serve, name="medjury-store", daemon=True)
@@ -214,6 +222,10 @@ class StoreDesk:
             self._working = True
             self._schedule()
         return self._batch
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self._store.place}: this desk is closed")
 
     def _schedule(self) -> None:
         assert self._loop is not None

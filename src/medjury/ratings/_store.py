@@ -281,8 +281,8 @@ class Store:
 
         try:
             return self._database.connect()
-        except DBAPIError as error:
-            cause = error.orig if isinstance(error.orig, Exception) else error
+        except (DBAPIError, self._error) as error:
+            cause = getattr(error, "orig", None) or error
             raise explain(cause, self._database) from cause
 
     def _connect(self) -> None:

@@ -1,0 +1,109 @@
+"""Two runs on one store never pay for the same call twice, and a dead one never holds up a living one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from medjury.models import Reply
+from medjury.ratings import Busy, Claimed, Owner, Store, StoredReply, new_owner
+from medjury.ratings._owner import STALE_AFTER_SECONDS, is_dead, process_start, this_host
+
+
+def test_a_call_is_claimed_by_one_owner_only(store: Store) -> None:
+    first, second = new_owner(), new_owner()
+    assert store.find_or_claim(["a", "b"], first) == {"a": Claimed(), "b": Claimed()}
+    assert store.find_or_claim(["b", "c"], second) == {"b": Busy(first.id), "c": Claimed()}
+    assert store.find_or_claim(["a"], first) == {"a": Claimed()}, (
+        "asking again for one's own claim is harmless"
+    )
+
+
+def test_a_stored_reply_ends_the_claim_and_is_found(store: Store) -> None:
+    first, second = new_owner(), new_owner()
+    store.find_or_claim(["a"], first)
+    store.write(
+        replies=[StoredReply("a", Reply("yes", "length", 1, 2, 3, 0.5, "m-1"), 0.1)], releases=(first, ["a"])
+    )
+    assert store.find_or_claim(["a"], second) == {"a": Reply("yes", "length", 1, 2, 3, 0.5, "m-1")}
+    assert _claims(store) == []
+
+
+def test_a_released_call_is_free_and_nobody_releases_anothers(store: Store) -> None:
+    first, second = new_owner(), new_owner()
+    store.find_or_claim(["a"], first)
+    store.write(releases=(second, ["a"]))
+    assert store.find_or_claim(["a"], second) == {"a": Busy(first.id)}
+    store.write(releases=(first, ["a"]))
+    assert store.find_or_claim(["a"], second) == {"a": Claimed()}
+
+
+def test_an_owner_that_ends_lets_go_of_everything(store: Store) -> None:
+    first, second = new_owner(), new_owner()
+    store.find_or_claim(["a", "b"], first)
+    store.end_owner(first)
+    assert store.find_or_claim(["a", "b"], second) == {"a": Claimed(), "b": Claimed()}
+
+
+def test_the_claims_of_a_killed_process_are_taken_over_at_once(store: Store) -> None:
+    dead = replace(new_owner(), pid=_pid_of_an_ended_process())
+    living = new_owner()
+    store.find_or_claim(["a"], dead)
+    assert store.find_or_claim(["a"], living) == {"a": Claimed()}
+    assert [owner for (owner,) in _rows(store, "SELECT owner FROM owners")] == [living.id]
+
+
+def test_a_later_process_with_the_same_number_is_not_the_owner(store: Store) -> None:
+    earlier = replace(new_owner(), started="1")
+    store.find_or_claim(["a"], earlier)
+    assert store.find_or_claim(["a"], new_owner()) == {"a": Claimed()}
+
+
+def test_a_silent_owner_on_another_machine_is_taken_over_after_a_while(store: Store) -> None:
+    far = replace(new_owner(), host="another machine")
+    store.find_or_claim(["a"], far)
+    assert store.find_or_claim(["a"], new_owner()) == {"a": Busy(far.id)}
+    with store._transaction(write=True) as cursor:
+        cursor.execute(f"UPDATE owners SET heartbeat = heartbeat - {STALE_AFTER_SECONDS + 1}")
+    assert store.find_or_claim(["a"], new_owner()) == {"a": Claimed()}
+
+
+def test_which_owners_are_dead() -> None:
+    me = new_owner()
+    assert not is_dead(me, 0.0)
+    assert is_dead(me, STALE_AFTER_SECONDS + 1)
+    assert is_dead(me, -STALE_AFTER_SECONDS - 1), "a clock that was set back"
+    assert not is_dead(replace(me, host="elsewhere", pid=_pid_of_an_ended_process()), 5.0)
+    assert not is_dead(Owner("x", this_host(), 1, process_start(1) or ""), 5.0), "another user's process"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
+def test_a_process_that_ended_and_was_not_waited_for_is_dead() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    owner = Owner("x", this_host(), process.pid, process_start(process.pid) or "")
+    assert not is_dead(owner, 0.0)
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert is_dead(owner, 0.0)
+    process.communicate()
+
+
+def _pid_of_an_ended_process() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def _claims(store: Store) -> list[tuple[str, ...]]:
+    return _rows(store, "SELECT key FROM claims")
+
+
+def _rows(store: Store, statement: str) -> list[tuple[str, ...]]:
+    with store._transaction(write=False) as cursor:
+        cursor.execute(statement)
+        return [tuple(row) for row in cursor.fetchall()]

@@ -1,0 +1,202 @@
+"""The desk: many tasks, few transactions; one call per key, whoever asks and whoever gives up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.ratings.samples import rating, unscored
+
+from medjury.instruments import Reason
+from medjury.models import Reply
+from medjury.ratings import Store, StoreDesk, StoreError, open_store
+from medjury.ratings._transaction import Transaction
+
+
+@pytest.fixture
+async def desk(store: Store) -> AsyncIterator[StoreDesk]:
+    async with StoreDesk(store, "first") as desk:
+        yield desk
+
+
+async def test_a_call_is_made_once_and_found_ever_after(store: Store, desk: StoreDesk) -> None:
+    assert await desk.find_or_claim("a") is None
+    await desk.put("a", Reply("yes"), 0.5)
+    assert await desk.find_or_claim("a") == Reply("yes")
+    assert store.spent("first") == (0.5, 1)
+
+
+async def test_ratings_are_stored_when_write_returns(store: Store, desk: StoreDesk) -> None:
+    await desk.write_ratings("first", [rating(), rating(dimension="useful")])
+    assert len(list(store.ratings("first"))) == 2
+    assert await desk.settled(["key-1", "key-2"]) == {"key-1"}
+
+
+async def test_settled_keys_join_the_run_that_asks(store: Store, desk: StoreDesk) -> None:
+    await desk.write_ratings("first", [rating(), unscored(Reason.TIMEOUT, key="key-2", item="case-2")])
+    assert await desk.settled(["key-1", "key-2"], run="second") == {"key-1"}
+    assert await desk.settled(["key-1", "key-2"], retry=(), run="third") == {"key-1", "key-2"}
+    assert [row.key for row in store.ratings("second")] == ["key-1"]
+    assert [row.key for row in store.ratings("third")] == ["key-1", "key-2"]
+
+
+async def test_neighbours_wait_for_the_one_who_makes_the_call(desk: StoreDesk) -> None:
+    assert await desk.find_or_claim("a") is None
+    neighbours = [asyncio.create_task(desk.find_or_claim("a")) for _ in range(5)]
+    await asyncio.sleep(0.05)
+    assert not any(task.done() for task in neighbours)
+    await desk.put("a", Reply("yes"), None)
+    assert await asyncio.gather(*neighbours) == [Reply("yes")] * 5
+
+
+async def test_of_many_who_ask_at_once_one_makes_the_call(desk: StoreDesk) -> None:
+    calls = 0
+
+    async def ask() -> Reply:
+        nonlocal calls
+        reply = await desk.find_or_claim("a")
+        if reply is None:
+            calls += 1
+            await asyncio.sleep(0.01)
+            reply = Reply("yes")
+            await desk.put("a", reply, None)
+        return reply
+
+    assert await asyncio.gather(*(ask() for _ in range(20))) == [Reply("yes")] * 20
+    assert calls == 1
+
+
+async def test_a_call_that_failed_passes_to_the_next_who_waits(desk: StoreDesk) -> None:
+    assert await desk.find_or_claim("a") is None
+    second, third = (asyncio.create_task(desk.find_or_claim("a")) for _ in range(2))
+    await asyncio.sleep(0.01)
+    await desk.release("a")
+    assert await second is None
+    assert not third.done()
+    await desk.put("a", Reply("yes"), None)
+    assert await third == Reply("yes")
+
+
+async def test_a_released_call_can_be_claimed_again(desk: StoreDesk) -> None:
+    for _ in range(3):
+        assert await desk.find_or_claim("a") is None
+        await desk.release("a")
+
+
+@pytest.mark.parametrize("pauses", range(12))
+async def test_a_cancelled_task_leaves_no_claim_behind(store: Store, desk: StoreDesk, pauses: int) -> None:
+    """Cancelled at any moment: before the store is asked, while it answers, just after."""
+    first = asyncio.create_task(desk.find_or_claim("a"))
+    for _ in range(pauses):
+        await asyncio.sleep(0.0005)
+    second = asyncio.create_task(desk.find_or_claim("a"))
+    await asyncio.sleep(0)
+    if first.cancel():
+        with pytest.raises(asyncio.CancelledError):
+            await first
+    else:
+        await desk.release("a")
+    assert await asyncio.wait_for(second, 5) is None
+    await desk.release("a")
+    async with StoreDesk(store) as other:
+        assert await asyncio.wait_for(other.find_or_claim("a"), 5) is None
+
+
+async def test_a_waiting_task_that_is_cancelled_is_passed_over(desk: StoreDesk) -> None:
+    assert await desk.find_or_claim("a") is None
+    second, third = (asyncio.create_task(desk.find_or_claim("a")) for _ in range(2))
+    await asyncio.sleep(0.01)
+    second.cancel()
+    await desk.release("a")
+    assert await third is None
+
+
+async def test_a_task_that_is_told_and_cancelled_at_once_passes_the_claim_on(desk: StoreDesk) -> None:
+    assert await desk.find_or_claim("a") is None
+    second, third = (asyncio.create_task(desk.find_or_claim("a")) for _ in range(2))
+    await asyncio.sleep(0.01)
+    await desk.release("a")
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    assert await asyncio.wait_for(third, 5) is None
+
+
+async def test_two_desks_on_one_store_share_the_calls(store: Store, store_address: str) -> None:
+    calls: list[str] = []
+
+    async def work(desk: StoreDesk) -> None:
+        async def one(key: str) -> None:
+            if await desk.find_or_claim(key) is None:
+                calls.append(key)
+                await asyncio.sleep(0.005)
+                await desk.put(key, Reply(key), 1.0)
+
+        await asyncio.gather(*(one(f"key-{number}") for number in range(40)))
+
+    with open_store(store_address) as other_store:
+        async with StoreDesk(store, "first") as first, StoreDesk(other_store, "second") as second:
+            await asyncio.gather(work(first), work(second))
+    assert sorted(calls) == sorted(f"key-{number}" for number in range(40))
+    assert store.spent("first").calls + store.spent("second").calls == 40
+
+
+async def test_a_desk_waits_for_anothers_call_and_takes_it_over_when_released(store: Store) -> None:
+    async with StoreDesk(store) as first, StoreDesk(store) as second:
+        assert await first.find_or_claim("a") is None
+        waiting = asyncio.create_task(second.find_or_claim("a"))
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        await first.release("a")
+        assert await asyncio.wait_for(waiting, 5) is None
+
+
+async def test_closing_a_desk_lets_go_of_its_claims(store: Store) -> None:
+    async with StoreDesk(store) as first:
+        assert await first.find_or_claim("a") is None
+    async with StoreDesk(store) as second:
+        assert await asyncio.wait_for(second.find_or_claim("a"), 5) is None
+    with pytest.raises(StoreError, match="closed"):
+        await first.find_or_claim("a")
+    await first.close()
+
+
+async def test_a_desk_that_did_nothing_closes(store: Store) -> None:
+    await StoreDesk(store).close()
+
+
+async def test_what_is_asked_at_once_is_one_transaction(
+    store: Store, desk: StoreDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transactions = 0
+    original = Store.in_transaction
+
+    def counted(*arguments: object, **options: object) -> object:
+        nonlocal transactions
+        transactions += 1
+        return original(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Store, "in_transaction", counted)
+    await asyncio.gather(*(desk.find_or_claim(str(number)) for number in range(100)))
+    await asyncio.gather(*(desk.put(str(number), Reply("x"), 0.0) for number in range(100)))
+    assert transactions == 2
+
+
+async def test_a_failing_store_tells_everyone_who_waits_and_recovers(
+    store: Store, desk: StoreDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await desk.find_or_claim("a") is None
+    waiting = asyncio.create_task(desk.find_or_claim("a"))
+    await asyncio.sleep(0.01)
+
+    def fail(*_: object) -> None:
+        raise StoreError("no room left")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Transaction, "add_replies", fail)
+        with pytest.raises(StoreError, match="no room left"):
+            await desk.put("a", Reply("yes"), 1.0)
+    assert await asyncio.wait_for(waiting, 5) is None, "the next who waits may make the call"
+    await desk.put("a", Reply("yes"), 1.0)
+    assert store.spent("first").calls == 1
