@@ -8,11 +8,7 @@ from pathlib import Path
 
 
 def main(names: list[str]) -> int:
-    known = sorted(
-        file.stem
-        for file in Path(__file__).parent.glob("*.py")
-        if not file.stem.startswith("_")
-    )
+    known = sorted(file.stem for file in Path(__file__).parent.glob("*.py") if not file.stem.startswith("_"))
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)

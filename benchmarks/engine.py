@@ -31,7 +31,15 @@ def run() -> Iterator[dict[str, Any]]:
         ours = _measure("ours", url, CALLS)
     ideal = CALLS * LATENCY / CONCURRENCY
     per_call = {name: 1000 * value["cpu"] / CALLS for name, value in (("bare", bare), ("ours", ours))}
-    yield _row("CPU per call", f"{per_call['ours']:.2f} ms", "1.0 ms allowed", per_call["ours"], "<= 1.0 ms", 1.0, "ms")
+    yield _row(
+        "CPU per call",
+        f"{per_call['ours']:.2f} ms",
+        "1.0 ms allowed",
+        per_call["ours"],
+        "<= 1.0 ms",
+        1.0,
+        "ms",
+    )
     ratio = per_call["ours"] / per_call["bare"]
     yield _row("CPU per call against bare aiohttp", f"{per_call['ours']:.2f} ms", f"{per_call['bare']:.2f} ms",
                ratio, "<= 4 x", 4.0)  # fmt: skip
@@ -44,7 +52,9 @@ def run() -> Iterator[dict[str, Any]]:
                large / small, "<= 1.2 x", 1.2)  # fmt: skip
 
 
-def _row(name: str, ours: str, peer: str, value: float, target: str, limit: float, unit: str = "x") -> dict[str, Any]:
+def _row(
+    name: str, ours: str, peer: str, value: float, target: str, limit: float, unit: str = "x"
+) -> dict[str, Any]:
     return {"name": name, "ours": ours, "peer": peer, "ratio": f"{value:.2f} {unit}", "target": target,
             "holds": value <= limit}  # fmt: skip
 
@@ -80,7 +90,10 @@ def _judge(url: str, calls: int) -> tuple[float, float]:
 
     judge = Judge(make_model("openai", name="juror", url=url, model="m"), load_instrument("note_quality"))
     text = "The patient reports no chest pain and no fever. " * 200
-    rubric = sum(len(message.content) for message in judge.request(judge.units(_case(Case, 0, text[:100]), 0)[0]).messages)
+    rubric = sum(
+        len(message.content)
+        for message in judge.request(judge.units(_case(Case, 0, text[:100]), 0)[0]).messages
+    )
     text = text[: max(100, CHARACTERS - rubric)]
     progress = Progress(planned=calls)
     times: list[float] = []

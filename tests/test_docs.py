@@ -12,9 +12,9 @@ import shlex
 from pathlib import Path
 
 import pytest
+from tests.loopback import LoopbackServer
 
 from medjury.cli import main
-from tests.loopback import LoopbackServer
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -27,7 +27,7 @@ _ROOMS = {
     "write_ratings": "ratings",
 }
 
-__all__ = ["__version__", *sorted(_ROOMS)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_ROOMS)]
 
 if TYPE_CHECKING:
     from medjury.cases import Case as Case

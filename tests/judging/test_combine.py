@@ -38,7 +38,13 @@ def test_a_judge_that_gave_no_row_still_has_a_seat() -> None:
 
 @pytest.mark.parametrize(
     ("grades", "expected"),
-    [([4, 4, 2], 4.0), ([4, 4, 2, 2], Reason.TIE), ([1, 2, 3], Reason.TIE), ([5, 5], 5.0), ([4, 5], Reason.TIE)],
+    [
+        ([4, 4, 2], 4.0),
+        ([4, 4, 2, 2], Reason.TIE),
+        ([1, 2, 3], Reason.TIE),
+        ([5, 5], 5.0),
+        ([4, 5], Reason.TIE),
+    ],
 )
 def test_a_majority_is_strict(grades: list[int], expected: float | Reason) -> None:
     outcome = combine([Score(grade) for grade in grades], seats=len(grades), rule="majority")
@@ -46,11 +52,16 @@ def test_a_majority_is_strict(grades: list[int], expected: float | Reason) -> No
 
 
 def test_a_majority_counts_all_seats_not_only_those_who_answered() -> None:
-    assert reason(combine([Score(4), Score(4), FAILED, FAILED], seats=4, rule="majority", quorum=2)) is Reason.TIE
+    assert (
+        reason(combine([Score(4), Score(4), FAILED, FAILED], seats=4, rule="majority", quorum=2))
+        is Reason.TIE
+    )
 
 
 def test_not_applicable_needs_more_than_half_of_the_seats() -> None:
-    assert isinstance(combine([NotApplicable(), NotApplicable(), Score(3)], seats=3, rule="mean"), NotApplicable)
+    assert isinstance(
+        combine([NotApplicable(), NotApplicable(), Score(3)], seats=3, rule="mean"), NotApplicable
+    )
     assert reason(combine([NotApplicable(), Score(3)], seats=2, rule="mean")) is Reason.NO_QUORUM
 
 

@@ -22,7 +22,9 @@ INSTRUMENT = Instrument(
     ),
 )  # fmt: skip
 CASE = Case("case-1", "A summary.", system="system-a")
-GOOD = json.dumps({"accuracy": {"explanation": "fine", "score": 3}, "clarity": {"explanation": "ok", "score": 2}})
+GOOD = json.dumps(
+    {"accuracy": {"explanation": "fine", "score": 3}, "clarity": {"explanation": "ok", "score": 2}}
+)
 
 
 async def rate(answers: list[Any], **settings: Any) -> tuple[list[Rating], Scripted]:
@@ -65,7 +67,9 @@ async def test_after_two_reasks_it_is_unscored() -> None:
 
 
 async def test_the_answer_with_the_most_scores_is_kept() -> None:
-    half = json.dumps({"accuracy": {"explanation": "", "score": 3}, "clarity": {"explanation": "", "score": 9}})
+    half = json.dumps(
+        {"accuracy": {"explanation": "", "score": 3}, "clarity": {"explanation": "", "score": 9}}
+    )
     ratings, _ = await rate([half, "nonsense", "nonsense"])
     assert scores(ratings) == {"accuracy": 3, "clarity": Reason.OUT_OF_RANGE}
 

@@ -25,7 +25,9 @@ INSTRUMENT = Instrument(
     dimensions=(
         Dimension("accurate", "Accuracy", "Is it right?", {1: "wrong", 2: "right"}),
         Dimension("needed", "Abstraction needed", "Is it?", {0: "no", 1: "yes"}),
-        Dimension("made", "Abstraction made", "How well?", {1: "badly", 2: "well"}, skip=SkipRule("needed", 0)),
+        Dimension(
+            "made", "Abstraction made", "How well?", {1: "badly", 2: "well"}, skip=SkipRule("needed", 0)
+        ),
     ),
 )
 ALL = ("accurate", "needed", "made")
@@ -88,7 +90,9 @@ def test_an_optional_input_may_be_absent() -> None:
 
 
 def test_worked_examples_are_shown_as_a_conversation() -> None:
-    example = Example({"candidate": "old summary"}, {"accurate": 2, "needed": 0, "made": None}, "all traceable")
+    example = Example(
+        {"candidate": "old summary"}, {"accurate": 2, "needed": 0, "made": None}, "all traceable"
+    )
     opening = Prompt.build(INSTRUMENT, ALL, explain=False, examples=[example]).opening
     assert [message.role for message in opening] == ["system", "user", "assistant"]
     assert opening[2] == Message("assistant", '{"accurate": 2, "needed": 0, "made": null}')

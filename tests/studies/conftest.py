@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.loopback import LoopbackServer
 from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
 
@@ -23,7 +22,9 @@ def server() -> Iterator[LoopbackServer]:
 def write_study(tmp_path: Path, server: LoopbackServer) -> Callable[..., Path]:
     """Writes cases and a study file; keyword arguments replace or add settings, None takes one out."""
 
-    def write(*, cases: int | list[dict[str, Any]] = 6, judge: dict[str, Any] | None = None, **settings: Any) -> Path:
+    def write(
+        *, cases: int | list[dict[str, Any]] = 6, judge: dict[str, Any] | None = None, **settings: Any
+    ) -> Path:
         rows = cases if isinstance(cases, list) else [
             {"id": f"case-{n}", "system": "a", "candidate": f"Summary {n}.", "texts": {"context": f"Note {n}."}}
             for n in range(cases)

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
 
 from medjury.ratings import open_store
-from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).parent.parent.parent
 KILLS = 30
@@ -52,7 +52,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path: Path) -> None:
     cases = [
-        {"id": f"case-{number}", "system": "a", "candidate": f"Summary {number}.", "texts": {"context": "A note."}}
+        {
+            "id": f"case-{number}",
+            "system": "a",
+            "candidate": f"Summary {number}.",
+            "texts": {"context": "A note."},
+        }
         for number in range(CASES)
     ]
     (tmp_path / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
@@ -76,12 +81,16 @@ def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path:
                 else:
                     time.sleep(chance.uniform(0, 0.8))
                 run.send_signal(signal.SIGKILL)
-                assert run.wait() == -signal.SIGKILL, "the run ended before it could be killed; give it more cases"
+                assert run.wait() == -signal.SIGKILL, (
+                    "the run ended before it could be killed; give it more cases"
+                )
             kills += 1
             with open_store(store) as opened:
                 stored = opened.spent(opened.runs()[0].name).calls if opened.runs() else 0
             lost = sum(answered(log).values()) - stored
-            assert lost <= kills * CONCURRENCY, f"{lost} paid answers are not in the store after {kills} kills"
+            assert lost <= kills * CONCURRENCY, (
+                f"{lost} paid answers are not in the store after {kills} kills"
+            )
         finished = subprocess.run(command, capture_output=True, text=True, check=False)
         assert finished.returncode == 0, finished.stderr
         calls = answered(log)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import polars
 import pytest
+from tests.loopback import LoopbackServer
 
 from medjury.cli import main
 from medjury.ratings import open_store
-from tests.loopback import LoopbackServer
 
 Write = Callable[..., Path]
 
@@ -37,6 +37,11 @@ def ratings(study: Path) -> polars.DataFrame:
     return polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
 
 
+def votes(study: Path) -> polars.DataFrame:
+    """The judges' own rows, without the composite that follows from them."""
+    return ratings(study).filter(polars.col("dimension") != "overall", rater_kind="judge")
+
+
 def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -44,8 +49,8 @@ def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
     assert len(study.read_text().splitlines()) <= 15
     assert main(["run", str(study), "--quiet"]) == 0
     assert len(server.calls) == 6
-    table = ratings(study)
-    assert table.filter(rater_kind="judge").height == 18 and table.filter(rater_kind="jury").height == 24
+    table = ratings(study)  # three dimensions and the composite, of the judge and of the jury
+    assert table.filter(rater_kind="judge").height == 24 and table.filter(rater_kind="jury").height == 24
     assert table["status"].unique().to_list() == ["scored"]
     assert main(["run", str(study), "--quiet"]) == 0
     assert len(server.calls) == 6
@@ -63,7 +68,9 @@ def test_a_dry_run_tells_calls_tokens_and_price_and_asks_nothing(
     assert not server.calls and not (study.parent / "runs").exists()
 
 
-def test_another_judge_is_another_run_and_shares_what_is_stored(write_study: Write, server: LoopbackServer) -> None:
+def test_another_judge_is_another_run_and_shares_what_is_stored(
+    write_study: Write, server: LoopbackServer
+) -> None:
     main(["run", str(write_study()), "--quiet"])
     judges = [
         {"kind": "openai", "name": name, "url": server.url, "model": model}
@@ -87,7 +94,14 @@ def test_repeats_are_asked_one_by_one_and_kept(write_study: Write, server: Loopb
     study = write_study(cases=2, repeats=3, jury={"aggregate": "median"})
     assert main(["run", str(study), "--quiet"]) == 0
     assert len(server.calls) == 6
-    assert sorted(ratings(study).filter(rater_kind="judge", dimension="clarity")["repeat"]) == [0, 0, 1, 1, 2, 2]
+    assert sorted(ratings(study).filter(rater_kind="judge", dimension="clarity")["repeat"]) == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        2,
+    ]
 
 
 def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
@@ -99,7 +113,7 @@ def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
     study = write_study(budget={"calls": 10})
     assert main(["run", str(study), "--quiet"]) == 0
     assert len(server.calls) == 6
-    assert ratings(study).filter(rater_kind="judge", status="scored").height == 18
+    assert ratings(study).filter(rater_kind="judge", status="scored").height == 24
 
 
 def test_a_money_budget_without_a_price_is_refused_before_the_first_call(
@@ -121,7 +135,11 @@ def test_too_many_unscored_ratings_fail_the_run_with_the_reasons(
     write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cases = [
-        {"id": f"c{n}", "candidate": "[[loopback:refusal]]" if n < 2 else "fine", "texts": {"context": "note"}}
+        {
+            "id": f"c{n}",
+            "candidate": "[[loopback:refusal]]" if n < 2 else "fine",
+            "texts": {"context": "note"},
+        }
         for n in range(10)
     ]
     assert main(["run", str(write_study(cases=cases)), "--quiet"]) == 1
@@ -129,7 +147,7 @@ def test_too_many_unscored_ratings_fail_the_run_with_the_reasons(
     study = write_study(cases=cases, max_unscored=0.25)
     assert main(["run", str(study), "--quiet"]) == 0
     unscored = ratings(study).filter(rater_kind="judge", status="unscored")
-    assert unscored["reason"].unique().to_list() == ["refusal"] and unscored["score"].null_count() == 6
+    assert set(unscored["reason"]) == {"refusal", "missing"} and unscored["score"].null_count() == 8
 
 
 def test_an_invalid_key_stops_at_once_and_says_what_to_do(
@@ -145,10 +163,10 @@ def test_a_passing_failure_is_tried_again_by_the_next_run(write_study: Write, se
     study = write_study(cases=[{"id": "a", "candidate": "x", "texts": {"context": "n"}}], max_unscored=1.0)
     behave(server, "500")
     assert main(["run", str(study), "--quiet"]) == 0
-    assert ratings(study).filter(rater_kind="judge")["reason"].unique().to_list() == ["provider"]
+    assert votes(study)["reason"].unique().to_list() == ["provider"]
     behave(server, "ok")
     assert main(["run", str(study), "--quiet"]) == 0
-    assert ratings(study).filter(rater_kind="judge")["status"].unique().to_list() == ["scored"]
+    assert votes(study)["status"].unique().to_list() == ["scored"]
 
 
 def test_a_refusal_is_asked_again_only_on_request(write_study: Write, server: LoopbackServer) -> None:
@@ -180,7 +198,7 @@ def test_cases_that_lack_an_input_are_unscored_and_counted(write_study: Write) -
     rows = [{"id": "a", "candidate": "x", "texts": {"context": "n"}}, {"id": "b", "candidate": "x"}]
     study = write_study(cases=rows, max_unscored=0.5)
     assert main(["run", str(study), "--quiet"]) == 0
-    lacking = ratings(study).filter(item="b", rater_kind="judge")
+    lacking = votes(study).filter(item="b")
     assert lacking["reason"].unique().to_list() == ["input"]
 
 
@@ -225,7 +243,9 @@ def test_two_runs_at_once_on_one_store_pay_each_call_once(
         assert sum(1 for _ in store.ratings()) == 180
 
 
-def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(write_study: Write, server: LoopbackServer) -> None:
+def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(
+    write_study: Write, server: LoopbackServer
+) -> None:
     behave(server, "latency:0.2")
     study = write_study(cases=200, judge={"concurrency": 4})
     command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
@@ -238,13 +258,15 @@ def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(write_study: Write,
     assert run.returncode == 3
     assert out.startswith("INCOMPLETE")
     asked = len(server.calls)
-    assert ratings(study).filter(rater_kind="judge").height == 3 * asked
+    assert votes(study).height == 3 * asked
     behave(server, "ok")
     assert main(["run", str(study), "--quiet"]) == 0
     assert len(server.calls) == 200
 
 
-def test_a_store_locked_for_a_moment_is_waited_for(write_study: Write, server: LoopbackServer, tmp_path: Path) -> None:
+def test_a_store_locked_for_a_moment_is_waited_for(
+    write_study: Write, server: LoopbackServer, tmp_path: Path
+) -> None:
     import sqlite3
 
     study = write_study(cases=40, store="ratings.sqlite")

@@ -22,7 +22,9 @@ def run(options: argparse.Namespace) -> int:
     for name in ("study.yaml", "cases.jsonl", "clinicians.csv"):
         with resources.as_file(source.joinpath(name)) as file:
             shutil.copyfile(file, folder / name)
-    print("Twelve synthetic discharge summaries with planted errors, two jurors, one small model on this machine.")
+    print(
+        "Twelve synthetic discharge summaries with planted errors, two jurors, one small model on this machine."
+    )
     print("It takes a minute or two. The model is far too small to be trusted: the page will say so.\n")
     study = argparse.Namespace(
         study=str(folder / "study.yaml"),

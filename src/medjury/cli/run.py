@@ -10,10 +10,16 @@ from medjury.cli._main import EXIT_FAILED, EXIT_INCOMPLETE
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", help="the study file; `medjury init` writes one")
-    parser.add_argument("--dry-run", action="store_true", help="check everything and print calls, tokens, price")
-    parser.add_argument("--skip-bad-cases", action="store_true", help="go on without rows that cannot be read")
     parser.add_argument(
-        "--retry-unscored", action="store_true", help="ask again for every unscored rating, not only transient failures"
+        "--dry-run", action="store_true", help="check everything and print calls, tokens, price"
+    )
+    parser.add_argument(
+        "--skip-bad-cases", action="store_true", help="go on without rows that cannot be read"
+    )
+    parser.add_argument(
+        "--retry-unscored",
+        action="store_true",
+        help="ask again for every unscored rating, not only transient failures",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from medjury.instruments import Instrument, Outcome, derive
 from medjury.judging._combine import Rule, combine
 from medjury.judging._judge import outcome_columns
-from medjury.ratings import Rating, RaterKind
+from medjury.ratings import RaterKind, Rating
 
 
 def aggregate(
@@ -32,7 +32,8 @@ def aggregate(
                 dimensions.setdefault(row.dimension, {}).setdefault(row.rater, []).append(row)
         for dimension, by_judge in dimensions.items():
             ballots = [
-                combine([row.outcome for row in ballot], seats=repeats, rule=rule) for ballot in by_judge.values()
+                combine([row.outcome for row in ballot], seats=repeats, rule=rule)
+                for ballot in by_judge.values()
             ]
             outcome = combine(ballots, seats=len(judges), rule=rule, quorum=quorum)
             sources = [row for ballot in by_judge.values() for row in ballot]

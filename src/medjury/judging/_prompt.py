@@ -42,7 +42,12 @@ class Prompt:
 
     @classmethod
     def build(
-        cls, instrument: Instrument, dimensions: Sequence[str], *, explain: bool, examples: Sequence[Example] = ()
+        cls,
+        instrument: Instrument,
+        dimensions: Sequence[str],
+        *,
+        explain: bool,
+        examples: Sequence[Example] = (),
     ) -> Prompt:
         opening = [Message("system", _rubric(instrument, dimensions, explain))]
         for example in examples:
@@ -131,7 +136,9 @@ def _example_messages(
     scores = {name: example.scores[name] for name in dimensions if name in example.scores}
     answer: dict[str, object] = dict(scores)
     if explain:
-        answer = {name: {"explanation": example.explanation, "score": score} for name, score in scores.items()}
+        answer = {
+            name: {"explanation": example.explanation, "score": score} for name, score in scores.items()
+        }
     return [
         Message("user", "\n\n".join((*shown, _CLOSING))),
         Message("assistant", json.dumps(answer, ensure_ascii=False)),

@@ -66,7 +66,9 @@ class _Memory(MemoryCache):
         self.ratings.extend(ratings)
 
 
-async def _judge_in_store(cases: Sequence[Case], jury: Jury, store: Store, concurrency: int, **settings: Any) -> None:
+async def _judge_in_store(
+    cases: Sequence[Case], jury: Jury, store: Store, concurrency: int, **settings: Any
+) -> None:
     async with StoreDesk(store, _RUN) as desk:
         await _judge(cases, jury, desk, desk, concurrency, **settings)
 

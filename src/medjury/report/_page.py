@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -60,7 +59,7 @@ def write_page(folder: str | Path) -> Path:
     )
     unfinished = folder / "report.html.part"
     unfinished.write_text(page, encoding="utf-8", errors="replace")
-    os.replace(unfinished, folder / "report.html")
+    unfinished.replace(folder / "report.html")
     return folder / "report.html"
 
 
@@ -90,8 +89,12 @@ def _verdict(manifest: dict[str, Any], ratings: polars.DataFrame) -> str:
             "The clinicians' ratings in this study are illustrative: the authors of the demonstration wrote them."
         )
     if not clinicians:
-        reasons.append("No clinician has rated these cases, so nothing can be said about agreement with clinicians.")
-    reasons.append("No validation gate has been passed: how far these scores agree with clinicians is unproven.")
+        reasons.append(
+            "No clinician has rated these cases, so nothing can be said about agreement with clinicians."
+        )
+    reasons.append(
+        "No validation gate has been passed: how far these scores agree with clinicians is unproven."
+    )
     return "".join([*parts, _banner("NOT VALIDATED", reasons)])
 
 
@@ -105,12 +108,17 @@ def _coverage(manifest: dict[str, Any]) -> str:
     rows = [
         ("cases judged", f"{manifest['cases']:,}"),
         ("cases left out because they could not be read", f"{manifest['cases_skipped']:,}"),
-        ("units of work done, of those planned", f"{manifest['units']['done']:,} of {manifest['units']['planned']:,}"),
+        (
+            "units of work done, of those planned",
+            f"{manifest['units']['done']:,} of {manifest['units']['planned']:,}",
+        ),
         ("ratings with a score", f"{covered['scored']:,} of {covered['ratings']:,}"),
         ("ratings not applicable", f"{covered['not_applicable']:,}"),
         ("ratings unscored", f"{covered['unscored']:,}"),
     ]
-    rows += [(f"  unscored: {reason}", f"{count:,}") for reason, count in covered["unscored_by_reason"].items()]
+    rows += [
+        (f"  unscored: {reason}", f"{count:,}") for reason, count in covered["unscored_by_reason"].items()
+    ]
     rows.append(("calls paid for", f"{manifest['calls']:,}"))
     cost = manifest["cost"]
     rows.append(("cost", "not known" if cost is None else f"{cost:.4g} {manifest['prices']['currency']}"))
@@ -162,7 +170,9 @@ def _cases(ratings: polars.DataFrame) -> str:
         name = f"{item} · {system}" if system else str(item)
         table = _table(("dimension", "rater", "score", "explanation"), rows, numbers=(2,))
         blocks.append(f"<details><summary>{escape(name)}</summary>{table}</details>")
-    note = "" if len(blocks) < 200 else '<p class="soft">The first 200 cases; the rest are in ratings.csv.</p>'
+    note = (
+        "" if len(blocks) < 200 else '<p class="soft">The first 200 cases; the rest are in ratings.csv.</p>'
+    )
     return f"<h2>Every vote, case by case</h2>{note}{''.join(blocks)}"
 
 
@@ -187,7 +197,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: Seque
 
     titles = "".join(cell("th", index, title) for index, title in enumerate(head))
     body = "".join(
-        "<tr>" + "".join(cell("td", index, value) for index, value in enumerate(row)) + "</tr>" for row in rows
+        "<tr>" + "".join(cell("td", index, value) for index, value in enumerate(row)) + "</tr>"
+        for row in rows
     )
     heading = f"<thead><tr>{titles}</tr></thead>" if any(head) else ""
     return f'<div class="scroll"><table>{heading}<tbody>{body}</tbody></table></div>'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import sys
 from collections import Counter
@@ -117,7 +116,7 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / "manifest.json.part"
     unfinished.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    os.replace(unfinished, folder / "manifest.json")
+    unfinished.replace(folder / "manifest.json")
 
 
 def file_hash(path: Path) -> str:

@@ -61,8 +61,12 @@ class Plan:
         if self.skipped:
             lines.append(f"{self.skipped:,} rows left out because they could not be read")
         if self.lacking:
-            lines.append(f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored")
-        lines.append(f"{'judge':<24}{'calls':>10}{'tokens in':>14}{'tokens out':>14}{'price':>14}{'time':>10}")
+            lines.append(
+                f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored"
+            )
+        lines.append(
+            f"{'judge':<24}{'calls':>10}{'tokens in':>14}{'tokens out':>14}{'price':>14}{'time':>10}"
+        )
         for judge in self.judges:
             price = "not known" if judge.money is None else f"{judge.money:,.2f} {self.currency}"
             lines.append(

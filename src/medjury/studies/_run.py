@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -47,9 +46,13 @@ class RunResult:
             f"{covered['scored']:,} of {covered['ratings']:,} ratings scored, "
             f"{covered['not_applicable']:,} not applicable, {covered['unscored']:,} unscored"
         )
-        lines += [f"  unscored, {reason}: {count:,}" for reason, count in covered["unscored_by_reason"].items()]
+        lines += [
+            f"  unscored, {reason}: {count:,}" for reason, count in covered["unscored_by_reason"].items()
+        ]
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
-        lines.append(f"{self.calls:,} calls made now ({money}); {self.progress.found:,} answers were stored already")
+        lines.append(
+            f"{self.calls:,} calls made now ({money}); {self.progress.found:,} answers were stored already"
+        )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
 
@@ -59,7 +62,7 @@ def run_study(
     *,
     watch: Watcher | None = None,
     retry_unscored: bool = False,
-    report: Callable[[Path], None] | None = None,
+    report: Callable[[Path], object] | None = None,
 ) -> RunResult:
     """Run to the end, or to the first Ctrl-C, and write the run folder. `report` writes the page from it."""
     prices = study_prices(study)
@@ -75,7 +78,8 @@ def run_study(
             manifest["humans"] = humans.summary
             store.write_ratings(run, humans.ratings)
         outcome = run_async(_judge(study, plan, store, run, prices, watch, retry_unscored))
-        result = _conclude(study, plan, store, run, outcome, manifest)
+        prices_known = all(prices.price(judge.model) is not None for judge in study.jury.judges)
+        result = _conclude(study, plan, store, run, outcome, manifest, prices_known)
     if report is not None:
         report(study.output)
     return result
@@ -87,7 +91,10 @@ def study_prices(study: Study) -> PriceList:
     for judge, part in zip(study.jury.judges, study.settings.judges, strict=True):
         if part.price is not None:
             prices = prices.with_price(
-                judge.model, input=part.price.input, output=part.price.output, cached_input=part.price.cached_input
+                judge.model,
+                input=part.price.input,
+                output=part.price.output,
+                cached_input=part.price.cached_input,
             )
     return prices
 
@@ -193,7 +200,13 @@ def _interrupts(stop: asyncio.Event, outcome: _Outcome) -> Iterator[None]:
 
 
 def _conclude(
-    study: Study, plan: Plan, store: Store, run: str, outcome: _Outcome, manifest: dict[str, Any]
+    study: Study,
+    plan: Plan,
+    store: Store,
+    run: str,
+    outcome: _Outcome,
+    manifest: dict[str, Any],
+    prices_known: bool,
 ) -> RunResult:
     """Write what the run folder holds, and say plainly what came of the run."""
     covered = coverage(store.counts(run))
@@ -206,9 +219,12 @@ def _conclude(
         "why": why,
         "finished_at": now(),
         "coverage": covered,
-        "units": {"planned": outcome.progress.planned, "done": outcome.progress.found + outcome.progress.judged},
+        "units": {
+            "planned": outcome.progress.planned,
+            "done": outcome.progress.found + outcome.progress.judged,
+        },
         "calls": spent.calls,
-        "cost": None if outcome.money is None else spent.money,
+        "cost": spent.money if prices_known else None,
         "files": {name: file_hash(study.output / name) for name in files},
     }
     write_manifest(study.output, manifest)
@@ -230,7 +246,10 @@ def judge_outcome(
     if interrupted or done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
     if capped:
-        return "incomplete", f"the budget was reached: {capped:,} ratings were not asked for; raise it and run again"
+        return (
+            "incomplete",
+            f"the budget was reached: {capped:,} ratings were not asked for; raise it and run again",
+        )
     answered = covered["scored"] + covered["not_applicable"] + sum(reasons.values())
     share = sum(reasons.values()) / answered if answered else 0.0
     if share > study.settings.max_unscored:
@@ -249,7 +268,7 @@ def _export(study: Study, votes: Iterator[Rating], folder: Path) -> None:
     write_ratings(ratings, parts[0])
     write_ratings(parts[0], parts[1])
     for part in parts:
-        os.replace(part, folder / part.name.replace(".part", ""))
+        part.replace(folder / part.name.replace(".part", ""))
 
 
 def check_study(study: Study) -> Plan:

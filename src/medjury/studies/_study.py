@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import Case, read_cases
+from medjury.cases import Case, RedactedCases, make_redactor, read_cases
 from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
@@ -50,7 +50,9 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
     if settings.dimensions is not None:
         instrument = _named(document, ("dimensions",), lambda: _only(instrument, settings.dimensions or []))
     judges = [
-        _named(document, ("judges", index), lambda part=part: _make_judge(part, instrument, settings.examples))
+        _named(
+            document, ("judges", index), lambda part=part: _make_judge(part, instrument, settings.examples)
+        )
         for index, part in enumerate(settings.judges)
     ]
     jury = _named(
