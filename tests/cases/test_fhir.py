@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from medjury.cases import Case, Note, read_cases
+from medjury.cases._xhtml import FhirError, text_of
 
 
 def encode(text: str | bytes) -> str:
@@ -134,6 +137,20 @@ def test_html_is_read_as_text_and_another_character_set_is_honoured(tmp_path: Pa
     assert [case.candidate for case in cases] == ["Café\nau lait", "Café"]
 
 
+@given(st.text("<>!/[]-&;#x pdivCDATA\n\"'="))
+def test_any_markup_is_text_or_is_refused(markup: str) -> None:
+    try:
+        text = text_of(markup)
+    except FhirError as error:
+        assert str(error) == "the narrative is not valid HTML"
+    else:
+        assert text == text.strip()
+
+
+def test_text_in_a_cdata_section_is_not_lost() -> None:
+    assert text_of("<div>a <![CDATA[ b < c ]]></div>") == "a b < c"
+
+
 def test_the_first_attachment_that_is_text_is_taken(tmp_path: Path) -> None:
     scan = {"contentType": "application/pdf", "data": encode(b"%PDF")}
     text = {"contentType": "text/plain", "data": encode("Text.")}
@@ -165,6 +182,7 @@ def test_a_binary_of_the_same_bundle_is_found(tmp_path: Path) -> None:
             "is application/pdf; only plain text and HTML",
         ),
         ({"data": encode("x")}, "of no stated type"),
+        ({"contentType": "Jane Smith's note", "data": encode("x")}, "of no stated type"),
         ({"contentType": "text/plain"}, "is empty"),
         ({"contentType": "text/plain", "data": "not base64!"}, "not valid base64"),
         ({"contentType": "text/plain", "data": encode(b"\xff")}, "not valid utf-8"),

@@ -132,6 +132,16 @@ def test_no_case_is_yielded_before_all_are_known_to_be_good(tmp_path: Path) -> N
         next(iter(read_cases(file)))
 
 
+def test_a_file_that_goes_bad_after_it_was_checked_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "cases.jsonl"
+    write_jsonl(file, ROWS)
+    reader = read_cases(file)
+    assert reader.count == 3
+    write_jsonl(file, [ROWS[0], {"id": ""}])
+    with pytest.raises(CaseError, match="has changed since it was checked"):
+        list(reader)
+
+
 def test_many_bad_rows_are_all_counted_and_some_listed(tmp_path: Path) -> None:
     file = tmp_path / "cases.jsonl"
     write_jsonl(file, [{"id": "", "candidate": 1}] * 1500)
@@ -234,7 +244,7 @@ class TestCsv:
         assert [case.candidate for case in read_cases(self.write(tmp_path, content, name))] == ["a,b"]
 
     def test_ragged_rows_are_named(self, tmp_path: Path) -> None:
-        file = self.write(tmp_path, "id,candidate\n1,a\n2\n3,b,c\n\n4,d\n")
+        file = self.write(tmp_path, "id,candidate\n1,a\n2\n3,b,c\n\n,\n ,,\n4,d\n")
         reader = read_cases(file, on_bad="skip")
         assert [str(each) for each in reader.bad] == [
             "cases.csv, row 3, row: has 1 cells; the header has 2",
@@ -313,6 +323,10 @@ class TestParquet:
         for count in (255, 256, 257, 1000):
             polars.DataFrame({"id": range(count), "candidate": ["x" * 100] * count}).write_parquet(file)
             assert [case.id for case in read_cases(file)] == [str(number) for number in range(count)]
+
+    def test_a_name_with_the_signs_of_a_pattern_is_a_name(self, tmp_path: Path) -> None:
+        write_parquet(tmp_path / "cases[1]*.parquet", ROWS)
+        assert read_cases(tmp_path / "cases[1]*.parquet").count == 3
 
     def test_a_mapped_column_must_be_there(self, tmp_path: Path) -> None:
         write_parquet(tmp_path / "cases.parquet", ROWS)

@@ -261,6 +261,14 @@ def test_without_presidio_the_message_names_the_extra(monkeypatch: pytest.Monkey
     assert redact(Redactor(presidio=False), "Dr Who") == "Dr [NAME-1]"
 
 
+def test_a_version_of_presidio_that_lacks_a_recogniser_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from presidio_analyzer import predefined_recognizers
+
+    monkeypatch.delattr(predefined_recognizers, "UsMbiRecognizer")
+    with pytest.raises(CaseError, match="has no UsMbiRecognizer; install presidio-analyzer"):
+        Redactor()
+
+
 def test_no_promise_is_made() -> None:
     assert "not complete" in NO_PROMISE
 

@@ -119,6 +119,9 @@ def test_every_fault_of_form_is_told_at_once_with_its_line(tmp_path: Path) -> No
         ("{complete: 1,", "{complete: null,", "cannot be not applicable"),
         ("{complete: 1,", "{complete: 4,", "4 is not a grade"),
         ("grades: {0: No., 1: Yes.}", "grades: {0: No.}", "two or more grades"),
+        ("{threshold: 0.5}", "{threshold: .nan}", "must hold texts, numbers, lists and mappings only"),
+        ("{threshold: 0.5}", "{since: 2024-01-02}", "put dates in quotes"),
+        ("{threshold: 0.5}", "{weights: {1: 2, a: 3}}", "must hold texts, numbers"),
     ],
 )
 def test_every_fault_of_meaning_is_told(tmp_path: Path, old: str, new: str, fault: str) -> None:

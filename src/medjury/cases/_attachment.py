@@ -5,18 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Mapping
-from email.message import Message
 from typing import Any
 
-from medjury.cases._xhtml import text_of
+from medjury.cases._xhtml import FhirError, text_of
 
 _PLAIN = frozenset({"text/plain", "text/markdown"})
 _MARKUP = frozenset({"text/html", "application/xhtml+xml"})
-
-
-class FhirError(ValueError):
-    """Why a document cannot be a case. The message holds nothing of its text."""
 
 
 def attachment_text(attachment: Mapping[str, Any], index: Mapping[str, Mapping[str, Any]]) -> str:
@@ -33,12 +29,8 @@ def attachment_text(attachment: Mapping[str, Any], index: Mapping[str, Mapping[s
     if not isinstance(data, str) or not data:
         raise FhirError("the attachment is empty")
     if kind not in _PLAIN | _MARKUP:
-        known = (
-            kind if kind.replace("/", "").replace("+", "").replace("-", "").replace(".", "").isalnum() else ""
-        )
-        raise FhirError(
-            f"the attachment is {known or 'of no stated type'}; only plain text and HTML can be read"
-        )
+        known = kind if re.fullmatch(r"[a-z]+/[a-z0-9.+-]{1,80}", kind) else "of no stated type"
+        raise FhirError(f"the attachment is {known}; only plain text and HTML can be read")
     content = _decode(data)
     _check_hash(attachment, content)
     try:
@@ -58,11 +50,10 @@ def _decode(data: str) -> bytes:
 
 
 def _content_type(value: object) -> tuple[str, str]:
-    if not isinstance(value, str) or not value.strip():
-        return "", "utf-8"
-    header = Message()
-    header["content-type"] = value.replace("\n", " ").replace("\r", " ")
-    return header.get_content_type(), str(header.get_content_charset("utf-8"))
+    """The media type and the character set, as ("text/plain", "utf-8")."""
+    kind, _, parameters = str(value or "").partition(";")
+    charset = re.search(r"charset\s*=\s*\"?([\w.:-]+)", parameters, re.IGNORECASE)
+    return kind.strip().casefold(), charset.group(1) if charset else "utf-8"
 
 
 def _check_hash(attachment: Mapping[str, Any], content: bytes) -> None:

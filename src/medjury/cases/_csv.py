@@ -30,7 +30,7 @@ def read_csv(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
             header = [name.strip() for name in next(rows, [])]
             mapping.check_header(header, path.name)
             for number, row in enumerate(rows, 2):
-                if not row:
+                if not any(cell.strip() for cell in row):  # a spreadsheet's empty rows at the end
                     continue
                 origin = Origin(path.name, number)
                 if len(row) == len(header):

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from medjury.cases._attachment import FhirError, attachment_text
+from medjury.cases._attachment import attachment_text
 from medjury.cases._case import Origin
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
-from medjury.cases._xhtml import text_of
+from medjury.cases._xhtml import FhirError, text_of
 
 _DOCUMENTS = ("DocumentReference", "Composition")
 

@@ -20,7 +20,7 @@ def read_parquet(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
     import polars
 
     try:
-        scan = polars.scan_parquet(path)
+        scan = polars.scan_parquet(path, glob=False)
         columns = scan.collect_schema().names()
     except (polars.exceptions.PolarsError, OSError):
         raise CaseError(f"{path.name}: is not a Parquet file, or it is damaged") from None

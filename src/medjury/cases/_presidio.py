@@ -25,6 +25,7 @@ RECOGNISERS = {
     "UsMbiRecognizer": "MBI",
     "UsItinRecognizer": "ITIN",
 }
+VERSION = "2.2.362"
 _MINIMUM = 0.4
 # "fever.no chest pain" is a missing blank, not a Norwegian address; only addresses with a scheme score 0.6.
 _MINIMUM_FOR = {"UrlRecognizer": 0.6}
@@ -44,8 +45,13 @@ def presidio_detectors(keep: frozenset[str], regions: Sequence[str]) -> list[Det
         ) from None
     detectors = []
     for name, kind in RECOGNISERS.items():
-        # A newer Presidio may drop or rename one; the built-in patterns still cover the common kinds.
-        if kind not in keep and (make := getattr(predefined_recognizers, name, None)) is not None:
+        if kind not in keep:
+            make = getattr(predefined_recognizers, name, None)
+            if make is None:
+                raise CaseError(
+                    f"this version of Presidio has no {name}; install presidio-analyzer {VERSION}, "
+                    "or set `presidio: false`"
+                )
             minimum = _MINIMUM_FOR.get(name, _MINIMUM)
             detectors.append(_detector(_make(name, make, regions, minimum), kind, minimum))
     return detectors

@@ -72,7 +72,7 @@ class CaseReader:
         if self._on_bad == "refuse":
             self._refuse_bad()
         count = 0
-        for case in self._pass(lambda row, problems: None):
+        for case in self._pass(self._meet_problem):
             count += 1
             yield case
         if not count:
@@ -99,6 +99,14 @@ class CaseReader:
     def bad(self) -> tuple[BadRow, ...]:
         """What is wrong with them: the first thousand problems; `summary.problems` counts all."""
         return self.summary.bad
+
+    def _meet_problem(self, row: RawRow, problems: Problems) -> None:
+        """Skip a bad row; where all were found good before, the file has changed under the reader."""
+        if self._on_bad == "refuse":
+            bad = [BadRow(row.origin.file, row.origin.row, *each) for each in problems]
+            raise CaseError(
+                f"{self.name}: has changed since it was checked:\n{list_problems(bad, len(bad))}", bad
+            )
 
     def _refuse_bad(self) -> None:
         found = self.summary

@@ -27,11 +27,18 @@ _BLOCKS = frozenset(
 _HIDDEN = frozenset({"script", "style", "head", "template"})
 
 
+class FhirError(ValueError):
+    """Why a document cannot be a case. The message holds nothing of its text."""
+
+
 def text_of(markup: str) -> str:
-    """Nothing in the markup is run, loaded or followed."""
+    """Nothing in the markup is run, loaded or followed; `FhirError` where it is no markup."""
     reader = _Reader()
-    reader.feed(markup)
-    reader.close()
+    try:
+        reader.feed(markup)
+        reader.close()
+    except AssertionError:  # how the parser refuses a declaration that it does not know
+        raise FhirError("the narrative is not valid HTML") from None
     lines = (re.sub(r"[ \t\r\f\v\u00a0]+", " ", line).strip() for line in "".join(reader.parts).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
@@ -55,6 +62,10 @@ class _Reader(HTMLParser):
             self.parts.append("\n")
         elif tag in ("td", "th"):
             self.parts.append(" | ")
+
+    def unknown_decl(self, data: str) -> None:
+        if data.startswith("CDATA["):
+            self.handle_data(data.removeprefix("CDATA["))
 
     def handle_data(self, data: str) -> None:
         if not self._hidden:

@@ -22,10 +22,11 @@ def read_xlsx(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
     except (InvalidFileException, BadZipFile, KeyError, ValueError, OSError):
         raise CaseError(f"{path.name}: is not an .xlsx workbook, or it is damaged or encrypted") from None
     try:
-        if mapping.sheet is not None and mapping.sheet not in book.sheetnames:
-            names = ", ".join(book.sheetnames)
-            raise CaseError(f"{path.name}: has no sheet {mapping.sheet!r}; its sheets are {names}")
-        sheet = book[mapping.sheet or book.sheetnames[0]]
+        sheets = {sheet.title: sheet for sheet in book.worksheets}
+        sheet = sheets.get(mapping.sheet or next(iter(sheets), ""))
+        if sheet is None:
+            wanted = f"has no sheet {mapping.sheet!r}" if mapping.sheet else "has no sheet with cells"
+            raise CaseError(f"{path.name}: {wanted}; its sheets are {', '.join(book.sheetnames)}")
         sheet.reset_dimensions()  # some programs write a wrong size, and rows would be lost
         rows = sheet.iter_rows(values_only=True)
         header = ["" if name is None else str(name).strip() for name in next(rows, ())]
@@ -33,7 +34,7 @@ def read_xlsx(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
             header.pop()
         mapping.check_header(header, path.name)
         for number, row in enumerate(rows, 2):
-            if any(cell is not None for cell in row):
+            if any(cell is not None and str(cell).strip() for cell in row):
                 yield _row(row, header, Origin(path.name, number))
     finally:
         book.close()

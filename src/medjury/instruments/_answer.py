@@ -15,7 +15,6 @@ from medjury.instruments._skip import apply_skips
 _THOUGHTS = re.compile(r"\s*<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
 _END_OF_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_FENCE = re.compile(r"```[\w-]*\s*\Z")
 _START = re.compile(r"\{(?=\s*[\"'“‘}])")
 _BRACES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _INTEGER = re.compile(r"\s*-?[0-9]{1,9}\s*")
@@ -31,9 +30,9 @@ def extract_json(text: str, expected: Collection[str] = ()) -> object:
     """The JSON object (or, where the whole text is one, the array) that the answer means.
 
     Reasoning in `<think>` tags is set aside; fences and prose around the object are ignored. Of several
-    objects those with an `expected` key count, where any has one; then those in a code fence, where any is;
-    if what remains differs the answer is refused: which of two answers was meant is not ours to decide.
-    What stands inside a broken object never counts.
+    objects those with an `expected` key count, where any has one. If these differ the answer is refused:
+    which was meant is not ours to decide, and one of them may be a text under judgement speaking. What stands
+    inside a broken object never counts.
     """
     text = text.lstrip("\ufeff")
     for body in (text, _without_thoughts(text)):
@@ -42,18 +41,16 @@ def extract_json(text: str, expected: Collection[str] = ()) -> object:
         except JsonError:
             continue
     found = list(_objects(body))
-    values = [(fenced, value) for fenced, value, _ in found if value is not None]
-    broken = [problem for _, value, problem in found if value is None]
+    values = [each for each in found if isinstance(each, dict)]
+    broken = [each for each in found if isinstance(each, JsonError)]
     if expected:
         names = {_plain(name) for name in expected}
-        values = [each for each in values if any(_plain(key) in names for key in each[1])] or values
-    if any(fenced for fenced, _ in values):
-        values = [each for each in values if each[0]]
+        values = [each for each in values if any(_plain(key) in names for key in each)] or values
     if not values:
-        raise AnswerError(broken[0] if broken else "the answer holds no JSON object")
-    if any(value != values[0][1] for _, value in values):
+        raise AnswerError(str(broken[0]) if broken else "the answer holds no JSON object")
+    if any(value != values[0] for value in values):
         raise AnswerError(f"the answer holds {len(values)} different JSON objects; give one")
-    return values[0][1]
+    return values[0]
 
 
 def read_answer(
@@ -167,22 +164,21 @@ def _whole(text: str) -> object:
     return value
 
 
-def _objects(text: str) -> Iterator[tuple[bool, dict[str, object] | None, str]]:
-    """Every outermost object as (stands in a fence, value, ""), or (…, None, problem) where it is broken."""
+def _objects(text: str) -> Iterator[dict[str, object] | JsonError]:
+    """Every outermost object, or what is wrong with it where it is broken."""
     at = 0
     for _ in range(_MOST_OBJECTS):
         start = _START.search(text, at)
         if start is None:
             return
-        fenced = bool(_FENCE.search(text, max(0, start.start() - 40), start.start()))
         try:
             value, at = decode(text, start.start())
         except JsonError as error:
-            yield fenced, None, str(error)
+            yield error
             at = _end_of_broken(text, start.start())
         else:
             if isinstance(value, dict) and value:
-                yield fenced, value, ""
+                yield value
 
 
 def _end_of_broken(text: str, start: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated, Any
 
@@ -71,6 +72,15 @@ def _weights(value: object) -> object:
     return value
 
 
+def _storable(value: dict[str, Any]) -> dict[str, Any]:
+    """What can be hashed: the fingerprint must be the same on every machine."""
+    try:
+        json.dumps(value, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError("must hold texts, numbers, lists and mappings only; put dates in quotes") from None
+    return value
+
+
 Optional = Annotated[str, BeforeValidator(_text), StringConstraints(strip_whitespace=True)]
 Text = Annotated[Optional, AfterValidator(_filled)]
 Name = Annotated[Optional, AfterValidator(_name)]
@@ -137,7 +147,7 @@ class InstrumentFile(_Part):
     licence: Optional = ""
     citation: Optional = ""
     notes: Optional = ""
-    parameters: dict[str, Any] = {}
+    parameters: Annotated[dict[str, Any], AfterValidator(_storable)] = {}
 
 
 class ExamplesFile(_Part):
