@@ -197,6 +197,22 @@ async def test_a_failing_store_tells_everyone_who_waits_and_recovers(
         broken.setattr(Transaction, "add_replies", fail)
         with pytest.raises(StoreError, match="no room left"):
             await desk.put("a", Reply("yes"), 1.0)
+    assert not waiting.done()
+    await desk.release("a")
     assert await asyncio.wait_for(waiting, 5) is None, "the next who waits may make the call"
     await desk.put("a", Reply("yes"), 1.0)
+    assert store.spent("first").calls == 1
+
+
+async def test_a_reply_is_kept_though_its_task_is_cancelled_and_releases_the_call(
+    store: Store, desk: StoreDesk
+) -> None:
+    assert await desk.find_or_claim("a") is None
+    waiting = asyncio.create_task(desk.find_or_claim("a"))
+    await asyncio.sleep(0.01)
+    storing = asyncio.create_task(desk.put("a", Reply("yes"), 1.0))
+    await asyncio.sleep(0)
+    storing.cancel()
+    await desk.release("a")
+    assert await asyncio.wait_for(waiting, 5) == Reply("yes"), "the call is not made again"
     assert store.spent("first").calls == 1

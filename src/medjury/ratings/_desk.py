@@ -55,6 +55,8 @@ class StoreDesk:
         self._next_batch = 0.0
         # Keys that a task of ours asks for or holds, with the tasks that wait for the outcome.
         self._waiting: dict[str, deque[asyncio.Future[Reply | _YourTurn | None]]] = {}
+        # Keys whose reply is being stored, and whether they were released meanwhile.
+        self._storing: dict[str, bool] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._inbox: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
@@ -89,10 +91,14 @@ class StoreDesk:
         batch = self._gather()
         batch.replies.append(StoredReply(key, reply, cost, self._run))
         batch.releases.append(key)
+        self._storing[key] = False
         await self._written(batch)
 
     async def release(self, key: str) -> None:
-        """The call gave no reply: let others make it."""
+        """The call gave no reply, or it could not be stored: let others make it."""
+        if key in self._storing:  # cancelled while its reply is being stored: that is not undone
+            self._storing[key] = True
+            return
         self._hand_over(key)
         if key not in self._waiting:
             await self._written(self._gather())
@@ -245,10 +251,11 @@ class StoreDesk:
         """Tell everyone in the batch; then send what has gathered since."""
         error = batch.error
         for stored in batch.replies:
+            released = self._storing.pop(stored.key, False)
             if error is None:
                 self._tell_all(stored.key, stored.reply)
-            else:
-                self._next_asks(stored.key)
+            elif released:
+                self._hand_over(stored.key)
         for key, future in batch.find.items():
             _resolve(future, batch.found.get(key), error)
         for question in batch.settled:
