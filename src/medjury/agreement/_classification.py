@@ -10,6 +10,7 @@ import numpy as np
 from medjury.agreement._bootstrap import Read, Statistics
 from medjury.agreement._estimate import Estimate
 from medjury.agreement._options import Options, estimates
+from medjury.agreement._proportion import proportion
 from medjury.agreement._resample import Floats
 from medjury.agreement._scores import Level, Scores, complete_rows, level_codes, read_pairs, read_scale
 from medjury.errors import MedjuryError
@@ -72,9 +73,7 @@ def classification_statistics(
                 }
                 values["sensitivity"] = values["recall"]
             for place, level in enumerate(levels):
-                values[f"f1_class_{level:g}" if isinstance(level, float) else f"f1_class_{level}"] = rates[
-                    "f1"
-                ][:, place]
+                values[class_name(level)] = rates["f1"][:, place]
             return values
 
         return read
@@ -116,6 +115,35 @@ def classification_rates(table: Floats) -> dict[str, Floats]:
         "specificity": _divide(negative - predicted + hit, negative),
         "f1": f1,
     }
+
+
+def at_the_edge(name: str, table: Floats, levels: Sequence[Level]) -> Estimate | None:
+    """An exact interval for a rate of 0 or 1, of which every resample gives the same: Clopper-Pearson of
+    its counts, for F1 that of tp/(tp+fp+fn), of which it is a function. None for a rate that is no share of
+    counts."""
+    hit, truth, said = np.diag(table), table.sum(axis=1), table.sum(axis=0)
+    shares = dict.fromkeys(("exact_match", "accuracy", "micro_f1"), (hit.sum(), table.sum()))
+    for place, level in enumerate(levels):
+        shares[class_name(level)] = (hit[place], truth[place] + said[place] - hit[place])
+    if len(levels) == 2:
+        shares["f1"] = shares[class_name(levels[1])]
+        shares["recall"] = shares["sensitivity"] = (hit[1], truth[1])
+        shares["precision"], shares["specificity"] = (hit[1], said[1]), (hit[0], truth[0])
+    if name not in shares:
+        return None
+    successes, n = (int(count) for count in shares[name])
+    found = proportion(successes, n)
+    if found.value not in (0.0, 1.0) or found.low is None or found.high is None:
+        return None
+    low, high = found.low, found.high
+    if name.startswith("f1"):
+        low, high = 2 * low / (1 + low), 2 * high / (1 + high)
+    return Estimate(found.value, low, high, int(table.sum()), found.method)
+
+
+def class_name(level: Level) -> str:
+    """The name under which a class's F1 stands."""
+    return f"f1_class_{level:g}" if isinstance(level, float) else f"f1_class_{level}"
 
 
 def no_rate_reason(name: str) -> str:

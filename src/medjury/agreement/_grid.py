@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from medjury.agreement._clean import MISALIGNED
 from medjury.agreement._grades import Grades, GradesArgument, grades_from_instrument, grades_of
-from medjury.agreement._spelling import look_alikes
 from medjury.errors import MedjuryError
 from medjury.instruments import InstrumentError, list_instruments, load_instrument
 
@@ -74,7 +73,6 @@ class Grids:
     """One grid per dimension, and what the reader must know about the data behind them."""
 
     grids: tuple[Grid, ...]
-    raters: tuple[str, ...]
     unscored: Mapping[str, Mapping[str, int]]
     warnings: tuple[str, ...]
 
@@ -94,12 +92,6 @@ def grids(
 
     frame, scales, warnings = _off_scale(frame, scale)
     unscored = _count_unscored(frame)
-    seen = {
-        rater: set(part.select("dimension", "item", "system").iter_rows())
-        for (rater,), part in frame.group_by("rater")
-    }
-    warnings += _misaligned_warning(frame)
-    warnings += look_alikes({str(rater): units for rater, units in seen.items()})
     score = pl.col("score")
     key = ["dimension", "item", "system"]
     middle = score.mean() if repeats == "mean" else score.median()
@@ -124,7 +116,7 @@ def grids(
         indexed = part.with_row_index("unit")
         placed = cells.join(indexed.select("unit", *key), on=key, how="inner")
         made.append(_grid(name, indexed, placed, raters, _one_scale(scales, pooled, name)))
-    return Grids(tuple(made), raters, unscored, tuple(warnings))
+    return Grids(tuple(made), unscored, (*warnings, *_misaligned_warning(frame)))
 
 
 def _grid(
@@ -169,7 +161,8 @@ def _off_scale(
         scales[name] = found
         if found is None:
             continue
-        score = here["score"].drop_nulls().to_numpy()
+        # A text metric's numbers are on a scale of their own.
+        score = here.filter(pl.col("rater_kind").ne_missing("metric"))["score"].drop_nulls().to_numpy()
         outside = int((~found.holds(score)).sum())
         if outside and 2 * outside > len(score):
             raise MedjuryError(
@@ -183,7 +176,7 @@ def _off_scale(
                 f"{found.highest:g} and count as unscored (out_of_range)"
             )
             far = ~pl.col("score").is_between(found.lowest - 1e-9, found.highest + 1e-9)
-            off = off | ((pl.col("dimension") == name) & far)
+            off = off | ((pl.col("dimension") == name) & pl.col("rater_kind").ne_missing("metric") & far)
     off = off.fill_null(value=False)
     changed = frame.with_columns(
         pl.when(off).then(None).otherwise(pl.col("score")).alias("score"),

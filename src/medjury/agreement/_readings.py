@@ -55,7 +55,7 @@ def reading(statistic: str, estimate: Estimate) -> str:
     >>> reading("icc_2_1", Estimate(0.8, 0.6, 0.92, 30, "F"))
     'moderate to excellent (Koo-Li convention)'
     """
-    if estimate.value is None:
+    if estimate.value is None or "_change_" in statistic:
         return ""
     if statistic.startswith(_KOO_LI_STATISTICS):
         word, convention = koo_li, "Koo-Li"

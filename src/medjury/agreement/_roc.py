@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtri
 
+from medjury.agreement._bootstrap import Read, Statistics
 from medjury.agreement._estimate import Estimate, undefined
+from medjury.agreement._ranks import levels_of
+from medjury.agreement._resample import Floats
+from medjury.agreement._scores import complete_rows
 from medjury.errors import MedjuryError
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +78,27 @@ def area_under_curve(
     return Estimate(area, float(expit(logit(area) - half)), float(expit(logit(area) + half)), n, method)
 
 
-def area_from_tables(table: Numbers) -> Numbers:
-    """AUC from tables `(..., 2, levels)`: negatives and positives by ascending score; NaN with an empty
-    class."""
-    negative, positive = table[..., 0, :], table[..., 1, :]
-    below = np.cumsum(negative, axis=-1) - negative / 2
-    pairs = negative.sum(axis=-1) * positive.sum(axis=-1)
-    areas = np.full(pairs.shape, np.nan)
-    np.divide((positive * below).sum(axis=-1), pairs, out=areas, where=pairs > 0)
-    return areas
+def area_statistics(positive: float) -> Statistics:
+    """AUC for the bootstrap engine as `auc`; rows are (truth, score), incomplete ones do not count."""
+
+    def prepare(rows: Floats) -> Read:
+        complete = complete_rows(rows)
+        levels = levels_of(np.where(complete, rows[:, 1], 0.0))
+        event = complete & (rows[:, 0] == positive)
+        other = complete & ~event
+
+        def read(weights: Floats) -> dict[str, Floats]:
+            low, high = (levels.weights(weights * side) for side in (other, event))
+            below = np.cumsum(low, axis=-1) - low / 2.0
+            pairs = low.sum(axis=-1) * high.sum(axis=-1)
+            return {"auc": (high * below).sum(axis=-1) / np.where(pairs > 0, pairs, np.nan)}
+
+        return read
+
+    return prepare
 
 
-def _split(truth: ArrayLike, score: ArrayLike, positive: float) -> tuple[NDArray[np.bool_], Numbers]:
+def _split(truth: ArrayLike, score: ArrayLike, positive: float) -> tuple[NDArray[np.bool_], Floats]:
     labels, scores = np.asarray(truth), np.asarray(score, dtype=float)
     if labels.shape != scores.shape or labels.ndim != 1:
         raise MedjuryError(

@@ -71,10 +71,10 @@ class Overlap:
     by_majority: int
 
 
-def overlap(flags: Mapping[str, ArrayLike]) -> Overlap:
+def error_overlap(flags: Mapping[str, ArrayLike]) -> Overlap:
     """Which judges make their severe errors together? Judges that err on the same items are one judge.
 
-    >>> shared = overlap({"a": [True, True, False], "b": [True, False, False]})
+    >>> shared = error_overlap({"a": [True, True, False], "b": [True, False, False]})
     >>> dict(shared.intersections), shared.by_majority
     ({('a', 'b'): 1, ('a',): 1}, 1)
     """

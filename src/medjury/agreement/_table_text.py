@@ -1,0 +1,98 @@
+"""The agreement table as text: what must be known first, then numbers, then footnotes. Nothing is left
+out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from medjury.agreement._agreement_table import AgreementRow, AgreementTable
+from medjury.agreement._readings import reading
+
+_COLUMNS = 4
+
+
+def table_lines(table: AgreementTable) -> Iterator[str]:
+    """Lines to print."""
+    yield from (f"! {warning}" for warning in table.warnings)
+    for rater, reasons in sorted(table.unscored.items()):
+        counted = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+        yield f"unscored ratings of {rater}: {counted}"
+    footnotes: dict[str, int] = {}
+    for (dimension, reference, level, system), rows in groupby(_in_blocks(table.rows), _block):
+        block = list(rows)
+        compared = list(dict.fromkeys(row.compare for row in block))
+        for start in range(0, len(compared), _COLUMNS):
+            some = compared[start : start + _COLUMNS]
+            yield ""
+            where = f"system {system}" if system else f"level {level}"
+            yield f"{dimension} · reference {reference} · {where}"
+            yield from _block_lines([row for row in block if row.compare in some], some, footnotes)
+    yield ""
+    yield from (f"[{place}] {text}" for text, place in footnotes.items())
+    yield from (f"* {note}" for note in table.notes)
+
+
+def _in_blocks(rows: Sequence[AgreementRow]) -> list[AgreementRow]:
+    """Rows of one block together, blocks in order of first appearance."""
+    first: dict[tuple[str, str, str, str], int] = {}
+    for row in rows:
+        first.setdefault(_block(row), len(first))
+    return sorted(rows, key=lambda row: first[_block(row)])
+
+
+def _block(row: AgreementRow) -> tuple[str, str, str, str]:
+    return row.dimension, row.reference, row.level, row.system
+
+
+def _block_lines(
+    rows: Sequence[AgreementRow], compared: Sequence[str], footnotes: dict[str, int]
+) -> Iterator[str]:
+    cells = _facts(rows)
+    for row in rows:
+        cells.setdefault(row.statistic, {})[row.compare] = _cell(row, footnotes)
+    left = max(map(len, cells))
+    widths = [max(len(name), *(len(line.get(name, "")) for line in cells.values())) for name in compared]
+    yield _line("", compared, left, widths)
+    for label, line in cells.items():
+        yield _line(label, [line.get(name, "") for name in compared], left, widths)
+    if len(compared) == 1:
+        said = {row.statistic: reading(row.statistic, row.estimate) for row in rows}
+        readings = [f"{name} {words}" for name, words in said.items() if words]
+        if readings:
+            yield "  in words: " + "; ".join(readings)
+
+
+def _facts(rows: Sequence[AgreementRow]) -> dict[str, dict[str, str]]:
+    """What the columns rest on, from the first row of each."""
+    facts: dict[str, dict[str, str]] = {}
+    for row in rows:
+        counts = row.counts
+        shown = {"n": str(counts.n), "unscored": str(counts.n_unscored)}
+        if counts.n_not_applicable:
+            shown["not applicable"] = str(counts.n_not_applicable)
+        if counts.n_absent:
+            shown["no rating"] = str(counts.n_absent)
+        if counts.coverage is not None:
+            shown["coverage"] = f"{counts.coverage:.1%}"
+        if counts.ceiling_reference is not None and counts.ceiling_compare is not None:
+            shown["at ceiling, reference and rater"] = (
+                f"{counts.ceiling_reference:.0%}, {counts.ceiling_compare:.0%}"
+            )
+            shown["at floor, reference and rater"] = (
+                f"{counts.floor_reference:.0%}, {counts.floor_compare:.0%}"
+            )
+        for label, text in shown.items():
+            facts.setdefault(label, {}).setdefault(row.compare, text)
+    return facts
+
+
+def _cell(row: AgreementRow, footnotes: dict[str, int]) -> str:
+    if row.estimate.value is not None:
+        return row.shown()
+    return f"undefined [{footnotes.setdefault(row.estimate.reason, len(footnotes) + 1)}]"
+
+
+def _line(label: str, texts: Sequence[str], left: int, widths: Sequence[int]) -> str:
+    body = "  ".join(text.ljust(width) for text, width in zip(texts, widths, strict=True))
+    return f"  {label.ljust(left)}  {body}".rstrip()

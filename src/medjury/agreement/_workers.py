@@ -1,0 +1,40 @@
+"""Many small bootstraps side by side: one worker a core, and the linear algebra inside each kept to one
+thread.
+
+The matrices of one pair of raters are too small for threads of their own: on a busy machine those spend
+most of the time waiting for one another (measured: 95 s of processor time instead of 21 s for one table).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def side_by_side(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
+    """The results of independent tasks, in their order."""
+    with _one_thread_each():
+        workers = min(
+            len(tasks),
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        )
+        if workers < 2:
+            return [task() for task in tasks]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(lambda task: task(), tasks))
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    try:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(1, user_api="blas"):
+        yield
