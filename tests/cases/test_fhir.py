@@ -82,6 +82,12 @@ def test_a_document_is_a_case(tmp_path: Path) -> None:
     assert (case.origin.file, case.origin.row) == ("bundle.json", 2)
 
 
+def test_a_newborn_is_nought_years_old(tmp_path: Path) -> None:
+    patient = {"resourceType": "Patient", "id": "p1", "gender": "male", "birthDate": "2024-03-01"}
+    (case,) = read(tmp_path, bundle(patient, document("d1", date="2024-03-12")))
+    assert case.metadata["age"] == 0
+
+
 def test_a_persons_name_does_not_become_the_name_of_a_system(tmp_path: Path) -> None:
     author = [{"reference": "Practitioner/7", "display": "Dr Jane Smith"}]
     (case,) = read(tmp_path, document("d1", author=author))
@@ -230,6 +236,16 @@ def test_a_resource_that_is_no_document_is_named(
     resource: dict[str, Any], expected: str, tmp_path: Path
 ) -> None:
     assert expected in problem(tmp_path, resource)
+
+
+def test_what_is_nested_beyond_reason_is_refused_not_cut(tmp_path: Path) -> None:
+    section: dict[str, Any] = {"title": "x", "text": {"div": "<p>deep</p>"}}
+    nested = bundle(document("d1"))
+    for _ in range(30):
+        section, nested = {"title": "x", "section": [section]}, bundle(nested)
+    composition = {"resourceType": "Composition", "id": "c1", "section": [section]}
+    assert "sections are nested too deeply" in problem(tmp_path, composition)
+    assert "bundles are nested too deeply" in problem(tmp_path, nested)
 
 
 class TestRecord:

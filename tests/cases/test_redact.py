@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import NO_PROMISE, Case, CaseError, Note, RedactedCases, Redactor, make_redactor
+from medjury.cases import (
+    NO_PROMISE,
+    Case,
+    CaseError,
+    Note,
+    RedactedCases,
+    Redactor,
+    make_redactor,
+    read_cases,
+)
 from medjury.cases._identifiers import is_nhs_number
 from medjury.cases._spans import Span, merge
 
@@ -149,7 +158,14 @@ def test_cases_are_redacted_as_they_are_read_and_counted() -> None:
     cases = RedactedCases([Case("1", candidate="Dr Who"), Case("2", candidate="nothing")], PLAIN)
     for _ in range(2):
         assert [case.candidate for case in cases] == ["Dr [NAME-1]", "nothing"]
-        assert (dict(cases.counts), cases.changed) == ({"NAME": 1}, 1)
+        assert (dict(cases.counts), cases.changed, cases.skipped) == ({"NAME": 1}, 1, 0)
+
+
+def test_rows_that_were_left_out_are_still_counted_behind_redaction(tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text('{"id": "1"}\n{"id": ""}\n', encoding="utf-8")
+    cases = RedactedCases(read_cases(tmp_path / "cases.jsonl", on_bad="skip"), PLAIN)
+    assert len(list(cases)) == 1
+    assert cases.skipped == 1
 
 
 def test_a_long_text_is_covered_from_end_to_end(full: Redactor) -> None:

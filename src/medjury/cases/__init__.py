@@ -2,10 +2,11 @@
 
 from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._frame import cases_from_frame
-from medjury.cases._read import CaseReader, CaseSummary, case_from_row, read_cases
+from medjury.cases._read import CaseReader, case_from_row, read_cases
 from medjury.cases._redact import NO_PROMISE, Finding, RedactedCases, Redaction, Redactor
 from medjury.cases._redact_settings import make_redactor
 from medjury.cases._report import SHOWN_PROBLEMS, BadRow, CaseError, list_problems
+from medjury.cases._tally import CaseSummary
 from medjury.cases._text import clean_text
 from medjury.cases._write import case_to_row, write_cases
 

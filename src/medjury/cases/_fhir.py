@@ -18,6 +18,7 @@ from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
 from medjury.cases._xhtml import FhirError, text_of
 
+DEEPEST = 20
 _DOCUMENTS = ("DocumentReference", "Composition")
 
 
@@ -42,7 +43,11 @@ def documents_of(
     resource: Mapping[str, Any], origin: Origin, mapping: ColumnMapping, by_entry: bool
 ) -> Iterator[RawRow]:
     """The rows of a resource, numbered `by_entry` where the bundle is the whole file."""
-    entries = list(_entries(resource))
+    try:
+        entries = list(_entries(resource))
+    except FhirError as error:
+        yield RawRow(origin, problem=str(error))
+        return
     if not any(each.get("resourceType") in _DOCUMENTS for _, each in entries):
         kind = resource.get("resourceType")
         name = kind if isinstance(kind, str) and kind.isalnum() and len(kind) < 60 else "resource"
@@ -58,8 +63,9 @@ def documents_of(
     judged = [each for each in documents if chosen is None or chosen.casefold() in each.names]
     if not judged:
         yield RawRow(origin, problem="no document matches what the mapping names as fhir.candidate")
+    chosen_ids = set(map(id, judged))
+    others = [each for each in documents if id(each) not in chosen_ids]
     for document in judged:
-        others = [each for each in documents if each not in judged]
         yield _row(document, others, mapping)
 
 
@@ -88,9 +94,11 @@ def _row(document: _Document, others: list[_Document], mapping: ColumnMapping) -
 
 def _entries(resource: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every resource with its full URL; bundles inside bundles are opened."""
-    if resource.get("resourceType") != "Bundle" or depth > 3:
+    if resource.get("resourceType") != "Bundle":
         yield "", resource
         return
+    if depth > DEEPEST:
+        raise FhirError("bundles are nested too deeply")
     for entry in _list(resource.get("entry")):
         inner = _object(entry.get("resource"))
         if inner.get("resourceType") == "Bundle":
@@ -136,7 +144,7 @@ def _read(resource: Mapping[str, Any], origin: Origin, index: Mapping[str, Mappi
         patient=subject or None,
         system=system,
         vendor=vendor,
-        metadata={name: value for name, value in metadata.items() if value},
+        metadata={name: value for name, value in metadata.items() if value not in ("", None)},
     )
 
 
@@ -161,7 +169,9 @@ def _composition_text(resource: Mapping[str, Any]) -> str:
 
 
 def _section_texts(parent: Mapping[str, Any], depth: int) -> Iterator[str]:
-    for section in _list(parent.get("section")) if depth < 20 else []:
+    if depth > DEEPEST:
+        raise FhirError("the composition's sections are nested too deeply")
+    for section in _list(parent.get("section")):
         title = _text(section.get("title")) or _concept_name(section.get("code"))
         body = text_of(_text(_object(section.get("text")).get("div")))
         inner = [part for part in _section_texts(section, depth + 1) if part]

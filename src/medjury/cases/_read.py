@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +16,7 @@ from medjury.cases._parquet import read_parquet
 from medjury.cases._report import BadRow, CaseError, list_problems
 from medjury.cases._row import Problems, RawRow, build_case
 from medjury.cases._seen import Seen
+from medjury.cases._tally import CaseSummary, Tally, bad_rows
 from medjury.cases._xlsx import read_xlsx
 
 OnBad = Literal["refuse", "skip"]
@@ -31,21 +30,6 @@ READERS: dict[str, Callable[[Path, ColumnMapping], Iterator[RawRow]]] = {
     ".parquet": read_parquet,
     ".xlsx": read_xlsx,
 }
-# Problems and names beyond these are counted, not kept: memory must not grow with the file.
-_KEPT_PROBLEMS = 1_000
-_KEPT_NAMES = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class CaseSummary:
-    """What one pass over the cases found. `systems` and `inputs` count the cases that have each."""
-
-    count: int
-    skipped: int
-    problems: int
-    bad: tuple[BadRow, ...]
-    systems: Mapping[str, int]
-    inputs: Mapping[str, int]
 
 
 class CaseReader:
@@ -71,18 +55,17 @@ class CaseReader:
     def __iter__(self) -> Iterator[Case]:
         if self._on_bad == "refuse":
             self._refuse_bad()
-        count = 0
-        for case in self._pass(self._meet_problem):
-            count += 1
-            yield case
-        if not count:
+        yield from self._pass()
+        if not self.count:
             raise CaseError(f"{self.name}: holds no case that can be used")
 
     @property
     def summary(self) -> CaseSummary:
-        """Counts, systems, inputs and problems of all rows, from one pass that is remembered."""
+        """Counts, systems, inputs and problems of all rows, from the first whole pass over them."""
         if self._summary is None:
-            self._summary = self._summarise()
+            for _ in self._pass():
+                pass
+        assert self._summary is not None
         return self._summary
 
     @property
@@ -100,14 +83,6 @@ class CaseReader:
         """What is wrong with them: the first thousand problems; `summary.problems` counts all."""
         return self.summary.bad
 
-    def _meet_problem(self, row: RawRow, problems: Problems) -> None:
-        """Skip a bad row; where all were found good before, the file has changed under the reader."""
-        if self._on_bad == "refuse":
-            bad = [BadRow(row.origin.file, row.origin.row, *each) for each in problems]
-            raise CaseError(
-                f"{self.name}: has changed since it was checked:\n{list_problems(bad, len(bad))}", bad
-            )
-
     def _refuse_bad(self) -> None:
         found = self.summary
         if found.skipped:
@@ -118,53 +93,27 @@ class CaseReader:
                 found.bad,
             )
 
-    def _summarise(self) -> CaseSummary:
-        bad: list[BadRow] = []
-        skipped = problem_count = count = 0
-        systems: Counter[str] = Counter()
-        inputs: Counter[str] = Counter()
-
-        def note(row: RawRow, problems: Problems) -> None:
-            nonlocal skipped, problem_count
-            skipped += 1
-            problem_count += len(problems)
-            room = _KEPT_PROBLEMS - len(bad)
-            bad.extend(BadRow(row.origin.file, row.origin.row, *each) for each in problems[:room])
-
-        unseen = set(self._mapping.columns)
-
-        def watch(row: RawRow) -> None:
-            nonlocal unseen
-            if unseen and not row.problem:
-                unseen = self._mapping.unseen(row.values, unseen)
-
-        for case in self._pass(note, watch):
-            count += 1
-            _count_name(systems, case.system)
-            for name in _inputs_of(case):
-                _count_name(inputs, name)
-        if unseen and count + skipped:
-            names = ", ".join(map(repr, sorted(unseen)))
-            raise CaseError(f"{self.name}: the mapping names {names}, which no row has; correct the mapping")
-        return CaseSummary(count, skipped, problem_count, tuple(bad), dict(systems), dict(inputs))
-
-    def _pass(
-        self, on_problem: Callable[[RawRow, Problems], None], on_row: Callable[[RawRow], None] | None = None
-    ) -> Iterator[Case]:
-        seen = Seen()
+    def _pass(self) -> Iterator[Case]:
+        checked = self._summary is not None
+        tally, seen = Tally(self._mapping), Seen()
         for row in self._rows():
-            if on_row is not None:
-                on_row(row)
+            tally.meet(row)
             problems: Problems = [("row", row.problem)] if row.problem else []
             case = None
             if not problems:
                 case = build_case(self._mapping.sort(row.values, problems), row.origin, problems)
             if case is not None and not problems and not seen.add(case.id, case.system):
                 problems.append(("id", "an earlier row has the same id and the same system"))
-            if problems or case is None:
-                on_problem(row, problems)
-            else:
+            if case is not None and not problems:
+                tally.accept(case)
                 yield case
+                continue
+            if checked and self._on_bad == "refuse":
+                bad = bad_rows(row, problems)
+                told = list_problems(bad, len(bad))
+                raise CaseError(f"{self.name}: has changed since it was checked:\n{told}", bad)
+            tally.refuse(row, problems)
+        self._summary = tally.summary(self.name)
 
 
 def read_cases(
@@ -207,16 +156,3 @@ def case_from_row(row: Mapping[str, object], *, mapping: Mapping[str, Any] | Non
         bad = [BadRow("row", 1, *each) for each in problems]
         raise CaseError("; ".join(f"{where}: {problem}" for where, problem in problems), bad)
     return case
-
-
-def _inputs_of(case: Case) -> Iterator[str]:
-    for name in ("candidate", "reference", "notes"):
-        if case.input(name):
-            yield name
-    yield from case.texts
-    yield from case.metadata
-
-
-def _count_name(counter: Counter[str], name: str) -> None:
-    if name in counter or len(counter) < _KEPT_NAMES:
-        counter[name] += 1

@@ -114,6 +114,11 @@ class RedactedCases:
             self.changed += bool(redaction.counts)
             yield redaction.case
 
+    @property
+    def skipped(self) -> int:
+        """How many rows the reader of the cases left out."""
+        return int(getattr(self._cases, "skipped", 0))
+
 
 class _Page:
     """The placeholders of one case: the same identifier, written anywhere in it, has the same number."""

@@ -105,10 +105,7 @@ def problems(instrument: Instrument, outcomes: Mapping[str, Outcome]) -> str:
             by_message.setdefault(outcome.message or outcome.reason.value, []).append(name)
     if not by_message:
         return ""
-    if len(by_message) == 1 and len(outcomes) == sum(map(len, by_message.values())):
-        wrong = next(iter(by_message))
-    else:
-        wrong = "; ".join(f"{', '.join(names)}: {message}" for message, names in by_message.items())
+    wrong = "; ".join(f"{', '.join(names)}: {message}" for message, names in by_message.items())
     names = ", ".join(f'"{each.name}"' for each in instrument.dimensions if each.name in outcomes)
     return (
         f"Your answer could not be used: {wrong}. "
@@ -179,6 +176,7 @@ def _objects(text: str) -> Iterator[dict[str, object] | JsonError]:
         else:
             if isinstance(value, dict) and value:
                 yield value
+    raise AnswerError("the answer holds too many JSON objects; give one")
 
 
 def _end_of_broken(text: str, start: int) -> int:

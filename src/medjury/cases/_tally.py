@@ -1,0 +1,86 @@
+"""What one pass over the rows found: counts, and the first problems. It does not grow with the file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from medjury.cases._case import Case
+from medjury.cases._mapping import ColumnMapping
+from medjury.cases._report import BadRow, CaseError
+from medjury.cases._row import Problems, RawRow
+
+# Problems and names beyond these are counted, not kept.
+_KEPT_PROBLEMS = 1_000
+_KEPT_NAMES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSummary:
+    """The cases and bad rows of a file. `systems` and `inputs` count the cases that have each."""
+
+    count: int
+    skipped: int
+    problems: int
+    bad: tuple[BadRow, ...]
+    systems: Mapping[str, int]
+    inputs: Mapping[str, int]
+
+
+class Tally:
+    """Counts as the rows go by."""
+
+    def __init__(self, mapping: ColumnMapping) -> None:
+        self._mapping = mapping
+        self._unseen = set(mapping.columns)
+        self._count = self._skipped = self._problems = 0
+        self._bad: list[BadRow] = []
+        self._systems: Counter[str] = Counter()
+        self._inputs: Counter[str] = Counter()
+
+    def meet(self, row: RawRow) -> None:
+        if self._unseen and not row.problem:
+            self._unseen = self._mapping.unseen(row.values, self._unseen)
+
+    def refuse(self, row: RawRow, problems: Problems) -> None:
+        self._skipped += 1
+        self._problems += len(problems)
+        self._bad += bad_rows(row, problems)[: _KEPT_PROBLEMS - len(self._bad)]
+
+    def accept(self, case: Case) -> None:
+        self._count += 1
+        _count_name(self._systems, case.system)
+        for name in _inputs_of(case):
+            _count_name(self._inputs, name)
+
+    def summary(self, file: str) -> CaseSummary:
+        """The result; a mapped column that no row had is a mistake in the mapping, and an error."""
+        if self._unseen and self._count + self._skipped:
+            names = ", ".join(map(repr, sorted(self._unseen)))
+            raise CaseError(f"{file}: the mapping names {names}, which no row has; correct the mapping")
+        return CaseSummary(
+            self._count,
+            self._skipped,
+            self._problems,
+            tuple(self._bad),
+            dict(self._systems),
+            dict(self._inputs),
+        )
+
+
+def bad_rows(row: RawRow, problems: Problems) -> list[BadRow]:
+    return [BadRow(row.origin.file, row.origin.row, *each) for each in problems]
+
+
+def _inputs_of(case: Case) -> Iterator[str]:
+    for name in ("candidate", "reference", "notes"):
+        if case.input(name):
+            yield name
+    yield from case.texts
+    yield from case.metadata
+
+
+def _count_name(counter: Counter[str], name: str) -> None:
+    if name in counter or len(counter) < _KEPT_NAMES:
+        counter[name] += 1
