@@ -47,6 +47,9 @@ from medjury.agreement._classification import (
     classification_rates,
     classification_statistics,
 )
+from medjury.agreement._clean import (
+    clean_rows,
+)
 from medjury.agreement._concordance import (
     ConcordanceTest,
     concordance_statistics,
@@ -84,7 +87,15 @@ from medjury.agreement._estimate import (
 )
 from medjury.agreement._grades import (
     Grades,
+    grades_from_instrument,
+    grades_of,
     round_half_up,
+)
+from medjury.agreement._grid import (
+    ABSENT,
+    NOT_APPLICABLE,
+    Grid,
+    grids,
 )
 from medjury.agreement._icc import (
     icc,
@@ -183,7 +194,9 @@ from medjury.agreement._win_rate import (
 )
 
 __all__ = [
+    "ABSENT",
     "MANY_RATER_STATISTICS",
+    "NOT_APPLICABLE",
     "TWO_RATER_STATISTICS",
     "AgreementRow",
     "AgreementTable",
@@ -197,6 +210,7 @@ __all__ = [
     "Estimate",
     "FisherTest",
     "Grades",
+    "Grid",
     "HumanLeftOut",
     "McNemar",
     "NonInferiority",
@@ -228,6 +242,7 @@ __all__ = [
     "classification",
     "classification_rates",
     "classification_statistics",
+    "clean_rows",
     "cohen_kappa",
     "combined",
     "compare",
@@ -244,6 +259,9 @@ __all__ = [
     "exact_match",
     "fisher_test",
     "fleiss_kappa",
+    "grades_from_instrument",
+    "grades_of",
+    "grids",
     "gwet_ac",
     "icc",
     "icc_3_k_z",
