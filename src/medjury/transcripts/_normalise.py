@@ -44,6 +44,12 @@ class _Signs(dict[int, str | None]):
 
 
 _SIGNS = _Signs()
+# The same for plain ASCII text, where it can be done on bytes at once; a digit or a spoken sign takes the long way.
+_PLAIN = bytes(
+    code if chr(code).isalnum() else 0x20 for code in (ord(chr(code).lower()) for code in range(128))
+) + bytes(128)
+_JOINING = bytes(ord(sign) for sign in JOINING_SIGNS if sign.isascii())
+_LONG_WAY = re.compile(r"[0-9%&+]")
 
 
 def normalise(text: str, *, remove_fillers: bool = False) -> str:
@@ -54,9 +60,11 @@ def normalise(text: str, *, remove_fillers: bool = False) -> str:
     >>> normalise("Um, not really.", remove_fillers=True)
     'not really'
     """
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
-    words = NUMBER.sub(_in_words, text).lower().translate(_SIGNS).split()
+    if text.isascii() and not _LONG_WAY.search(text):
+        words = text.encode("ascii").translate(_PLAIN, _JOINING).decode("ascii").split()
+    else:
+        spelled = NUMBER.sub(_in_words, unicodedata.normalize("NFC", text))
+        words = spelled.lower().translate(_SIGNS).split()
     if remove_fillers:
         silent = fillers()
         words = [word for word in words if word not in silent]
