@@ -11,15 +11,31 @@ if TYPE_CHECKING:
     import aiohttp
 
 
-class ForbiddenHostError(OSError):
+class GuardError(OSError):
+    """What the session refuses by itself."""
+
+
+class ForbiddenHostError(GuardError):
     """A connection that the privacy rule does not allow. Its text is for the reader."""
 
 
-def open_session(timeout: float) -> aiohttp.ClientSession:
-    """A session without a limit of its own (the gate limits), for one model and one event loop."""
+class TooLargeError(GuardError):
+    """The body has more bytes than are allowed."""
+
+
+class WrongContentError(GuardError):
+    """A success that is not JSON; the text is its content type."""
+
+
+def open_session(timeout: float, largest_body: int | None = None) -> aiohttp.ClientSession:
+    """A session without a limit of its own (the gate limits), for one model and one event loop.
+
+    With `largest_body` it is safe in other people's hands: bodies are bounded and no redirect is followed
+    whatever a request asks for.
+    """
     import aiohttp
 
-    return aiohttp.ClientSession(
+    return _session_class(largest_body)(
         connector=_guarded_connector(),
         timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, 30.0)),
         trust_env=False,
@@ -27,6 +43,49 @@ def open_session(timeout: float) -> aiohttp.ClientSession:
         max_line_size=65536,
         max_field_size=65536,
     )
+
+
+def _session_class(largest_body: int | None) -> type[aiohttp.ClientSession]:
+    import warnings
+
+    import aiohttp
+
+    if largest_body is None:
+        return aiohttp.ClientSession
+    most: int = largest_body
+
+    class BoundedResponse(aiohttp.ClientResponse):
+        async def read(self) -> bytes:
+            if self._body is None:
+                chunks, size = [], 0
+                try:
+                    async for chunk in self.content.iter_any():
+                        size += len(chunk)
+                        if size > most:
+                            raise TooLargeError(f"more than {most:,} bytes")
+                        chunks.append(chunk)
+                except BaseException:
+                    self.close()
+                    raise
+                self._body = b"".join(chunks)
+            return self._body
+
+    with warnings.catch_warnings():  # aiohttp advises against subclasses of its session
+        warnings.simplefilter("ignore", DeprecationWarning)
+
+        class BoundedSession(aiohttp.ClientSession):
+            def __init__(self, **options: Any) -> None:
+                super().__init__(response_class=BoundedResponse, **options)
+
+            async def _request(self, *arguments: Any, **options: Any) -> aiohttp.ClientResponse:
+                options["allow_redirects"] = False
+                response = await super()._request(*arguments, **options)
+                if response.status == 200 and "json" not in response.content_type:
+                    response.close()
+                    raise WrongContentError(response.content_type)
+                return response
+
+    return BoundedSession
 
 
 def _guarded_connector() -> aiohttp.TCPConnector:

@@ -42,7 +42,7 @@ def fault(
     """The error for an HTTP status. The endpoint's words decide what it means, and are shown to the reader
     unless they repeat the prompt."""
     lowered = words.lower()
-    words = without_echo(words, prompt)
+    words = without_echo(words, prompt).rstrip(".")
     said = f"{place.host} answered {status}" + (f": {words}" if words else "")
     if status == 401 or (status in (400, 402, 403) and any(each in lowered for each in _KEY_WORDS)):
         return ModelError(Reason.PROVIDER, f"{said}. {_key_advice(place)}", fatal=True)
@@ -65,6 +65,11 @@ def fault(
     if any(each in lowered for each in _FILTER_WORDS):
         return ModelError(Reason.REFUSAL, f"the endpoint's filter refused the prompt: {said}")
     return ModelError(Reason.PROVIDER, said)
+
+
+def wrong_content(place: Place, content_type: str) -> ModelError:
+    advice = "is the url right? (it usually ends in /v1)"
+    return ModelError(Reason.PROVIDER, f"{place.host} answered with {content_type}, not JSON; {advice}")
 
 
 def _key_advice(place: Place) -> str:

@@ -18,7 +18,14 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError, Reply, Request
 from medjury.models._connection import ForbiddenHostError, open_session
-from medjury.models._faults import LostReplyError, Place, error_words, fault, retry_after_seconds
+from medjury.models._faults import (
+    LostReplyError,
+    Place,
+    error_words,
+    fault,
+    retry_after_seconds,
+    wrong_content,
+)
 from medjury.models._hosts import host_of, require_allowed
 from medjury.models._openai_dialect import Dialect, adapt, build_body
 from medjury.models._openai_reply import read_reply
@@ -174,11 +181,7 @@ class OpenAIModel:
         """The body, up to the largest size allowed; a good answer must call itself JSON."""
         headers = response.headers
         if response.status == 200 and "json" not in response.content_type:
-            raise ModelError(
-                Reason.PROVIDER,
-                f"{self.host} answered with {response.content_type}, not JSON; is the url right? "
-                "(it usually ends in /v1)",
-            )
+            raise wrong_content(self._place, response.content_type)
         length = headers.get("Content-Length")
         if length is not None and "Content-Encoding" not in headers and int(length) <= self._largest_body:
             return await response.read()

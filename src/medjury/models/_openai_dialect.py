@@ -6,16 +6,14 @@ A model starts with everything modern; whatever its endpoint answers with 400 is
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from medjury.models._chat import Request
+from medjury.models._wording import with_schema_spelled_out, without_surrogates
 
 Form = Literal["json_schema", "json_object", "text"]
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +29,24 @@ class Dialect:
 
 def build_body(model: str, request: Request, dialect: Dialect, extra: Mapping[str, Any]) -> bytes:
     """The request as bytes. A schema the endpoint cannot be given natively is spelled out in the prompt."""
-    messages = [{"role": each.role, "content": each.content} for each in request.messages]
-    body: dict[str, Any] = {"model": model, "messages": messages, dialect.limit: request.max_tokens}
+    native = request.schema is None or dialect.form == "json_schema"
+    messages = request.messages if native else with_schema_spelled_out(request)
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": each.role, "content": each.content} for each in messages],
+        dialect.limit: request.max_tokens,
+    }
     if request.temperature is not None and dialect.temperature:
         body["temperature"] = request.temperature
     if request.seed is not None and dialect.seed:
         body["seed"] = request.seed
-    if request.schema is not None:
-        if dialect.form == "json_schema":
-            wanted = {"name": "answer", "strict": True, "schema": request.schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": wanted}
-        else:
-            spelled = json.dumps(request.schema, ensure_ascii=False)
-            words = f"Answer with one JSON object that follows this JSON schema, and nothing else: {spelled}"
-            _append(messages, words)
-            if dialect.form == "json_object":
-                body["response_format"] = {"type": "json_object"}
+    if request.schema is not None and dialect.form == "json_schema":
+        wanted = {"name": "answer", "strict": True, "schema": request.schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+    elif request.schema is not None and dialect.form == "json_object":
+        body["response_format"] = {"type": "json_object"}
     body.update(extra)
     return encode(body)
-
-
-def _append(messages: list[dict[str, str]], words: str) -> None:
-    last = messages[-1]
-    if last["role"] == "user":
-        messages[-1] = {"role": "user", "content": f"{last['content']}\n\n{words}"}
-    else:
-        messages.append({"role": "user", "content": words})
 
 
 def encode(body: Mapping[str, Any]) -> bytes:
@@ -65,7 +55,7 @@ def encode(body: Mapping[str, Any]) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return _SURROGATES.sub("\ufffd", text).encode()
+        return without_surrogates(text).encode()
 
 
 def adapt(dialect: Dialect, words: str) -> Dialect | None:

@@ -1,0 +1,25 @@
+"""Small changes to what is sent, where an endpoint cannot take it as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from medjury.models._chat import Message, Request
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def without_surrogates(text: str) -> str:
+    """Half a surrogate pair, which UTF-8 cannot hold, becomes the replacement sign."""
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def with_schema_spelled_out(request: Request) -> tuple[Message, ...]:
+    """The messages with the schema in words at their end, for endpoints that cannot be given one."""
+    spelled = json.dumps(request.schema, ensure_ascii=False)
+    words = f"Answer with one JSON object that follows this JSON schema, and nothing else: {spelled}"
+    *before, last = request.messages
+    if last.role == "user":
+        return (*before, Message("user", f"{last.content}\n\n{words}"))
+    return (*request.messages, Message("user", words))
