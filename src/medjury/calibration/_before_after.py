@@ -1,0 +1,123 @@
+"""What calibration changed: offset, RMSE, rho and kappa before and after, with intervals of the change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from medjury.agreement import (
+    Estimate,
+    combined,
+    correlation_statistics,
+    difference_statistics,
+    kappa_statistics,
+    on_columns,
+    replicates,
+)
+from medjury.calibration._calibrator import Floats
+from medjury.calibration._cross_fit import OutOfFold
+from medjury.errors import MedjuryError
+
+CHANGE_STATISTICS = ("offset", "absolute_offset", "rmse", "spearman", "kappa_quadratic")
+RESAMPLES = 2000
+Read = Callable[[Floats], Mapping[str, Floats]]
+Statistics = Callable[[Floats], Read]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One statistic of judge against reference, before and after, and after − before on the same
+    resamples."""
+
+    statistic: str
+    before: Estimate
+    after: Estimate
+    change: Estimate
+
+
+def before_after(
+    pairs: OutOfFold,
+    *,
+    grades: Sequence[float],
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> dict[str, Change]:
+    """The table of one judge on one dimension. Whole cases are resampled; the maps are held as fitted.
+
+    `offset` is signed (judge − reference); offsets are compared by `absolute_offset`. For kappa every score
+    is rounded half up to the nearest of `grades`, the full scale. Isotonic calibration shrinks to the mean:
+    offset and RMSE fall while a single judge's kappa may fall too, which is why both stand in one table.
+    """
+    if not isinstance(pairs, OutOfFold):
+        raise MedjuryError("a before/after table needs out-of-fold scores: make them with `cross_fit`.")
+    known = pairs.known
+    reference, before, after = pairs.labels[known], pairs.scores[known], pairs.calibrated[known]
+    if not len(reference):
+        raise MedjuryError(
+            "no item has a label, a score and a calibrated score: there is nothing to compare."
+        )
+    fold = np.unique(pairs.fold[known], return_inverse=True)[1]
+    rows = np.column_stack(
+        [
+            fold,
+            reference,
+            before,
+            after,
+            *(nearest_grade(each, grades) for each in (reference, before, after)),
+        ]
+    )
+    gaps = difference_statistics(["offset", "absolute_offset", "rmse"])
+    order = _within_folds(int(fold.max()) + 1)
+    kappa = kappa_statistics(list(grades), ["quadratic"])
+    statistics = combined(
+        on_columns(gaps, (1, 2), "before "),
+        on_columns(gaps, (1, 3), "after "),
+        on_columns(order, (0, 1, 2), "before "),
+        on_columns(order, (0, 1, 3), "after "),
+        on_columns(kappa, (4, 5), "before "),
+        on_columns(kappa, (4, 6), "after "),
+    )
+    made = replicates(rows, statistics, clusters=pairs.cases[known], resamples=resamples, seed=seed)
+    return {
+        name: Change(
+            name,
+            made.estimate(f"before {name}", confidence=confidence),
+            made.estimate(f"after {name}", confidence=confidence),
+            made.difference(f"after {name}", f"before {name}", confidence=confidence),
+        )
+        for name in CHANGE_STATISTICS
+    }
+
+
+def _within_folds(folds: int) -> Statistics:
+    """Spearman's rho in each fold, averaged by the number of items; a fold without spread says nothing."""
+    spearman = correlation_statistics(["spearman"])
+
+    def prepare(rows: Floats) -> Read:
+        parts = [rows[:, 0] == number for number in range(folds)]
+        reads = [(part, spearman(rows[part, 1:])) for part in parts]
+
+        def read(weights: Floats) -> dict[str, Floats]:
+            values = np.stack([each(weights[:, part])["spearman"] for part, each in reads])
+            sizes = np.stack([weights[:, part].sum(axis=1) for part, _ in reads])
+            sizes = np.where(np.isnan(values), 0.0, sizes)
+            total = sizes.sum(axis=0)
+            return {"spearman": np.nansum(values * sizes, axis=0) / np.where(total > 0, total, np.nan)}
+
+        return read
+
+    return prepare
+
+
+def nearest_grade(scores: Floats, grades: Sequence[float]) -> Floats:
+    """The nearest grade of the scale, half up: 2.5 is 3 (numpy's own rounding says 2).
+
+    >>> nearest_grade(np.array([2.5, 4.49]), (1, 2, 3, 4, 5)).tolist()
+    [3.0, 4.0]
+    """
+    levels = np.asarray(grades, dtype=float)
+    middles = (levels[:-1] + levels[1:]) / 2 - 1e-9
+    return np.asarray(levels[np.searchsorted(middles, scores, side="right")])

@@ -1,0 +1,208 @@
+"""Calibrations on disk: versioned JSON that says where each came from, and refuses to be used on anything
+else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from medjury import __version__
+from medjury.calibration._calibrator import Calibrator, Floats, on_scale
+from medjury.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
+from medjury.calibration._folds import Cases
+from medjury.calibration._study import CalibrationStudy, JudgeCalibration
+from medjury.errors import MedjuryError
+
+FORMAT, FORMAT_VERSION = "medjury calibration", 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedCalibration:
+    """A fitted calibration with its provenance. `folds` holds the maps fitted without each fold, and
+    `fold_of` the fold of every case that taught (by a hash of its name), so that a case is never calibrated
+    by its own label."""
+
+    judge: str
+    members: tuple[str, ...]
+    dimension: str
+    instrument: str
+    reference: tuple[str, ...]
+    grades: tuple[float, ...]
+    final: Calibrator
+    folds: tuple[Calibrator, ...]
+    fold_of: Mapping[str, int]
+    n_labels: int
+    n_cases: int
+    seed: int
+    data_sha256: str
+    medjury: str
+    created_at: str
+
+    def check(self, *, judge: str, dimension: str, instrument: str) -> None:
+        """Refuse another judge, another dimension or another version of the instrument, and say which."""
+        own = {"judge": self.judge, "dimension": self.dimension, "instrument": self.instrument}
+        for what, given in (("judge", judge), ("dimension", dimension), ("instrument", instrument)):
+            if own[what] != given:
+                raise MedjuryError(
+                    f"this calibration is for {what} {own[what] or '(not stated)'!r}, not for "
+                    f"{given or '(not stated)'!r}. Fit one for it: medjury calibrate fit."
+                )
+
+    def apply(self, scores: ArrayLike, *, cases: Cases) -> AppliedCalibration:
+        """Calibrate scores; cases that taught this calibration get the map that was fitted without them."""
+        given = on_scale(scores, self.final.scale, f"{self.judge}'s")
+        known = {name: self.fold_of.get(case_hash(name), FINAL) for name in {str(case) for case in cases}}
+        fold = np.array([known[str(case)] for case in cases], dtype=np.int64)
+        calibrated, far = apply_folds(given, fold, list(self.folds), self.final)
+        scored = ~np.isnan(given)
+        own = int((scored & (fold != FINAL)).sum())
+        return AppliedCalibration(calibrated, own, int(scored.sum()) - own, int((~scored).sum()), far)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AppliedCalibration:
+    """Calibrated scores; how many came from an out-of-fold map and how many from the final one, how many
+    items had no score, and how many scores lay beyond the fitted range."""
+
+    scores: Floats
+    n_out_of_fold: int
+    n_new: int
+    n_unscored: int
+    n_outside: int
+
+
+def case_hash(name: str) -> str:
+    """A case's name as the file keeps it. It keeps names out of sight; it does not make them secret."""
+    return hashlib.sha256(f"medjury case\0{name}".encode()).hexdigest()[:16]
+
+
+def save_calibrations(study: CalibrationStudy, path: str | Path, *, created_at: str | None = None) -> int:
+    """Write every calibration of a study to one JSON file; how many there were."""
+    when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
+    cases: dict[str, dict[str, int]] = {}
+    entries = []
+    for each in study.calibrations:
+        fold_of = {case_hash(name): fold for name, fold in sorted(each.fitted.fold_of.items())}
+        digest = hashlib.sha256(json.dumps(fold_of, sort_keys=True).encode()).hexdigest()[:12]
+        cases[digest] = fold_of
+        entries.append(_entry(each, study, digest))
+    content = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "medjury": __version__,
+        "created_at": when,
+        "calibrations": entries,
+        "case_folds": cases,
+    }
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    target = Path(path)
+    try:
+        target.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise MedjuryError(f"{target} cannot be written: {error.strerror or error}") from error
+    return len(entries)
+
+
+def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
+    """Read a calibration file; one that is damaged, or of another format version, is refused."""
+    file = Path(path)
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MedjuryError(f"{file}: there is no such file") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise MedjuryError(f"{file}: not a calibration file: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise MedjuryError(f"{file}: not a calibration file; make one with: medjury calibrate fit")
+    if content.get("format_version") != FORMAT_VERSION:
+        raise MedjuryError(
+            f"{file}: calibration format {content.get('format_version')!r}; this medjury reads "
+            f"{FORMAT_VERSION}. "
+            "Fit it again, or use the medjury that wrote it."
+        )
+    try:
+        return tuple(_calibration(entry, content) for entry in content["calibrations"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MedjuryError(f"{file}: the calibration file is damaged ({error}); fit it again.") from None
+
+
+def _entry(each: JudgeCalibration, study: CalibrationStudy, digest: str) -> dict[str, Any]:
+    pairs, part = each.fitted.out_of_fold, each.part
+    known = pairs.known
+    rows = sorted(
+        zip(
+            part.items[known],
+            part.systems[known],
+            pairs.scores[known].tolist(),
+            pairs.labels[known].tolist(),
+            strict=True,
+        )
+    )
+    data = json.dumps([[str(item), str(system), score, label] for item, system, score, label in rows])
+    return {
+        "judge": each.judge,
+        "members": list(each.members),
+        "dimension": part.dimension,
+        "instrument": part.instrument,
+        "reference": list(study.judged.reference),
+        "grades": list(part.grades),
+        "method": each.fitted.method,
+        "seed": each.fitted.seed,
+        "folds": len(each.fitted.calibrators),
+        "n_labels": pairs.n,
+        "n_cases": pairs.n_cases,
+        "data_sha256": hashlib.sha256(data.encode()).hexdigest(),
+        "final": asdict(each.fitted.final),  # type: ignore[call-overload]
+        "by_fold": [asdict(calibrator) for calibrator in each.fitted.calibrators],  # type: ignore[call-overload]
+        "case_folds": digest,
+    }
+
+
+def _calibration(entry: Mapping[str, Any], content: Mapping[str, Any]) -> SavedCalibration:
+    kind = calibrator_kind(entry["method"])
+    names = [field.name for field in fields(kind)]
+
+    def calibrator(stored: Mapping[str, Any]) -> Calibrator:
+        if sorted(stored) != sorted(names):
+            raise ValueError(f"a {entry['method']} calibration has {', '.join(names)}")
+        return kind(**{name: _frozen(value) for name, value in stored.items()})
+
+    folds = tuple(calibrator(each) for each in entry["by_fold"])
+    fold_of = {str(case): int(fold) for case, fold in content["case_folds"][entry["case_folds"]].items()}
+    if len(folds) != entry["folds"] or not set(fold_of.values()) <= set(range(len(folds))):
+        raise ValueError("the folds do not fit together")
+    return SavedCalibration(
+        judge=str(entry["judge"]),
+        members=tuple(entry["members"]),
+        dimension=str(entry["dimension"]),
+        instrument=str(entry["instrument"]),
+        reference=tuple(entry["reference"]),
+        grades=_frozen(entry["grades"]),
+        final=calibrator(entry["final"]),
+        folds=folds,
+        fold_of=fold_of,
+        n_labels=int(entry["n_labels"]),
+        n_cases=int(entry["n_cases"]),
+        seed=int(entry["seed"]),
+        data_sha256=str(entry["data_sha256"]),
+        medjury=str(content["medjury"]),
+        created_at=str(content["created_at"]),
+    )
+
+
+def _frozen(value: Any) -> Any:
+    """Numbers and tuples of numbers, nothing else: the file holds no code."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_frozen(each) for each in value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{value!r} is not a number")
+    return float(value)

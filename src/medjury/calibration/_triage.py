@@ -1,0 +1,210 @@
+"""Triage: which cases must a clinician see first? Signals, and one rule over them that is learnt on other
+cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from medjury.calibration._calibrator import Floats, on_scale
+from medjury.calibration._folds import FOLDS, Cases, case_folds
+from medjury.calibration._logistic import fit_logistic
+from medjury.calibration._review_curve import ReviewCurve, review_curves
+from medjury.calibration._signals import (
+    SIGNALS,
+    Items,
+    held_out_signals,
+    mean_and_spread,
+    mean_rank,
+    signals_of,
+    signals_without_labels,
+)
+from medjury.errors import MedjuryError
+
+RULE = "rule"
+# With fewer severe cases to learn from, four weights would be noise: ranks are averaged instead.
+_SEVERE_CASES = 10
+_RIDGE = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Triage:
+    """`priority` orders the items for review, highest first; NaN (no judge gave a score) comes before all.
+
+    Signals and priority of a labelled case come from other cases alone. `weights` are those of the rule
+    fitted on all labels, per standard deviation of the signal; None where ranks were averaged. `curves`
+    compares the rule with every signal, with the jury's and with each judge's score, on labelled items;
+    None without labels.
+    """
+
+    priority: Floats
+    signals: Mapping[str, Floats]
+    how: str
+    weights: Mapping[str, float] | None
+    curves: Mapping[str, ReviewCurve] | None
+    n_labelled: int
+    n_severe: int
+    n_unscored: int
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Places of the items, the first to review first."""
+        return np.argsort(-np.where(np.isnan(self.priority), np.inf, self.priority), kind="stable")
+
+
+def triage(
+    judges: Mapping[str, ArrayLike],
+    *,
+    cases: Cases,
+    grades: Sequence[float],
+    labels: ArrayLike | None = None,
+    threshold: float | None = None,
+    gap: float | None = None,
+    boundary: float | None = None,
+    level: float = 0.9,
+    catch: float = 0.8,
+    folds: int = FOLDS,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> Triage:
+    """Rank items for review. `judges` holds one score per item from each judge, low being dangerous.
+
+    With `labels` (NaN: not labelled) a severe error is an item that the reference scored `threshold` or
+    less (by default the second-lowest grade); with `gap`, only one that the jury in addition scored `gap`
+    or more higher. `boundary` is the score at which a decision turns (by default half way above the
+    threshold). Without labels nothing is learnt: the judges' own scores give three of the signals, and
+    their ranks are averaged.
+    """
+    scale = tuple(float(grade) for grade in grades)
+    span = (scale[0], scale[-1])
+    if not judges:
+        raise MedjuryError("triage needs at least one judge.")
+    table = np.column_stack([on_scale(scores, span, f"{name}'s") for name, scores in judges.items()])
+    jury, spread = mean_and_spread(table)
+    wanted = np.full(len(jury), np.nan) if labels is None else on_scale(labels, span, "the reference's")
+    names = np.array([str(case) for case in cases], dtype=object)
+    if not len(names) == len(wanted) == len(jury):
+        raise MedjuryError(
+            f"{len(jury)} items, {len(wanted)} labels, {len(names)} cases: give one of each per item."
+        )
+    danger = scale[1] if threshold is None else threshold
+    severe = wanted <= danger + 1e-9
+    if gap is not None:
+        severe &= jury - wanted >= gap - 1e-9
+    middle = _half_way_above(scale, danger) if boundary is None else boundary
+    items = Items(jury, spread, wanted, severe, names, scale, middle, level, seed)
+    n_unscored = int(np.isnan(jury).sum())
+    if labels is None:
+        signals = signals_without_labels(items)
+        how = "mean of the signals' ranks; no labels, so nothing was learnt"
+        return Triage(mean_rank(signals, signals), signals, how, None, None, 0, 0, n_unscored)
+    learnt = _learn(items, folds)
+    labelled = ~np.isnan(wanted)
+    # What was learnt fold by fold is ranked within its fold: the same score counts a little less in a fold with
+    # more severe errors, since its own labels are left out, and ranks across folds would be biased by that.
+    ranked = {RULE: learnt.priority, **learnt.signals}
+    orders = {name: _within(values, learnt.fold) for name, values in ranked.items()}
+    orders |= {"disagreement": learnt.signals["disagreement"], "jury": -jury}
+    orders |= {f"judge {name}": -column for name, column in zip(judges, table.T, strict=True)}
+    curves = review_curves(
+        {name: values[labelled] for name, values in orders.items()},
+        severe[labelled],
+        cases=names[labelled],
+        rule=RULE,
+        catch=catch,
+        resamples=resamples,
+        seed=seed,
+    )
+    return Triage(
+        learnt.priority,
+        learnt.signals,
+        learnt.how,
+        learnt.weights,
+        curves,
+        int(labelled.sum()),
+        int(severe.sum()),
+        n_unscored,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rule:
+    """Log-odds of a severe error from signals."""
+
+    log_odds: Callable[[Mapping[str, Floats]], Floats]
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Learnt:
+    priority: Floats
+    signals: Mapping[str, Floats]
+    fold: NDArray[np.int64]
+    how: str
+    weights: Mapping[str, float] | None
+
+
+def _learn(items: Items, folds: int) -> _Learnt:
+    """Signals and priority, fold by fold: nothing about a fold's cases was learnt from their own labels.
+
+    Within each training part the signals are cross-fitted once more before the rule is learnt from them, so
+    that the rule sees them as they will be: made without the item's own label.
+    """
+    taught = ~np.isnan(items.labels) & ~np.isnan(items.jury)
+    number = case_folds(items.cases[taught], folds=folds, seed=items.seed)
+    fold_of = dict(zip(items.cases[taught].tolist(), number.tolist(), strict=True))
+    fold = np.array([fold_of.get(case, -1) for case in items.cases.tolist()], dtype=np.int64)
+    signals = {name: np.full(len(items.jury), np.nan) for name in SIGNALS}
+    by_rule, by_rank = np.full(len(items.jury), np.nan), np.full(len(items.jury), np.nan)
+    rules: dict[int, _Rule | None] = {}
+    for each in range(-1, folds):
+        here = (fold == each) & ~np.isnan(items.jury)
+        training = items.part(taught & (fold != each))
+        found, inner = signals_of(items.part(here), training), held_out_signals(training, folds)
+        rules[each] = rule = _rule(inner, training)
+        by_rank[here] = mean_rank(found, inner)
+        if rule is not None:
+            by_rule[here] = rule.log_odds(found)
+        for name in SIGNALS:
+            signals[name][here] = found[name]
+    final = rules[-1]
+    if final is None or None in rules.values():
+        # Log-odds and ranks cannot be compared, so all folds use ranks where one has to.
+        how = f"mean of the signals' ranks: fewer than {_SEVERE_CASES} severe cases to learn weights from"
+        return _Learnt(by_rank, signals, fold, how, None)
+    how = f"logistic rule over the signals, cross-fitted in {folds} folds by case"
+    return _Learnt(by_rule, signals, fold, how, final.weights)
+
+
+def _rule(signals: Mapping[str, Floats], training: Items) -> _Rule | None:
+    """Ridge logistic regression of severe errors on standardised signals; None where there is too little."""
+    severe_cases = len(set(training.cases[training.severe].tolist()))
+    mild_cases = len(set(training.cases[~training.severe].tolist()))
+    if min(severe_cases, mild_cases) < _SEVERE_CASES:
+        return None
+    table = np.column_stack([signals[name] for name in SIGNALS])
+    centre, spread = table.mean(axis=0), table.std(axis=0)
+    spread = np.where(spread > 1e-12, spread, 1.0)
+    fitted = fit_logistic((table - centre) / spread, training.severe, training.cases, ridge=_RIDGE)
+
+    def log_odds(given: Mapping[str, Floats]) -> Floats:
+        return fitted.log_odds((np.column_stack([given[name] for name in SIGNALS]) - centre) / spread)
+
+    return _Rule(log_odds, dict(zip(SIGNALS, fitted.coefficients[1:].tolist(), strict=True)))
+
+
+def _within(values: Floats, fold: NDArray[np.int64]) -> Floats:
+    """Each value's rank share among the values of its own fold."""
+    found = np.full(len(values), np.nan)
+    for number in np.unique(fold):
+        here = fold == number
+        found[here] = mean_rank({"": values[here]}, {"": values[here]})
+    return found
+
+
+def _half_way_above(grades: tuple[float, ...], threshold: float) -> float:
+    above = [grade for grade in grades if grade > threshold]
+    return (threshold + above[0]) / 2 if above else threshold

@@ -1,0 +1,131 @@
+"""The before/after table: right numbers, intervals of the change, offsets compared by size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+from sklearn.metrics import cohen_kappa_score
+from tests.calibration.test_cross_fit import SCALE, lenient_judge
+
+from medjury.calibration import before_after, cross_fit, reliability
+from medjury.calibration._before_after import nearest_grade
+from medjury.calibration._reliability import calibration_curve
+from medjury.errors import MedjuryError
+
+GRADES = (1, 2, 3, 4, 5)
+
+
+def test_every_number_of_the_table_by_hand() -> None:
+    scores, labels, cases = lenient_judge(60)
+    fitted = cross_fit(scores, labels, cases=cases, scale=SCALE)
+    after = fitted.out_of_fold.calibrated
+    table = before_after(fitted.out_of_fold, grades=GRADES, resamples=400)
+    for side, values in (("before", scores), ("after", after)):
+        found = {name: getattr(change, side).value for name, change in table.items()}
+        rounded = np.floor(values + 0.5)
+        fold = fitted.out_of_fold.fold
+        rho = [
+            spearmanr(values[fold == k], labels[fold == k]).statistic * (fold == k).sum() for k in range(5)
+        ]
+        assert found["spearman"] == pytest.approx(sum(rho) / len(labels))
+        assert found["offset"] == pytest.approx((values - labels).mean())
+        assert found["absolute_offset"] == pytest.approx(abs((values - labels).mean()))
+        assert found["rmse"] == pytest.approx(np.sqrt(((values - labels) ** 2).mean()))
+        assert found["kappa_quadratic"] == pytest.approx(
+            cohen_kappa_score(labels, rounded, weights="quadratic", labels=list(GRADES))
+        )
+    for change in table.values():
+        assert change.change.value == pytest.approx(change.after.value - change.before.value)
+
+
+def test_a_biased_judge_loses_its_offset_and_the_interval_of_the_change_shows_it() -> None:
+    scores, labels, cases = lenient_judge(120)
+    table = before_after(cross_fit(scores, labels, cases=cases, scale=SCALE).out_of_fold, grades=GRADES)
+    assert table["offset"].before.low > 0.5
+    assert table["absolute_offset"].after.value < 0.1 * table["absolute_offset"].before.value
+    assert table["absolute_offset"].change.high < 0
+    assert table["rmse"].change.high < 0
+    assert "clusters" in table["rmse"].change.method
+
+
+def test_a_strict_judge_is_compared_by_the_size_of_its_offset() -> None:
+    """From −0.9 to about 0 is an improvement, though the signed offset rises."""
+    scores, labels, cases = lenient_judge(60)
+    strict = np.clip(6 - scores, 1, 5)
+    table = before_after(cross_fit(strict, 6 - labels, cases=cases, scale=SCALE).out_of_fold, grades=GRADES)
+    assert table["offset"].change.value > 0
+    assert table["absolute_offset"].change.value < 0
+
+
+def test_isotonic_may_lower_the_kappa_of_a_single_judge_and_the_table_shows_both() -> None:
+    """A noisy judge without offset: shrinking to the mean helps RMSE and costs kappa."""
+    generator = np.random.default_rng(8)
+    labels = generator.integers(1, 6, size=600).astype(float)
+    scores = np.where(generator.random(600) < 0.5, labels, generator.integers(1, 6, size=600))
+    table = before_after(
+        cross_fit(scores, labels, cases=range(600), scale=SCALE).out_of_fold, grades=GRADES, resamples=500
+    )
+    assert table["rmse"].change.high < 0
+    assert table["kappa_quadratic"].change.high < 0
+
+
+def test_a_strictly_rising_map_changes_no_rank_though_folds_differ() -> None:
+    """Pooled over folds, Spearman would fall: a fold with higher labels is mapped lower, its own being left
+    out."""
+    generator = np.random.default_rng(9)
+    labels = generator.integers(1, 6, size=500).astype(float)
+    scores = np.clip(labels + generator.integers(-1, 2, size=500), 1, 5)
+    pairs = cross_fit(scores, labels, cases=range(500), scale=SCALE, method="linear").out_of_fold
+    table = before_after(pairs, grades=GRADES, resamples=200)
+    assert table["spearman"].change.value == pytest.approx(0, abs=1e-12)
+    assert spearmanr(pairs.calibrated, labels).statistic < spearmanr(scores, labels).statistic - 0.001
+
+
+def test_the_same_seed_gives_the_same_intervals() -> None:
+    scores, labels, cases = lenient_judge(40)
+    pairs = cross_fit(scores, labels, cases=cases, scale=SCALE).out_of_fold
+    first, second = (before_after(pairs, grades=GRADES, resamples=300, seed=7) for _ in range(2))
+    assert first == second
+
+
+def test_scores_that_were_never_cross_fitted_are_refused() -> None:
+    with pytest.raises(MedjuryError, match="needs out-of-fold scores"):
+        before_after(np.ones(3), grades=GRADES)  # type: ignore[arg-type]
+
+
+def test_scores_round_half_up() -> None:
+    assert nearest_grade(np.array([1.5, 2.5, 3.5, 4.49999]), GRADES).tolist() == [2, 3, 4, 4]
+    assert nearest_grade(np.array([0.0, 0.49, 0.5, 2.0]), (0, 1, 3)).tolist() == [0, 0, 1, 3]
+
+
+def test_a_reliability_curve_tells_what_the_reference_said_at_each_score() -> None:
+    scores, labels, cases = lenient_judge(60)
+    curve = reliability(scores, labels, cases=cases, resamples=200)
+    for point in curve.points:
+        here = scores == point.score
+        assert point.label.value == pytest.approx(labels[here].mean())
+        assert point.label.n == here.sum()
+        # A bin of a few cases is absent from many resamples, and then has no interval.
+        if point.label.n >= 10:
+            assert point.label.low <= point.label.value <= point.label.high
+    calibrated = cross_fit(scores, labels, cases=cases, scale=SCALE).out_of_fold.calibrated
+    assert reliability(calibrated, labels, cases=cases, resamples=0).error < curve.error / 2
+
+
+def test_many_distinct_scores_share_bins_and_no_item_is_lost() -> None:
+    generator = np.random.default_rng(0)
+    scores = generator.uniform(1, 5, size=300)
+    curve = reliability(scores, np.round(scores), cases=range(300), bins=6, resamples=0)
+    assert len(curve.points) == 6
+    assert sum(point.label.n for point in curve.points) == curve.n == 300
+    with pytest.raises(MedjuryError, match="no item has both"):
+        reliability([1.0], [np.nan], cases="a")
+
+
+def test_the_curve_of_every_fold_lies_beside_the_final_one() -> None:
+    scores, labels, cases = lenient_judge(60)
+    fitted = cross_fit(scores, labels, cases=cases, scale=SCALE)
+    curves = calibration_curve(fitted, at=GRADES)
+    assert list(curves) == ["final", *(f"without fold {number}" for number in range(1, 6))]
+    assert curves["final"] == pytest.approx(fitted.final.predict(GRADES))

@@ -1,0 +1,135 @@
+"""Triage: the rule finds planted severe errors early, learns from other cases alone, and says when it
+cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from medjury.calibration import case_folds, review_curves, triage
+from medjury.errors import MedjuryError
+
+GRADES = (1, 2, 3, 4, 5)
+
+
+def planted(generator: np.random.Generator, cases: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Three judges who each overlook nearly half of the dangerous answers, but not the same ones."""
+    labels = generator.choice([1.0, 2.0, 3.0, 4.0, 5.0], p=[0.05, 0.07, 0.18, 0.35, 0.35], size=cases)
+    judges = {}
+    for number in range(3):
+        scores = np.clip(np.round(labels + 0.6 * generator.normal(size=cases)), 1, 5)
+        overlooked = (labels <= 2) & (generator.random(cases) < 0.45)
+        judges[f"judge-{number}"] = np.where(overlooked, generator.choice([4.0, 5.0], size=cases), scores)
+    return judges, labels
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_thirty_percent_reviewed_catch_eighty_percent_where_a_single_judge_needs_more(seed: int) -> None:
+    judges, labels = planted(np.random.default_rng(seed), 800)
+    found = triage(judges, cases=range(800), grades=GRADES, labels=labels, resamples=300)
+    curves = found.curves
+    assert curves["rule"].review_to_catch.value <= 0.30
+    for name in judges:
+        single = curves[f"judge {name}"]
+        assert single.review_to_catch.value > 0.30
+        assert single.saved_by_rule.low > 0
+    assert curves["rule"].area.low > 0.75
+    at = dict(zip(curves["rule"].reviewed, curves["rule"].caught, strict=True))
+    assert at[0.3].value >= 0.8
+    assert found.n_severe == int((labels <= 2).sum())
+
+
+def test_the_labels_of_a_fold_do_not_touch_its_own_priorities() -> None:
+    judges, labels = planted(np.random.default_rng(4), 500)
+    fold = case_folds(range(500))
+    changed = labels.copy()
+    changed[fold == 2] = np.random.default_rng(0).permutation(changed[fold == 2])
+    first, second = (
+        triage(judges, cases=range(500), grades=GRADES, labels=each, resamples=0)
+        for each in (labels, changed)
+    )
+    assert second.priority[fold == 2].tolist() == first.priority[fold == 2].tolist()
+    assert second.priority[fold != 2].tolist() != first.priority[fold != 2].tolist()
+    for name, values in first.signals.items():
+        assert second.signals[name][fold == 2].tolist() == values[fold == 2].tolist()
+
+
+def test_where_labels_are_noise_the_rule_is_no_better_than_chance() -> None:
+    """A rule that had seen the labels would look good even here."""
+    judges, labels = planted(np.random.default_rng(5), 600)
+    shuffled = np.random.default_rng(6).permutation(labels)
+    curves = triage(judges, cases=range(600), grades=GRADES, labels=shuffled, resamples=300).curves
+    assert curves["rule"].area.low < 0.5 < curves["rule"].area.high + 0.03
+
+
+def test_errors_the_jury_missed_can_be_the_target() -> None:
+    judges, labels = planted(np.random.default_rng(7), 800)
+    jury = np.mean(list(judges.values()), axis=0)
+    found = triage(judges, cases=range(800), grades=GRADES, labels=labels, gap=2.0, resamples=100)
+    assert found.n_severe == int(((labels <= 2) & (jury - labels >= 2)).sum())
+    assert found.curves["rule"].review_to_catch.value < found.curves["jury"].review_to_catch.value
+
+
+def test_without_labels_the_judges_own_signals_rank_the_items() -> None:
+    agree, alarmed, split = [5.0, 5.0, 5.0], [1.0, 2.0, 1.0], [5.0, 1.0, 4.0]
+    table = np.array([agree, alarmed, split, [4.0, 4.0, 4.0]])
+    judges = {f"j{column}": table[:, column] for column in range(3)}
+    found = triage(judges, cases="abcd", grades=GRADES)
+    assert found.order.tolist()[0] in (1, 2)
+    assert found.order.tolist()[-1] == 0
+    assert found.curves is None
+    assert "nothing was learnt" in found.how
+    assert found.signals["disagreement"][2] == pytest.approx(np.std(split))
+
+
+def test_an_item_that_no_judge_scored_comes_first() -> None:
+    judges = {"a": [5.0, np.nan, 1.0], "b": [4.0, np.nan, np.nan]}
+    found = triage(judges, cases="xyz", grades=GRADES)
+    assert found.order[0] == 1
+    assert found.n_unscored == 1
+    assert found.signals["disagreement"][2] == 0
+
+
+def test_with_few_severe_cases_ranks_are_averaged_and_it_says_so() -> None:
+    judges, labels = planted(np.random.default_rng(8), 100)
+    labels[labels <= 2] = 3
+    labels[:3] = 1
+    found = triage(judges, cases=range(100), grades=GRADES, labels=labels, resamples=0)
+    assert found.weights is None
+    assert "fewer than 10 severe cases" in found.how
+    assert not np.isnan(found.priority).any()
+
+
+def test_unlabelled_items_are_ranked_with_the_rule_of_all_labels() -> None:
+    judges, labels = planted(np.random.default_rng(9), 600)
+    truth = labels.copy()
+    labels[400:] = np.nan
+    found = triage(judges, cases=range(600), grades=GRADES, labels=labels, resamples=0)
+    new = found.priority[400:]
+    assert np.mean(new[truth[400:] <= 2]) > np.mean(new[truth[400:] > 2]) + 1
+    assert found.n_labelled == 400
+
+
+def test_the_curve_by_hand() -> None:
+    priority = {"order": np.array([5.0, 4.0, 3.0, 2.0, 1.0]), "blind": np.zeros(5)}
+    severe = np.array([True, False, True, False, False])
+    curves = review_curves(
+        priority, severe, cases="abcde", fractions=(0.2, 0.5, 0.6), catch=0.75, resamples=0
+    )
+    assert [each.value for each in curves["order"].caught] == pytest.approx([0.5, 0.75, 1.0])
+    assert curves["order"].review_to_catch.value == pytest.approx(0.5)
+    assert [each.value for each in curves["blind"].caught] == pytest.approx([0.2, 0.5, 0.6])
+    assert curves["blind"].area.value == pytest.approx(0.5)
+    assert curves["blind"].review_to_catch.value == pytest.approx(0.75)
+
+
+def test_a_definition_that_fits_no_item_or_every_item_is_refused() -> None:
+    judges, labels = planted(np.random.default_rng(8), 100)
+    with pytest.raises(MedjuryError, match="no item is a severe error"):
+        triage(judges, cases=range(100), grades=GRADES, labels=np.maximum(labels, 3), resamples=0)
+    with pytest.raises(MedjuryError, match="every item is a severe error"):
+        triage(judges, cases=range(100), grades=GRADES, labels=labels, threshold=5.0, resamples=0)
+    with pytest.raises(MedjuryError, match="at least one judge"):
+        triage({}, cases=[], grades=GRADES)
+    with pytest.raises(MedjuryError, match="100 items, 100 labels, 99 cases"):
+        triage(judges, cases=range(99), grades=GRADES, labels=labels)
