@@ -58,6 +58,7 @@ def redactor(request: pytest.FixtureRequest) -> Iterator[Redactor]:
         ("see https://example.org/a?b=1 or www.example.org", "see [URL-1] or [URL-2]"),
         ("lives at SW1A 1AA", "lives at [POSTCODE-1]"),
         ("Dr. J. Patel and Mrs O'Neill-Jones's son", "Dr. [NAME-1] and Mrs [NAME-2]'s son"),
+        ("Dr Müller-Østergård and Prof. Łukasz Żak came", "Dr [NAME-1] and Prof. [NAME-2] came"),
         ("anna  SMITH, Smith, Anna; Anna\nSmith's dog", "[NAME-1], [NAME-1]; [NAME-1]'s dog"),
         ("o’brien was here, O'BRIEN too", "[NAME-1] was here, [NAME-1] too"),
     ],
@@ -139,6 +140,11 @@ def test_a_kind_can_be_kept(full: Redactor) -> None:
 def test_a_sites_own_patterns_come_first() -> None:
     redactor = Redactor(patterns={"EPISODE": [r"episode (?P<value>\d{10})", r"E-\d+"]}, presidio=False)
     assert redact(redactor, "episode 9434765919, E-77") == "episode [EPISODE-1], [EPISODE-2]"
+
+
+def test_a_sites_own_pattern_is_taken_at_its_word() -> None:
+    redactor = Redactor(patterns={"NHS_NUMBER": [r"\d{3} \d{3} \d{4}"]}, presidio=False)
+    assert redact(redactor, "943 476 5918") == "[NHS_NUMBER-1]"
 
 
 def test_findings_show_a_little_of_the_words_around_and_only_when_asked() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from medjury.cases._spans import Detector, Span
 
@@ -13,8 +13,9 @@ _MONTH = (
 )
 _DAY = r"(?:0?[1-9]|[12][0-9]|3[01])"
 _YEAR = r"(?:(?:19|20)[0-9]{2}|'[0-9]{2})"
-
-_CAPITALISED = r"[A-Z](?:[a-zA-Z-]|['’](?!s\b))+"
+# Capital letters of the Latin, Greek and Cyrillic alphabets: Müller and Østergård are names too.
+_CAPITAL = "A-Z" + "".join(sign for sign in map(chr, range(0xC0, 0x530)) if sign.isupper())
+_CAPITALISED = rf"[{_CAPITAL}](?:[^\W\d_]|-|['’](?!s\b))+"
 
 # A pattern with a group named `value` gives that group alone ("MRN: 1234567" keeps its label).
 PATTERNS: Mapping[str, tuple[str, ...]] = {
@@ -51,16 +52,22 @@ PATTERNS: Mapping[str, tuple[str, ...]] = {
         rf"{_CAPITALISED}(?:\s{{1,2}}{_CAPITALISED})?)",
     ),
 }
-_CHECKED = {"NHS_NUMBER"}
 
 
 def built_in_detectors(keep: frozenset[str]) -> list[Detector]:
     """One detector for each kind that is to be replaced."""
-    return [pattern_detector(kind, patterns) for kind, patterns in PATTERNS.items() if kind not in keep]
+    checks = {"NHS_NUMBER": is_nhs_number}
+    return [
+        pattern_detector(kind, patterns, checks.get(kind))
+        for kind, patterns in PATTERNS.items()
+        if kind not in keep
+    ]
 
 
-def pattern_detector(kind: str, patterns: tuple[str, ...]) -> Detector:
-    """Finds what any of the patterns matches; raises `re.error` where one is not a regular expression."""
+def pattern_detector(
+    kind: str, patterns: tuple[str, ...], check: Callable[[str], bool] | None = None
+) -> Detector:
+    """Finds what any of the patterns matches and the check, if any, confirms."""
     compiled = [re.compile(pattern) for pattern in patterns]
 
     def detect(text: str) -> Iterator[Span]:
@@ -68,7 +75,7 @@ def pattern_detector(kind: str, patterns: tuple[str, ...]) -> Detector:
             group: str | int = "value" if "value" in pattern.groupindex else 0
             for match in pattern.finditer(text):
                 start, end = match.span(group)
-                if start < end and (kind not in _CHECKED or is_nhs_number(match.group(group))):
+                if start < end and (check is None or check(match.group(group))):
                     yield Span(start, end, kind)
 
     return detect
