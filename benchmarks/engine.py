@@ -88,7 +88,8 @@ def _judge(url: str, calls: int) -> tuple[float, float]:
     from medjury.models import AuditLog, Gate, Limits, make_model
     from medjury.ratings import StoreDesk, open_store
 
-    judge = Judge(make_model("openai", name="juror", url=url, model="m"), load_instrument("note_quality"))
+    model = make_model("openai", name="juror", url=url, model="m")
+    judge = Judge(model, load_instrument("note_quality"))
     text = "The patient reports no chest pain and no fever. " * 200
     rubric = sum(
         len(message.content)
@@ -120,7 +121,7 @@ def _judge(url: str, calls: int) -> tuple[float, float]:
                     stop=asyncio.Event(),
                 )
                 times.extend((time.perf_counter() - wall, time.process_time() - cpu))
-                await judge.model.close()
+                await model.close()
 
     with tempfile.TemporaryDirectory() as folder:
         run_async(work(folder))

@@ -7,12 +7,14 @@ from medjury.judging._engine import Ledger, Progress, judge_all
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
-from medjury.judging._rater import Rater, Unit
+from medjury.judging._rater import Expected, Rater, Unit, make_units
+from medjury.judging._rows import outcome_columns, rows_of
 from medjury.judging._sync import judge, run_async
 
 __all__ = [
     "PROMPT_VERSION",
     "RULES",
+    "Expected",
     "Judge",
     "Jury",
     "Ledger",
@@ -26,6 +28,9 @@ __all__ = [
     "derived",
     "judge",
     "judge_all",
+    "make_units",
+    "outcome_columns",
+    "rows_of",
     "run_async",
     "text_block",
 ]

@@ -6,25 +6,27 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
 from medjury.cases import Case
 from medjury.instruments import (
     Example,
     Instrument,
-    NotApplicable,
     Outcome,
     Reason,
-    Score,
     Unscored,
     output_schema,
     problems,
     read_answer,
 )
 from medjury.judging._prompt import PROMPT_VERSION, Prompt
-from medjury.judging._rater import Unit
-from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request
-from medjury.ratings import Rating, Status
+from medjury.judging._rater import Expected, Unit, make_units
+from medjury.judging._rows import rows_of
+from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, estimate_tokens
+from medjury.ratings import Rating
+
+# What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
+_TOKENS_PER_EXPLANATION = 45
+_TOKENS_PER_SCORE = 12
 
 
 @dataclass(frozen=True)
@@ -91,14 +93,28 @@ class Judge:
         """The hash of everything but name and case that determines an answer."""
         return self._voice
 
+    def describe(self) -> Mapping[str, object]:
+        return {
+            "strategy": "single",
+            "temperature": self.temperature,
+            "seed": self.seed,
+            "max_tokens": self.max_tokens,
+            "explain": self.explain,
+            "per_dimension": self.per_dimension,
+            "reasks": self.reasks,
+            "examples": len(self.examples),
+        }
+
     def units(self, case: Case, repeat: int) -> list[Unit]:
-        stem = hashlib.sha256(f"{self._voice} {self.name} {case.fingerprint()} {repeat}".encode())
-        units = []
-        for group in self._prompts:
-            digest = stem.copy()
-            digest.update("\0".join(group).encode())
-            units.append(Unit(self, case, group, repeat, digest.hexdigest()))
-        return units
+        return make_units(self, case, repeat)
+
+    def expected(self, unit: Unit) -> Expected | Unscored:
+        request = self.request(unit)
+        if isinstance(request, Unscored):
+            return request
+        tokens_in = sum(estimate_tokens(message.content) for message in request.messages)
+        each = _TOKENS_PER_SCORE + (_TOKENS_PER_EXPLANATION if self.explain else 0)
+        return Expected(1, tokens_in, each * len(unit.dimensions))
 
     def request(self, unit: Unit) -> Request | Unscored:
         """The first question of a unit, or why it cannot be asked."""
@@ -116,7 +132,7 @@ class Judge:
     async def rate(self, unit: Unit, gate: Gate) -> list[Rating]:
         request = self.request(unit)
         if isinstance(request, Unscored):
-            return self._rows(unit, dict.fromkeys(unit.dimensions, request), None)
+            return rows_of(unit, dict.fromkeys(unit.dimensions, request), None)
         answers: list[Answer] = []
         best: Mapping[str, Outcome] | None = None
         for _ in range(1 + self.reasks):
@@ -138,7 +154,7 @@ class Judge:
             complaint = Message("user", problems(self.instrument, outcomes))
             request = replace(request, messages=(*request.messages, said, complaint))
         assert best is not None
-        return self._rows(unit, best, answers)
+        return rows_of(unit, best, answers)
 
     def _read(self, reply: Reply, dimensions: Sequence[str]) -> Mapping[str, Outcome]:
         if reply.finish == "refusal":
@@ -149,63 +165,6 @@ class Judge:
         if not reply.text.strip():
             return dict.fromkeys(dimensions, Unscored(Reason.EMPTY, "the model answered with nothing"))
         return read_answer(self.instrument, reply.text, dimensions)
-
-    def _rows(
-        self, unit: Unit, outcomes: Mapping[str, Outcome], answers: Sequence[Answer] | None
-    ) -> list[Rating]:
-        """One row per dimension; the calls' tokens, seconds and cost are shared out so that sums stay true.
-        No call made (None) costs 0; calls that failed (none answered) cost nobody knows how much."""
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        rows = len(unit.dimensions)
-        known = answers is None or bool(answers)
-        replies = [answer.reply for answer in answers or ()]
-        costs = [answer.cost for answer in answers or ()]
-        cost = sum(each or 0.0 for each in costs) / rows if known and None not in costs else None
-        seconds = sum(reply.seconds for reply in replies) / rows if known else None
-        tokens_in = sum(reply.tokens_in for reply in replies)
-        tokens_out = sum(reply.tokens_out for reply in replies)
-        ratings = []
-        for index, dimension in enumerate(unit.dimensions):
-            score, status, reason, explanation = outcome_columns(outcomes[dimension])
-            ratings.append(
-                Rating(
-                    item=unit.case.id,
-                    system=unit.case.system,
-                    rater=self.name,
-                    rater_kind="judge",
-                    instrument=f"{self.instrument.name}@{self.instrument.version}",
-                    dimension=dimension,
-                    repeat=unit.repeat,
-                    score=score,
-                    status=status,
-                    reason=reason,
-                    explanation=explanation,
-                    seconds=seconds,
-                    tokens_in=share(tokens_in, rows, index) if known else None,
-                    tokens_out=share(tokens_out, rows, index) if known else None,
-                    cost=cost,
-                    created_at=now,
-                    key=unit.key,
-                )
-            )
-        return ratings
-
-
-def outcome_columns(outcome: Outcome) -> tuple[float | None, Status, Reason | None, str]:
-    """An outcome as the columns score, status, reason and explanation of a rating."""
-    match outcome:
-        case Score(value, explanation):
-            return value, "scored", None, explanation
-        case NotApplicable(explanation):
-            return None, "not_applicable", None, explanation
-        case Unscored(reason, message):
-            return None, "unscored", reason, message
-
-
-def share(total: int, rows: int, index: int) -> int:
-    """Split a whole number over rows so that the parts sum to it exactly."""
-    part, rest = divmod(total, rows)
-    return part + (1 if index < rest else 0)
 
 
 def _unscored(outcomes: Mapping[str, Outcome]) -> int:

@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from medjury.errors import MedjuryError
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._combine import Rule
-from medjury.judging._judge import Judge
+from medjury.judging._rater import Rater
 from medjury.ratings import Rating
 
 
@@ -19,7 +19,7 @@ class Jury:
     more than half. Two judges that would give the very same answers are refused: that is one voice counted
     twice, and `repeats` is the way to ask one judge again."""
 
-    judges: Sequence[Judge]
+    judges: Sequence[Rater]
     repeats: int = 1
     rule: Rule = "mean"
     quorum: int | None = None

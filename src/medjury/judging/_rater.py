@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from medjury.cases import Case
+from medjury.instruments import Instrument, Unscored
 from medjury.models import ChatModel, Gate
 from medjury.ratings import Rating
 
@@ -23,6 +25,15 @@ class Unit:
     key: str
 
 
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a unit is expected to use, told before anything is asked."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+
+
 class Rater(Protocol):
     """A way of judging. A single judge is one; a panel that deliberates is another."""
 
@@ -31,11 +42,39 @@ class Rater(Protocol):
         """The rater's name in the ratings."""
 
     @property
+    def instrument(self) -> Instrument:
+        """What it grades by."""
+
+    @property
     def models(self) -> Sequence[ChatModel]:
         """Every model it may call: the gate checks hosts and prices before the first call."""
 
+    @property
+    def groups(self) -> Sequence[tuple[str, ...]]:
+        """The dimensions of each unit of one case: together, all that it rates."""
+
+    def voice(self) -> str:
+        """The hash of everything but its name and the case that determines an answer."""
+
+    def describe(self) -> Mapping[str, object]:
+        """Its settings for the manifest: no secrets."""
+
     def units(self, case: Case, repeat: int) -> Sequence[Unit]:
-        """The work one repeat of one case needs."""
+        """The work one repeat of one case needs, one unit per group."""
+
+    def expected(self, unit: Unit) -> Expected | Unscored:
+        """What the unit will use, or why it cannot be asked."""
 
     async def rate(self, unit: Unit, gate: Gate) -> Sequence[Rating]:
         """One row per dimension of the unit, scored or not. Only a fatal `ModelError` is raised."""
+
+
+def make_units(rater: Rater, case: Case, repeat: int) -> list[Unit]:
+    """One unit per group of dimensions, each with the key that everything about it determines."""
+    stem = hashlib.sha256(f"{rater.voice()} {rater.name} {case.fingerprint()} {repeat}".encode())
+    units = []
+    for group in rater.groups:
+        digest = stem.copy()
+        digest.update("\0".join(group).encode())
+        units.append(Unit(rater, case, group, repeat, digest.hexdigest()))
+    return units

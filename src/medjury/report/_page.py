@@ -79,7 +79,7 @@ def _verdict(manifest: dict[str, Any], ratings: polars.DataFrame) -> str:
         parts.append(_banner(manifest["status"].upper(), [manifest["why"]]))
     reasons = []
     clinicians = ratings.filter(polars.col("rater_kind") == "clinician")["rater"].n_unique()
-    if any(judge["model"].get("kind") == "embedded" for judge in manifest["judges"]):
+    if any(model.get("kind") == "embedded" for judge in manifest["judges"] for model in judge["models"]):
         reasons.append(
             "The embedded model is there so that the whole machine runs offline on a real model. It is far too "
             "small to judge clinical text: its scores must not inform any decision."

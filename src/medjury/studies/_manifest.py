@@ -59,16 +59,12 @@ def describe(study: Study, plan: Plan, prices_as_of: str) -> dict[str, Any]:
         "judges": [
             {
                 "name": judge.name,
-                "model": dict(judge.model.identity),
-                "vendor": judge.model.vendor,
-                "host": judge.model.host,
+                "models": [
+                    {**model.identity, "name": model.name, "vendor": model.vendor, "host": model.host}
+                    for model in judge.models
+                ],
                 "settings_hash": judge.voice(),
-                "temperature": judge.temperature,
-                "seed": judge.seed,
-                "max_tokens": judge.max_tokens,
-                "explain": judge.explain,
-                "per_dimension": judge.per_dimension,
-                "reasks": judge.reasks,
+                **judge.describe(),
             }
             for judge in study.jury.judges
         ],

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument, Unscored
-from medjury.judging import Judge
-from medjury.models import PriceList, estimate_tokens
+from medjury.instruments import Unscored
+from medjury.judging import Rater
+from medjury.models import PriceList
+from medjury.studies._file import JudgePart
 from medjury.studies._study import Study
 
-# Stated assumptions for what cannot be known before asking.
-TOKENS_PER_EXPLANATION = 45
-TOKENS_PER_SCORE = 12
+# A stated assumption for what cannot be known before asking.
 SECONDS_PER_CALL = 5.0
 _MOST_SYSTEMS = 1_000
 
@@ -88,8 +87,7 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
     systems: Counter[str] = Counter()
     digest = hashlib.sha256()
     judges = study.jury.judges
-    tokens_in = dict.fromkeys((judge.name for judge in judges), 0)
-    calls = dict.fromkeys((judge.name for judge in judges), 0)
+    totals = {judge.name: [0, 0, 0] for judge in judges}
     for case in study.cases:
         count += 1
         digest.update(case.fingerprint().encode())
@@ -98,12 +96,14 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
         lacks = False
         for judge in judges:
             for unit in judge.units(case, 0):
-                request = judge.request(unit)
-                if isinstance(request, Unscored):
+                expected = judge.expected(unit)
+                if isinstance(expected, Unscored):
                     lacks = True
                     continue
-                calls[judge.name] += 1
-                tokens_in[judge.name] += sum(estimate_tokens(message.content) for message in request.messages)
+                total = totals[judge.name]
+                total[0] += expected.calls
+                total[1] += expected.tokens_in
+                total[2] += expected.tokens_out
         lacking += lacks
     if not count:
         raise MedjuryError(f"{study.settings.cases.path}: holds no case that could be read")
@@ -114,31 +114,18 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
             "name them in the file, or map your own columns with `cases: {path, mapping}`"
         )
     plans = tuple(
-        _judge_plan(study, judge, calls[judge.name], tokens_in[judge.name], prices) for judge in judges
+        _judge_plan(judge, part, [study.jury.repeats * number for number in totals[judge.name]], prices)
+        for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     skipped = int(getattr(study.cases, "skipped", 0))
     return Plan(count, skipped, dict(systems), digest.hexdigest(), lacking, plans, prices.currency)
 
 
-def _judge_plan(study: Study, judge: Judge, calls: int, tokens_in: int, prices: PriceList) -> JudgePlan:
-    repeats = study.jury.repeats
-    part = next(
-        part for part, each in zip(study.settings.judges, study.jury.judges, strict=True) if each is judge
-    )
-    calls, tokens_in = calls * repeats, tokens_in * repeats
-    groups = len(judge.groups)
-    tokens_out = calls * _answer_tokens(study.instrument, judge.explain) // groups
-    workers = 1 if judge.model.host is None else part.concurrency or 16
-    return JudgePlan(
-        judge.name,
-        calls,
-        tokens_in,
-        tokens_out,
-        prices.estimate(judge.model, tokens_in, tokens_out),
-        calls * SECONDS_PER_CALL / workers,
-    )
-
-
-def _answer_tokens(instrument: Instrument, explain: bool) -> int:
-    each = TOKENS_PER_SCORE + (TOKENS_PER_EXPLANATION if explain else 0)
-    return each * len(instrument.dimensions)
+def _judge_plan(judge: Rater, part: JudgePart, totals: Sequence[int], prices: PriceList) -> JudgePlan:
+    calls, tokens_in, tokens_out = totals
+    in_process = all(model.host is None for model in judge.models)
+    at_once = 1 if in_process else part.concurrency or 16
+    estimates = [prices.estimate(model, tokens_in, tokens_out) for model in judge.models]
+    # A rater of several models is priced at its dearest: an estimate should not flatter.
+    money = None if any(each is None for each in estimates) else max(each or 0.0 for each in estimates)
+    return JudgePlan(judge.name, calls, tokens_in, tokens_out, money, calls * SECONDS_PER_CALL / at_once)

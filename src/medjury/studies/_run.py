@@ -78,7 +78,9 @@ def run_study(
             manifest["humans"] = humans.summary
             store.write_ratings(run, humans.ratings)
         outcome = run_async(_judge(study, plan, store, run, prices, watch, retry_unscored))
-        prices_known = all(prices.price(judge.model) is not None for judge in study.jury.judges)
+        prices_known = all(
+            prices.price(model) is not None for judge in study.jury.judges for model in judge.models
+        )
         result = _conclude(study, plan, store, run, outcome, manifest, prices_known)
     if report is not None:
         report(study.output)
@@ -90,12 +92,8 @@ def study_prices(study: Study) -> PriceList:
     prices = PriceList.shipped()
     for judge, part in zip(study.jury.judges, study.settings.judges, strict=True):
         if part.price is not None:
-            prices = prices.with_price(
-                judge.model,
-                input=part.price.input,
-                output=part.price.output,
-                cached_input=part.price.cached_input,
-            )
+            for model in judge.models:
+                prices = prices.with_price(model, **part.price.model_dump())
     return prices
 
 
@@ -127,7 +125,7 @@ async def _judge(
     ))  # fmt: skip
     outcome = _Outcome(progress)
     stop = asyncio.Event()
-    models = [judge.model for judge in study.jury.judges]
+    models = [model for judge in study.jury.judges for model in judge.models]
     async with StoreDesk(store, run) as desk:
         gate = Gate(
             cache=desk,

@@ -1,0 +1,68 @@
+"""From outcomes to rows: one rating per dimension, with its share of what the calls took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.judging._rater import Unit
+from medjury.models import Answer
+from medjury.ratings import Rating, Status
+
+
+def rows_of(unit: Unit, outcomes: Mapping[str, Outcome], answers: Sequence[Answer] | None) -> list[Rating]:
+    """One row per dimension; the calls' tokens, seconds and cost are shared out so that sums stay true.
+    No call made (None) costs 0; calls that failed (none answered) cost nobody knows how much."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    rows = len(unit.dimensions)
+    known = answers is None or bool(answers)
+    replies = [answer.reply for answer in answers or ()]
+    costs = [answer.cost for answer in answers or ()]
+    cost = sum(each or 0.0 for each in costs) / rows if known and None not in costs else None
+    seconds = sum(reply.seconds for reply in replies) / rows if known else None
+    tokens_in = sum(reply.tokens_in for reply in replies)
+    tokens_out = sum(reply.tokens_out for reply in replies)
+    instrument = unit.rater.instrument
+    ratings = []
+    for index, dimension in enumerate(unit.dimensions):
+        score, status, reason, explanation = outcome_columns(outcomes[dimension])
+        ratings.append(
+            Rating(
+                item=unit.case.id,
+                system=unit.case.system,
+                rater=unit.rater.name,
+                rater_kind="judge",
+                instrument=f"{instrument.name}@{instrument.version}",
+                dimension=dimension,
+                repeat=unit.repeat,
+                score=score,
+                status=status,
+                reason=reason,
+                explanation=explanation,
+                seconds=seconds,
+                tokens_in=share(tokens_in, rows, index) if known else None,
+                tokens_out=share(tokens_out, rows, index) if known else None,
+                cost=cost,
+                created_at=now,
+                key=unit.key,
+            )
+        )
+    return ratings
+
+
+def outcome_columns(outcome: Outcome) -> tuple[float | None, Status, Reason | None, str]:
+    """An outcome as the columns score, status, reason and explanation of a rating."""
+    match outcome:
+        case Score(value, explanation):
+            return value, "scored", None, explanation
+        case NotApplicable(explanation):
+            return None, "not_applicable", None, explanation
+        case Unscored(reason, message):
+            return None, "unscored", reason, message
+
+
+def share(total: int, rows: int, index: int) -> int:
+    """Split a whole number over rows so that the parts sum to it exactly."""
+    part, rest = divmod(total, rows)
+    return part + (1 if index < rest else 0)
