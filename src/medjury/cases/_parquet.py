@@ -16,7 +16,7 @@ _LONGEST_SLICE = 65_536
 
 
 def read_parquet(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
-    """The rows of a file. Slices hold about 32 MB each: whole row groups may be far larger."""
+    """The rows of a file, in slices of about 32 MB of text. Memory holds one slice and one row group as stored."""
     import polars
 
     try:
