@@ -1,0 +1,107 @@
+"""Classification rates and the area under the curve, against R and scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics
+from tests.agreement.reference_values import reference
+
+from medjury.agreement import area_under_curve, classification, classification_rates, roc_curve
+from medjury.errors import MedjuryError
+
+R = reference("classification_metrics_auc")
+TRUTH, SAID, SCORE = (R["data"][name] for name in ("truth", "pred", "score"))
+LABELS = st.integers(2, 40).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(0, 3), min_size=n, max_size=n) for _ in range(2)])
+)
+
+
+def test_rates_equal_those_of_r() -> None:
+    found = classification(TRUTH, SAID, resamples=0)
+    names = ("sensitivity", "specificity", "precision", "f1", "accuracy", "macro_f1")
+    for name in names:
+        assert found[name].value == pytest.approx(R[name], abs=1e-12), name
+    assert area_under_curve(TRUTH, SCORE).value == pytest.approx(R["auc"], abs=1e-12)
+
+
+@given(LABELS)
+def test_rates_equal_those_of_scikit_learn(labels: tuple[list[int], list[int]]) -> None:
+    truth, said = labels
+    classes = [0, 1, 2, 3]
+    table = metrics.confusion_matrix(truth, said, labels=classes).astype(float)
+    rates = classification_rates(table)
+    assert rates["accuracy"] == pytest.approx(metrics.accuracy_score(truth, said))
+    expected = metrics.f1_score(truth, said, labels=sorted({*truth, *said}), average="macro", zero_division=0)
+    assert rates["macro_f1"] == pytest.approx(expected)
+    recalls = metrics.recall_score(truth, said, labels=sorted(set(truth)), average="macro", zero_division=0)
+    assert rates["balanced_accuracy"] == pytest.approx(recalls)
+    if len(set(truth)) > 1 and len(set(said)) > 1:
+        assert rates["mcc"] == pytest.approx(metrics.matthews_corrcoef(truth, said), abs=1e-9)
+    else:
+        assert np.isnan(rates["mcc"])
+
+
+@given(LABELS.filter(lambda labels: len({label % 2 for label in labels[0]}) == 2))
+def test_auc_equals_that_of_scikit_learn_with_ties(labels: tuple[list[int], list[int]]) -> None:
+    truth, score = [label % 2 for label in labels[0]], labels[1]
+    found = area_under_curve(truth, score)
+    assert found.value == pytest.approx(metrics.roc_auc_score(truth, score))
+    if found.low is not None:
+        assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_the_curve_runs_from_nothing_to_everything_and_its_area_is_the_auc() -> None:
+    curve = roc_curve(TRUTH, SCORE)
+    false_positives = [1 - each for each in curve.specificity]
+    assert (curve.sensitivity[0], false_positives[0]) == (0, 0)
+    assert (curve.sensitivity[-1], false_positives[-1]) == (1, 1)
+    assert np.trapezoid(curve.sensitivity, false_positives) == pytest.approx(R["auc"], abs=1e-12)
+
+
+def test_a_class_that_never_occurs_has_no_f1_and_does_not_pull_the_macro_mean() -> None:
+    found = classification([0, 1, 0, 1], [0, 1, 1, 1], classes=[0, 1, 2], resamples=200)
+    assert found["f1_class_2"].reason == "no item has this class, in truth or prediction"
+    assert found["macro_f1"].value == pytest.approx((2 / 3 + 0.8) / 2)
+
+
+def test_a_class_that_is_never_predicted_has_f1_zero() -> None:
+    found = classification([0, 1, 2, 2], [0, 1, 0, 1], classes=[0, 1, 2], resamples=200)
+    assert found["f1_class_2"].value == 0.0
+
+
+def test_words_are_classes_too_and_the_positive_one_can_be_chosen() -> None:
+    truth, said = ["safe", "harm", "harm", "safe"], ["safe", "harm", "safe", "safe"]
+    found = classification(truth, said, classes=["harm", "safe"], positive="harm", resamples=200)
+    assert (found["sensitivity"].value, found["specificity"].value) == (0.5, 1.0)
+    with pytest.raises(MedjuryError, match="not among the classes"):
+        classification(truth, said, classes=["harm", "safe"], positive="danger")
+
+
+def test_missing_labels_are_left_out_and_counted() -> None:
+    found = classification([0, 1, None, 1], [0, 1, 1, 0], classes=[0, 1], resamples=50)
+    assert found["accuracy"].n == 3
+    assert "1 of 4 pairs incomplete" in found["accuracy"].method
+
+
+def test_one_class_or_three_valued_truth_gives_a_reason_or_an_error() -> None:
+    assert area_under_curve([1, 1], [0, 1]).reason == "the truth has one class only"
+    with pytest.raises(MedjuryError, match="two values"):
+        area_under_curve([0, 1, 2], [1, 2, 3])
+    with pytest.raises(MedjuryError, match="two classes or more"):
+        classification([1, 1], [1, 1])
+
+
+def test_the_delong_interval_covers() -> None:
+    generator = np.random.default_rng(3)
+    truth = np.repeat([0, 1], 40)
+    from scipy.special import ndtr
+
+    true_area = ndtr(1 / np.sqrt(2))
+    held = 0
+    for _ in range(400):
+        estimate = area_under_curve(truth, truth + generator.standard_normal(80))
+        held += estimate.low <= true_area <= estimate.high
+    assert 0.92 <= held / 400 <= 0.98

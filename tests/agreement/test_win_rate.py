@@ -1,0 +1,66 @@
+"""Win rate over a second panel, on the reference's fixed resamples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.agreement.reference_values import reference, resample_indices
+
+from medjury.agreement import Estimate, WinRate, win_rates
+from medjury.errors import MedjuryError
+
+R = reference("bootstrap_win_rate")
+DATA = R["data"]
+NAMES = {
+    "absolute_offset": "offset_abs",
+    "rmse": "rmse",
+    "spearman": "spearman",
+    "kappa_quadratic": "kappa_quadratic_rounded",
+}
+
+
+def test_every_number_equals_the_reference_on_the_same_resamples() -> None:
+    jury = np.mean([DATA["judge1"], DATA["judge2"], DATA["judge3"]], axis=0)
+    indices = resample_indices("win_rate_indices_n30_B1000")
+    found = win_rates(DATA["primary"], jury, DATA["rescore"], scale=(1, 5), indices=indices)
+    for metric, name in NAMES.items():
+        expected, result = R["results"][name], found[metric]
+        assert isinstance(result, WinRate)
+        counts = (result.wins, result.ties, result.losses)
+        assert counts == (expected["wins"], expected["ties"], expected["losses"])
+        assert result.dropped == 1000 - expected["n_valid"]
+        assert result.rate == pytest.approx(expected["win_rate_half_ties"], abs=1e-12)
+        assert result.strict_rate == pytest.approx(expected["win_rate_strict"], abs=1e-12)
+        assert result.jury == pytest.approx(abs(expected["point_jury"]), abs=1e-9)
+        assert result.panel == pytest.approx(abs(expected["point_rescore"]), abs=1e-9)
+        assert result.delta.value == pytest.approx(expected["point_delta"], abs=1e-9)
+        assert result.mean_delta == pytest.approx(expected["mean_delta"], abs=1e-9)
+        assert (result.delta.low, result.delta.high) == pytest.approx(expected["delta_pct95"], abs=1e-9)
+
+
+def test_a_side_that_equals_the_other_ties_everywhere() -> None:
+    scores = [1, 2, 3, 4, 5, 3, 2]
+    found = win_rates(scores, [2, 2, 3, 4, 5, 3, 2], [2, 2, 3, 4, 5, 3, 2], scale=(1, 5), resamples=300)
+    for result in found.values():
+        assert isinstance(result, WinRate)
+        assert (result.rate, result.wins, result.losses) == (0.5, 0, 0)
+
+
+def test_only_items_that_all_three_scored_count() -> None:
+    found = win_rates([1, 2, 3, None], [1, 2, 3, 4], [2, None, 4, 5], scale=(1, 5), resamples=100)
+    assert isinstance(found["rmse"], WinRate)
+    assert found["rmse"].delta.n == 2
+
+
+def test_nothing_in_common_and_a_constant_side_are_undefined_with_a_reason() -> None:
+    nothing = win_rates([1, None], [None, 2], [1, 2], scale=(1, 5))["rmse"]
+    assert isinstance(nothing, Estimate)
+    assert nothing.reason == "0 items were scored by all three"
+    constant = win_rates([1, 2, 3], [2, 2, 2], [1, 2, 3], scale=(1, 5), resamples=50)["spearman"]
+    assert isinstance(constant, Estimate)
+    assert "does not exist" in constant.reason
+
+
+def test_unequal_lengths_are_refused() -> None:
+    with pytest.raises(MedjuryError, match="lengths differ"):
+        win_rates([1, 2], [1, 2, 3], [1, 2], scale=(1, 5))
