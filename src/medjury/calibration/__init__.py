@@ -1,5 +1,6 @@
 """Calibration: judges' scores turned into decisions, with cross-fitting, valid intervals and triage."""
 
+from medjury.calibration._apply import CalibratedRatings, apply_calibrations
 from medjury.calibration._automatic import AutomaticDecisions, automatic_decisions
 from medjury.calibration._before_after import Change, before_after
 from medjury.calibration._calibrator import Calibrator, Method, outside
@@ -37,6 +38,7 @@ __all__ = [
     "METHODS",
     "AppliedCalibration",
     "AutomaticDecisions",
+    "CalibratedRatings",
     "CalibrationStudy",
     "Calibrator",
     "Change",
@@ -65,6 +67,7 @@ __all__ = [
     "RoutineDisagreement",
     "SavedCalibration",
     "Triage",
+    "apply_calibrations",
     "automatic_decisions",
     "before_after",
     "calibrate",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -15,10 +15,11 @@ Unit = tuple[str, str]
 
 
 def derived_scores(
-    instrument: Instrument, judge: str, parts: Mapping[str, tuple[JudgedDimension, OutOfFold]]
+    instrument: Instrument, members: Sequence[str], parts: Mapping[str, tuple[JudgedDimension, OutOfFold]]
 ) -> dict[str, tuple[tuple[float, ...], OutOfFold]]:
-    """Reversed dimensions and composites of one judge: raw, calibrated and the reference's own, by name, with
-    the grades to round to for kappa. A unit that lacks a part of a composite has none."""
+    """Reversed dimensions and composites of one judge, or of a jury of `members`: raw, calibrated and the
+    reference's own, by name, with the grades to round to for kappa. A unit that lacks a part of a composite
+    has none."""
     units: dict[Unit, tuple[str, int]] = {}
     for part, pairs in parts.values():
         keys = zip(part.items.tolist(), part.systems.tolist(), strict=True)
@@ -27,7 +28,7 @@ def derived_scores(
         side: derived_values(
             instrument,
             units,
-            {name: _side(part, pairs, judge, side) for name, (part, pairs) in parts.items()},
+            {name: _side(part, pairs, members, side) for name, (part, pairs) in parts.items()},
         )
         for side in ("scores", "calibrated", "labels")
     }
@@ -77,8 +78,8 @@ def derived_values(
 
 
 def _side(
-    part: JudgedDimension, pairs: OutOfFold, judge: str, side: str
+    part: JudgedDimension, pairs: OutOfFold, members: Sequence[str], side: str
 ) -> tuple[JudgedDimension, Floats, Marks]:
     if side == "labels":
         return part, pairs.labels, part.label_not_applicable
-    return part, pairs.scores if side == "scores" else pairs.calibrated, part.applies_not(judge)
+    return part, pairs.scores if side == "scores" else pairs.calibrated, part.not_applicable_to(members)

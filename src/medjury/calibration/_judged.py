@@ -35,7 +35,8 @@ Marks = NDArray[np.bool_]
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedDimension:
     """One dimension of one instrument. Rows are units (one system's answer to one item); `cases` names the
-    patient, or the item where no patient is named. `labels` is the mean of the reference raters who scored
+    patient, or the item where no patient is named. `jurors` are the judges that form the jury: all but those
+    that are a jury's own rows already. `labels` is the mean of the reference raters who scored
     the unit; NaN is missing. `not_applicable` marks, for each judge, where NaN means that the dimension
     does not apply to the unit, and `label_not_applicable` where every reference rater said so."""
 
@@ -46,7 +47,9 @@ class JudgedDimension:
     systems: NDArray[np.str_]
     cases: NDArray[np.object_]
     judges: Mapping[str, Floats]
+    jurors: tuple[str, ...]
     labels: Floats
+    asked: Mapping[str, Marks]
     not_applicable: Mapping[str, Marks]
     label_not_applicable: Marks
 
@@ -56,15 +59,16 @@ class JudgedDimension:
 
     @property
     def jury(self) -> Floats:
-        """The mean of the judges where more than half of them gave a score."""
-        return jury_mean(self.judges)
+        return self.scores_of(self.jurors)
 
-    def applies_not(self, judge: str) -> Marks:
-        """Where the judge, or more than half of the jury, said that the dimension does not apply."""
-        if judge != JURY or JURY in self.not_applicable:
-            return self.not_applicable[judge]
-        votes = np.sum(list(self.not_applicable.values()), axis=0)
-        return np.asarray(2 * votes > len(self.not_applicable))
+    def scores_of(self, members: Sequence[str]) -> Floats:
+        """A judge's scores, or the mean of several where more than half of them gave one; NaN elsewhere."""
+        return jury_mean({name: self.judges[name] for name in members})
+
+    def not_applicable_to(self, members: Sequence[str]) -> Marks:
+        """Where the judge, or more than half of several, said that the dimension does not apply."""
+        votes = np.sum([self.not_applicable[name] for name in members], axis=0)
+        return np.asarray(2 * votes > len(members))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +95,8 @@ def read_judged(
 ) -> Judged:
     """From a rating table (polars, or `Rating` objects) to scores and labels.
 
-    `judges` defaults to every rater that is not a reference and, where the table says, not a clinician. The
+    `judges` defaults to every rater that is not a reference and, where the table says, neither a clinician
+    nor a text metric. The
     scale is the one given, else the instrument's; where neither is known but every score is a whole number
     from 1 to 5 (or 0 and 1), that scale is assumed and a warning says so.
     """
@@ -111,8 +116,10 @@ def read_judged(
     names = frame["dimension"].unique().sort().to_list()
     scales, warnings = _scales(frame, names, scale, known, (*chosen, *reference))
     made = grids(frame, scale=scales)
+    juries = set(frame.filter(frame["rater_kind"] == JURY)["rater"].to_list())
+    jurors = tuple(name for name in chosen if name not in juries) or chosen
     parts = tuple(
-        _part(grid, chosen, tuple(reference), label.get(grid.dimension, ""), scales[grid.dimension])
+        _part(grid, chosen, jurors, reference, label.get(grid.dimension, ""), scales[grid.dimension])
         for grid in made.grids
     )
     return Judged(parts, chosen, tuple(reference), known, made.unscored, (*warnings, *made.warnings))
@@ -130,10 +137,15 @@ def instrument_label(instrument: Instrument) -> str:
 
 
 def _part(
-    grid: Grid, judges: Sequence[str], reference: Sequence[str], instrument: str, grades: Sequence[float]
+    grid: Grid,
+    judges: Sequence[str],
+    jurors: tuple[str, ...],
+    reference: Sequence[str],
+    instrument: str,
+    grades: Sequence[float],
 ) -> JudgedDimension:
     nothing = np.full(len(grid.items), np.nan)
-    references = [grid.scores.get(name, nothing) for name in reference]
+    references = [grid.scores[name] for name in reference]
     labels = mean_of_raters(np.column_stack(references)) if references else nothing
     return JudgedDimension(
         grid.dimension,
@@ -142,8 +154,10 @@ def _part(
         grid.items,
         grid.systems,
         grid.clusters.astype(object),
-        {name: grid.scores.get(name, nothing) for name in judges},
+        {name: grid.scores[name] for name in judges},
+        jurors,
         labels,
+        {name: np.asarray(grid.states[name] != ABSENT) for name in judges},
         {name: _not_applicable(grid, (name,)) for name in judges},
         _not_applicable(grid, reference),
     )
@@ -151,7 +165,7 @@ def _part(
 
 def _not_applicable(grid: Grid, raters: Sequence[str]) -> Marks:
     """Where at least one of the raters said "not applicable" and none gave a score or failed to."""
-    states = [grid.states[name] for name in raters if name in grid.states]
+    states = [grid.states[name] for name in raters]
     if not states:
         return np.zeros(len(grid.items), dtype=bool)
     table = np.column_stack(states)
@@ -163,8 +177,8 @@ def _default_judges(frame: polars.DataFrame, reference: Sequence[str]) -> tuple[
     import polars as pl
 
     others = frame.filter(~pl.col("rater").is_in(list(reference)))
-    not_clinicians = others.filter(pl.col("rater_kind").fill_null("") != "clinician")
-    return tuple(not_clinicians["rater"].unique().sort().to_list())
+    judges = others.filter(~pl.col("rater_kind").fill_null("").is_in(["clinician", "metric"]))
+    return tuple(judges["rater"].unique().sort().to_list())
 
 
 def _of_dimensions(frame: polars.DataFrame, dimensions: Sequence[str] | None) -> polars.DataFrame:

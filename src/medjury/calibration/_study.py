@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from medjury.calibration._before_after import Change, before_after
-from medjury.calibration._calibrator import Floats, Method
+from medjury.calibration._calibrator import Method
 from medjury.calibration._composite import derived_scores
 from medjury.calibration._cross_fit import CrossFitted, OutOfFold, cross_fit
 from medjury.calibration._folds import FOLDS, case_folds
@@ -94,16 +94,11 @@ def calibrate(
     parts = _calibrated_dimensions(judged)
     fold_of = _shared_folds(parts, folds, seed)
     for part in parts:
-        scores: dict[str, tuple[tuple[str, ...], Floats]] = {
-            name: ((name,), values) for name, values in part.judges.items()
-        }
-        if len(part.judges) > 1:
-            scores[JURY] = (tuple(part.judges), part.jury)
         here = []
-        for judge, (members, values) in scores.items():
+        for judge, members in _judges(part).items():
             try:
                 fitted = cross_fit(
-                    values,
+                    part.scores_of(members),
                     part.labels,
                     cases=part.cases,
                     scale=part.scale,
@@ -160,6 +155,14 @@ def _calibrated_dimensions(judged: Judged) -> list[JudgedDimension]:
     return [part for part in judged.dimensions if part.dimension not in follows]
 
 
+def _judges(part: JudgedDimension) -> dict[str, tuple[str, ...]]:
+    """Every judge, and the jury of all jurors where the table has none of its own."""
+    found: dict[str, tuple[str, ...]] = {name: (name,) for name in part.judges}
+    if len(part.jurors) > 1 and len(part.jurors) == len(part.judges) and JURY not in found:
+        found[JURY] = part.jurors
+    return found
+
+
 def _shared_folds(parts: Sequence[JudgedDimension], folds: int, seed: int) -> dict[str, int]:
     """One split for all judges and dimensions, so that what follows from several of them is out of fold
     too."""
@@ -170,10 +173,10 @@ def _shared_folds(parts: Sequence[JudgedDimension], folds: int, seed: int) -> di
 def _jury_of_calibrated(
     part: JudgedDimension, calibrations: Sequence[JudgeCalibration], warnings: list[str]
 ) -> list[DerivedScores]:
-    judges = {each.judge: each for each in calibrations if each.judge != JURY}
-    if len(judges) < 2 or len(judges) < len(part.judges):
+    judges = {each.judge: each for each in calibrations if each.judge in part.jurors}
+    if len(judges) < 2 or len(judges) < len(part.jurors):
         return []
-    complete = ~np.isnan(np.column_stack(list(part.judges.values()))).any(axis=1)
+    complete = ~np.isnan(np.column_stack([part.judges[name] for name in part.jurors])).any(axis=1)
     left_out = int((~complete & ~np.isnan(part.jury)).sum())
     if left_out:
         warnings.append(
@@ -207,7 +210,7 @@ def _follow(judged: Judged, calibrations: Sequence[JudgeCalibration]) -> list[De
         parts = {each.part.dimension: each for each in calibrations if each.judge == judge}
         derived = derived_scores(
             judged.instrument,
-            judge,
+            next(iter(parts.values())).members,
             {name: (each.part, each.fitted.out_of_fold) for name, each in parts.items()},
         )
         found += [DerivedScores(judge, name, grades, pairs) for name, (grades, pairs) in derived.items()]
