@@ -27,8 +27,7 @@ LIKERT = [0.05, 0.1, 0.2, 0.35, 0.3]
 
 def test_width_of_an_icc_follows_bonett() -> None:
     """8 z² (1 − r)² (1 + (k − 1) r)² / (k (k − 1) w²) + 1 at r = 0.7, k = 3, w = 0.2 is 67.4; at k = 2 it is
-    100.9, to
-    which 5 r are added."""
+    100.9, to which 5 r are added."""
     assert plan_icc(0.7, 3, width=0.2).cases == 68
     assert plan_icc(0.7, 2, width=0.2).cases == 105
 

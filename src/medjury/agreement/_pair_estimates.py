@@ -98,7 +98,8 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
             estimate = made.estimate(name, reason=parts.reasons.get(name, spread))
             note = on.note if name in parts.of_grades else ""
             estimates[name] = replace(estimate, method=estimate.method + note)
-    estimates |= _at_the_edge(pair, on, estimates)
+    if settings.resamples:
+        estimates |= _at_the_edge(pair, on, estimates)
     if "offset" in estimates:
         estimates["absolute_offset"] = absolute(estimates["offset"])
     estimates |= _with_own_interval(pair, on, settings)
@@ -152,7 +153,7 @@ def _at_the_edge(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> 
         return {}
     levels = tuple(float(value) for value in on.grades.values)
     table = joint_table(on.grades.grade(pair.rows), read_scale(levels))
-    stuck = [name for name, each in estimates.items() if each.low is not None and each.low == each.high]
+    stuck = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low == each.high]
     exact = {name: at_the_edge(name, table, levels) for name in stuck}
     return {name: found for name, found in exact.items() if found is not None}
 

@@ -52,6 +52,16 @@ ORDER = (
     *CHANCE,
     *OVERALL,
 )
+BY_SYSTEM = (
+    *(f"{name}_between_systems" for name in get_args(Correlation)),
+    *(
+        f"{name}_{kind}"
+        for kind in ("within_systems", "system_mean_baseline")
+        for name in ("pearson", "spearman")
+    ),
+    "pearson_minus_system_baseline",
+    "spearman_minus_system_baseline",
+)
 # Tau compares every pair of distinct rows; beyond this many products it gets fewer resamples, and says so.
 TAU_PRODUCTS = 4e10
 _MOST_CLASSES = 12

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medjury.agreement._agreement_table import AgreementRow, AgreementTable
+from medjury.agreement._classification import BINARY
 from medjury.agreement._clean import clean_rows
 from medjury.agreement._consensus import ConsensusRule, consensus_of
 from medjury.agreement._design import CONSENSUS, JURY, By, Design, JuryRule, Level
 from medjury.agreement._grades import GradesArgument
 from medjury.agreement._grid import ABSENT, SCORED, UNSCORED, Grid, Grids, RepeatRule, grids
 from medjury.agreement._human_rows import human_rows
+from medjury.agreement._many_raters import MANY_RATER_STATISTICS
 from medjury.agreement._pair import Settings
 from medjury.agreement._pair_rows import pair_rows
+from medjury.agreement._pair_statistics import BY_SYSTEM, ORDER
 from medjury.agreement._safety_rows import severe_error_rows, win_rate_rows
 from medjury.agreement._severe_errors import GAP, THRESHOLD
 from medjury.agreement._spelling import look_alikes
@@ -110,8 +113,7 @@ def agreement(
     tasks = [task for grid in made.grids for task in _tasks(_with_groups(grid, design, unscored), design)]
     for part in side_by_side(tasks):
         rows += part
-    if statistics is not None:
-        _check_statistics(statistics, rows)
+    _check_statistics(design.settings, rows)
     if not any(row.estimate.defined for row in rows):
         warnings.append(_nothing_in_common(made, design))
     return AgreementTable(tuple(rows), (*made.warnings, *warnings), _notes(made, design), unscored)
@@ -210,11 +212,12 @@ def _check_systems(made: Grids, design: Design) -> None:
         )
 
 
-def _check_statistics(statistics: Sequence[str], rows: Sequence[AgreementRow]) -> None:
-    known = sorted({row.statistic for row in rows})
-    for name in statistics:
-        if name not in known:
-            hint = nearest(name, known) if known else "the table would be empty"
+def _check_statistics(settings: Settings, rows: Sequence[AgreementRow]) -> None:
+    found = {row.statistic for row in rows}
+    for name in sorted(settings.statistics or ()):
+        if name not in found:
+            known = sorted({*ORDER, *BINARY, *BY_SYSTEM, *MANY_RATER_STATISTICS, "auc", *found})
+            hint = "these ratings do not give it" if name in known else nearest(name, known)
             raise MedjuryError(f"the table has no statistic {name!r}; {hint}")
 
 

@@ -1,0 +1,461 @@
+"""From a table of ratings to the table of agreement."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.agreement.rating_rows import likert, long_table
+
+from medjury.agreement import AgreementTable, agreement, cohen_kappa, fleiss_kappa, icc, spearman
+from medjury.errors import MedjuryError
+from medjury.ratings import Rating
+
+FIRST_NAMES = [
+    "dimension",
+    "reference",
+    "compare",
+    "statistic",
+    "value",
+    "low",
+    "high",
+    "n",
+    "n_unscored",
+    "method",
+]
+STABLE = {
+    "exact_match", "offset", "rmse", "pearson", "spearman", "kendall_tau_b", "kappa", "kappa_linear",
+    "kappa_quadratic", "icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k", "icc_3_k_z",
+    "krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "gwet_ac1",
+    "gwet_ac2_quadratic", "fleiss_kappa", "macro_f1", "accuracy",
+}  # fmt: skip
+
+
+def rating(item: str, rater: str, score: float | None, reason: str | None = None, repeat: int = 0) -> Rating:
+    status = "scored" if score is not None else "unscored"
+    return Rating(
+        item,
+        "",
+        rater,
+        "judge",
+        "",
+        "quality",
+        repeat,
+        score,
+        status,
+        reason,
+        "",
+        None,
+        None,
+        None,
+        None,
+        "",
+        "",
+    )
+
+
+def test_every_stable_name_is_there_once_for_a_pair_and_values_equal_the_functions() -> None:
+    scores = likert(0, 60, human=0.6, judge=0.9)
+    table = agreement(long_table(scores), reference="human", compare="judge", scale=(1, 5), resamples=500)
+    names = [row.statistic for row in table.rows]
+    assert set(names) >= STABLE
+    assert len(names) == len(set(names))
+    human, judge = scores["human"], scores["judge"]
+    assert table.find("kappa_quadratic").estimate.value == pytest.approx(
+        cohen_kappa(human, judge, scale=range(1, 6), weights="quadratic", resamples=0).value
+    )
+    assert table.find("spearman").estimate.value == pytest.approx(spearman(human, judge, resamples=0).value)
+    found, expected = table.find("icc_2_1").estimate, icc(np.column_stack([human, judge]), "icc_2_1")
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (expected.value, expected.low, expected.high)
+    )
+
+
+def test_json_has_stable_names_first_and_never_a_nan() -> None:
+    frame = long_table({"human": [3, 3, 3, 3], "judge": [3, 3, 3, 3]})
+    text = agreement(frame, reference="human", scale=(1, 5), resamples=50).to_json()
+    rows = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
+    assert list(rows[0])[:10] == FIRST_NAMES
+    undefined = {row["statistic"]: row["reason"] for row in rows if row["value"] is None}
+    assert undefined["spearman"] == "each rater gave every item the same score"
+    assert "kappa" in undefined
+    assert all(row["reason"] for row in rows if row["value"] is None)
+
+
+def test_rating_objects_and_frames_give_the_same_table() -> None:
+    scores = {"human": [1, 2, 3, 4, 5, 2], "judge": [1, 3, 3, 4, 4, 2]}
+    objects = [rating(f"item {i}", who, s) for who, some in scores.items() for i, s in enumerate(some)]
+    options = {"reference": "human", "compare": "judge", "scale": (1, 5), "resamples": 200}
+    assert agreement(objects, **options).to_json() == agreement(long_table(scores), **options).to_json()
+
+
+def test_n_unscored_coverage_and_absent_rows_are_counted_apart() -> None:
+    frame = long_table({"human": [1, 2, 3, 4, 5, 1], "judge": [1, 2, 3, None, None, 2]})
+    frame = frame.filter(~((pl.col("rater") == "judge") & (pl.col("item") == "item 5")))
+    table = agreement(frame, reference="human", scale=(1, 5), resamples=0)
+    counts = table.find("rmse").counts
+    assert (counts.n, counts.n_unscored, counts.n_absent, counts.coverage) == (3, 2, 1, 0.5)
+    assert table.unscored == {"judge": {"missing": 2}}
+
+
+def test_not_applicable_is_no_failure() -> None:
+    frame = long_table({"human": [1, 2, None], "judge": [1, 2, 3]}).with_columns(
+        pl.Series("status", ["scored", "scored", "not_applicable", "scored", "scored", "scored"])
+    )
+    counts = agreement(frame, reference="human", scale=(1, 5), resamples=0).find("rmse").counts
+    assert (counts.n, counts.n_unscored, counts.n_not_applicable) == (2, 0, 1)
+
+
+def test_repeats_become_their_mean_or_median_and_their_spread_is_kept() -> None:
+    objects = [rating(f"item {i}", "human", s) for i, s in enumerate([1, 2, 3])]
+    for i, repeats in enumerate([(1, 1, 4), (2, 2, 2), (3, None, 5)]):
+        objects += [
+            rating(f"item {i}", "judge", s, None if s is not None else "timeout", r)
+            for r, s in enumerate(repeats)
+        ]
+    by_mean = agreement(objects, reference="human", scale=(1, 5), resamples=0)
+    assert by_mean.find("offset").estimate.value == pytest.approx((1 + 0 + 1) / 3)
+    spread = by_mean.find("repeat_sd").estimate
+    assert spread.value == pytest.approx((math.sqrt(3) + 0 + math.sqrt(2)) / 3)
+    assert by_mean.unscored == {"judge": {"timeout": 1}}
+    by_median = agreement(objects, reference="human", scale=(1, 5), repeats="median", resamples=0)
+    assert by_median.find("offset").estimate.value == pytest.approx((0 + 0 + 1) / 3)
+
+
+def test_several_references_give_each_human_the_consensus_and_the_humans_own_agreement() -> None:
+    scores = likert(1, 60, a=0.5, b=0.5, c=0.5, judge=0.6)
+    table = agreement(
+        long_table(scores), reference=["a", "b", "c"], compare="judge", scale=(1, 5), resamples=200
+    )
+    pairs = {(row.reference, row.compare) for row in table.rows if row.statistic == "kappa_quadratic"}
+    assert pairs >= {
+        ("a", "judge"), ("b", "judge"), ("c", "judge"), ("consensus", "judge"), ("a", "b"), ("a", "c"), ("b", "c"),
+        ("each reference", "judge"), ("each reference", "the other references"),
+    }  # fmt: skip
+    together = np.column_stack([scores[name] for name in "abc"])
+    fleiss = table.find("fleiss_kappa", reference="a + b + c", compare="among references").estimate
+    assert fleiss.value == pytest.approx(fleiss_kappa(together, scale=range(1, 6)).value)
+    pairwise = [table.find("spearman", reference=x, compare=y).estimate.value for x, y in ("ab", "ac", "bc")]
+    mean = table.find("spearman", reference="each reference", compare="the other references").estimate.value
+    assert mean == pytest.approx(np.mean(pairwise))
+    assert table.find("alternative_annotator_winning_rate").estimate.value is not None
+    assert table.find("icc_2_1_change_added").p_value is not None
+    assert {row.reference for row in table.rows if row.statistic == "icc_2_1_change_replaced"} == {
+        "a",
+        "b",
+        "c",
+    }
+
+
+def test_a_margin_asks_for_non_inferiority() -> None:
+    scores = likert(2, 300, a=0.6, b=0.6, judge=0.3)
+    table = agreement(
+        long_table(scores), reference=["a", "b"], compare="judge", scale=(1, 5), margin=0.1, resamples=500
+    )
+    row = table.find("non_inferiority_spearman")
+    assert "margin 0.1: non-inferior" in row.estimate.method
+    assert row.p_value < 0.05
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("mean", 8 / 3), ("median", 3.0), ("majority", 3.0)])
+def test_consensus_rules(rule: str, expected: float) -> None:
+    frame = long_table({"a": [3, 1], "b": [3, 2], "c": [2, 3], "judge": [3, 2]})
+    table = agreement(
+        frame, reference=["a", "b", "c"], compare="judge", consensus=rule, scale=(1, 5), resamples=0
+    )
+    row = table.find("offset", reference="consensus")
+    if rule == "majority":
+        assert (row.estimate.n, row.counts.n_unscored) == (1, 1)
+        assert table.unscored["consensus"] == {"tie": 1}
+    else:
+        assert row.estimate.value == pytest.approx(((3 - expected) + (2 - 2)) / 2)
+
+
+def test_an_adjudicator_settles_disagreements() -> None:
+    frame = long_table(
+        {"a": [0, 0, 1, 2], "b": [0, 1, 2, 2], "final": [None, 1, None, None], "judge": [0, 1, 1, 2]}
+    )
+    frame = frame.filter(~((pl.col("rater") == "final") & pl.col("score").is_null()))
+    table = agreement(
+        frame, reference=["a", "b"], compare="judge", consensus="adjudicated", adjudicator="final", scale=(0, 2),
+        resamples=0,
+    )  # fmt: skip
+    row = table.find("exact_match", reference="consensus", compare="judge")
+    assert (row.estimate.value, row.estimate.n, row.counts.n_unscored) == (1.0, 3, 1)
+
+
+def test_a_rater_compared_with_a_consensus_that_contains_it_is_marked() -> None:
+    frame = long_table(likert(3, 30, a=0.5, b=0.5, c=0.5))
+    table = agreement(
+        frame, reference=["a", "b", "c"], compare=["a"], consensus="majority", scale=(1, 5), resamples=0
+    )
+    assert "contains this rater" in table.find("kappa", reference="consensus", compare="a").estimate.method
+
+
+def test_the_jury_is_scored_where_all_jurors_are_and_leaves_out_panel_and_clinicians() -> None:
+    scores = {"human": [1, 2, 3, 4], "a": [1, 2, 4, 4], "b": [2, 2, None, 5], "panel": [1, 1, 1, 1]}
+    frame = long_table(scores).with_columns(
+        pl.when(pl.col("rater").is_in(["a", "b"]))
+        .then(pl.lit("judge"))
+        .otherwise(pl.lit("clinician"))
+        .alias("rater_kind")
+    )
+    table = agreement(frame, reference="human", jury="mean", panel="panel", scale=(1, 5), resamples=0)
+    row = table.find("offset", compare="jury")
+    assert row.estimate.value == pytest.approx((0.5 + 0 + 0.5) / 3)
+    assert row.counts.n_unscored == 1
+    assert "jury: mean of a, b, where all of them scored" in table.notes
+
+
+def test_a_second_panel_brings_win_rates_and_severe_errors_with_counts_and_two_priors() -> None:
+    scores = likert(4, 60, human=0.3, jury=0.5, panel=1.2)
+    scores["panel"][30:] = [None] * 30
+    table = agreement(
+        long_table(scores, dimension="safety"), reference="human", compare="jury", panel="panel", severe="safety",
+        scale=(1, 5), resamples=300,
+    )  # fmt: skip
+    assert table.find("win_rate_rmse", compare="jury").estimate.n == 30
+    assert "ties" in table.find("win_rate_offset", compare="jury").estimate.method
+    rate = table.find("severe_error_rate", compare="jury").estimate
+    assert "scored 2 or less" in rate.method
+    assert rate.low is not None
+    for name in ("flat", "jeffreys", "paired_flat", "paired_jeffreys"):
+        row = table.find(f"severe_error_lower_{name}", compare="jury").estimate
+        assert 0 <= row.value <= 1
+        assert " of " in row.method
+    with pytest.raises(LookupError):
+        table.find("severe_error_rate", compare="human")
+
+
+def test_dimensions_can_be_chosen_or_pooled() -> None:
+    one = long_table(likert(5, 20, human=0.5, judge=0.5), dimension="accuracy")
+    two = long_table(likert(6, 20, human=0.5, judge=0.5), dimension="clarity")
+    both = pl.concat([one, two])
+    assert {row.dimension for row in agreement(both, reference="human", scale=(1, 5), resamples=0).rows} == {
+        "accuracy", "clarity",
+    }  # fmt: skip
+    chosen = agreement(both, reference="human", dimension="clarity", scale=(1, 5), resamples=0)
+    assert {row.dimension for row in chosen.rows} == {"clarity"}
+    pooled = agreement(both, reference="human", by="all", scale=(1, 5), resamples=100)
+    row = pooled.find("icc_3_k")
+    assert (row.dimension, row.estimate.n) == ("all", 40)
+    assert "20 clusters" in row.estimate.method
+
+
+def test_by_system_gives_a_block_per_system_and_the_system_means() -> None:
+    systems = [f"s{place % 3}" for place in range(60)]
+    frame = long_table(likert(7, 60, human=0.5, judge=0.5), systems=systems)
+    table = agreement(frame, reference="human", by="system", scale=(1, 5), resamples=50)
+    assert {row.system for row in table.rows} == {"", "s0", "s1", "s2"}
+    assert table.find("spearman", system="s1").estimate.n == 20
+    assert table.find("spearman", level="system").estimate.n == 3
+
+
+def test_a_text_metric_is_on_no_scale() -> None:
+    scores = likert(8, 40, human=0.5, rouge=0.5)
+    scores["rouge"] = [value / 37 for value in scores["rouge"]]
+    frame = long_table(scores).with_columns(
+        pl.when(pl.col("rater") == "rouge")
+        .then(pl.lit("metric"))
+        .otherwise(pl.lit("clinician"))
+        .alias("rater_kind")
+    )
+    table = agreement(frame, reference="human", scale=(1, 5), resamples=50)
+    assert {row.statistic for row in table.rows} == {"pearson", "spearman", "kendall_tau_b", "icc_3_k_z"}
+    assert table.find("icc_3_k_z").estimate.n == 40
+    assert table.warnings == ()
+
+
+def test_a_binary_reference_has_sensitivity_f1_and_auc() -> None:
+    truth = [0, 0, 1, 1, 1, 0, 1, 0] * 4
+    said = [0, 1, 1, 1, 0, 0, 1, 0] * 4
+    table = agreement(
+        long_table({"human": truth, "judge": said}), reference="human", scale=(0, 1), resamples=500
+    )
+    names = {row.statistic for row in table.rows}
+    assert names >= {"sensitivity", "specificity", "precision", "recall", "f1", "auc"}
+    assert table.find("f1").estimate.value == pytest.approx(0.75)
+    assert "BCa" in table.find("f1").estimate.method
+    assert "DeLong" in table.find("auc").estimate.method
+
+
+def test_a_rate_of_zero_or_one_has_an_interval_with_a_width() -> None:
+    table = agreement(
+        long_table({"human": [1, 2, 3, 1, 2, 3], "judge": [1, 2, 1, 1, 2, 2]}), reference="human", scale=(1, 3),
+        resamples=200,
+    )  # fmt: skip
+    never = table.find("f1_class_3").estimate
+    assert (never.value, never.low) == (0.0, 0.0)
+    assert never.high > 0.5
+
+
+def test_statistics_can_be_chosen_and_an_unknown_one_is_refused() -> None:
+    frame = long_table(likert(9, 20, human=0.5, judge=0.5))
+    table = agreement(frame, reference="human", scale=(1, 5), statistics=["kappa", "rmse"], resamples=50)
+    assert [row.statistic for row in table.rows] == ["rmse", "kappa"]
+    with pytest.raises(MedjuryError, match="did you mean 'kappa'"):
+        agreement(frame, reference="human", scale=(1, 5), statistics=["kapa"], resamples=0)
+
+
+def test_the_scale_comes_from_a_built_in_instrument_named_in_the_ratings() -> None:
+    scores = {"human": [1, 2, 3, 4], "judge": [1, 2, 4, 4]}
+    frame = long_table(scores, dimension="accurate").with_columns(instrument=pl.lit("pdsqi9"))
+    table = agreement(frame, reference="human", resamples=0)
+    assert table.find("gwet_ac1").estimate.defined
+    assert "scale taken from instrument pdsqi9" in table.notes
+
+
+def test_the_result_can_be_shown_as_text_html_and_frame() -> None:
+    frame = long_table({"human": [1, 2, 3, 3], "<b>": [1, 2, 3, None]})
+    table = agreement(frame, reference="human", scale=(1, 5), resamples=50)
+    assert isinstance(table, AgreementTable)
+    text = table.text()
+    assert "quality · reference human · level item" in text
+    assert "unscored ratings of <b>: 1 missing" in text
+    assert "(Landis-Koch convention)" in text
+    assert "&lt;b&gt;" in table._repr_html_()
+    assert "<b>" not in table._repr_html_()
+    assert table.frame().columns[:10] == FIRST_NAMES
+    assert table.frame()["value"].is_nan().any() is False
+
+
+# Bad input
+
+
+def test_a_constant_rater_is_undefined_where_spread_is_needed() -> None:
+    table = agreement(
+        long_table({"human": [1, 2, 3, 4], "judge": [3, 3, 3, 3]}),
+        reference="human",
+        scale=(1, 5),
+        resamples=100,
+    )
+    for name in ("pearson", "spearman", "kendall_tau_b", "icc_3_k_z"):
+        assert table.find(name).estimate.reason == "the second rater gave every item the same score"
+    assert table.find("rmse").estimate.defined
+
+
+@pytest.mark.parametrize("scores", [[[4], [4]], [[4], [2]]])
+def test_one_item_is_undefined_or_has_no_interval(scores: list[list[int]]) -> None:
+    table = agreement(
+        long_table({"human": scores[0], "judge": scores[1]}), reference="human", scale=(1, 5), resamples=100
+    )
+    assert table.find("spearman").estimate.reason == "only one item was scored by both raters"
+    exact = table.find("offset").estimate
+    assert exact.defined
+    assert exact.low is None
+    assert "one cluster" in exact.method or "no interval" in exact.method
+
+
+def test_no_overlap_shows_ids_of_both_sides() -> None:
+    left = long_table({"human": [1, 2, 3]}, items=["1", "2", "3"])
+    right = long_table({"judge": [1, 2, 3]}, items=["01", "02", "03"])
+    table = agreement(pl.concat([left, right]), reference="human", scale=(1, 5), resamples=10)
+    assert not any(row.estimate.defined for row in table.rows)
+    assert all(row.estimate.reason == "no item was scored by both raters" for row in table.rows)
+    assert any("'01'" in warning and "'1'" in warning for warning in table.warnings)
+
+
+def test_all_missing_is_undefined_and_counted() -> None:
+    table = agreement(
+        long_table({"human": [1, 2, 3], "judge": [None, None, None]}),
+        reference="human",
+        scale=(1, 5),
+        resamples=10,
+    )
+    assert not any(row.estimate.defined for row in table.rows)
+    assert table.rows[0].counts.n_unscored == 3
+
+
+def test_scores_off_the_scale_are_unscored_and_warned_of() -> None:
+    table = agreement(
+        long_table({"human": [1, 2, 3, 4, 6], "judge": [1, 2, 3, 4, 5]}),
+        reference="human",
+        scale=(1, 5),
+        resamples=0,
+    )
+    assert table.unscored == {"human": {"out_of_range": 1}}
+    assert table.find("rmse").estimate.n == 4
+    assert any("off the scale 1 to 5" in warning for warning in table.warnings)
+
+
+def test_most_scores_off_the_scale_means_the_scale_is_wrong() -> None:
+    frame = long_table({"human": [10, 20, 30], "judge": [10, 20, 40]})
+    with pytest.raises(MedjuryError, match=r"probably wrong. Scores run from 10 to 40"):
+        agreement(frame, reference="human", scale=(1, 5))
+
+
+def test_duplicate_rows_are_refused_with_their_place() -> None:
+    frame = long_table({"human": [1, 2], "judge": [1, 2]})
+    with pytest.raises(MedjuryError, match="in rows 1, 5"):
+        agreement(pl.concat([frame, frame[:1]]), reference="human", scale=(1, 5))
+
+
+def test_nan_and_text_in_the_score_column_are_unscored_with_their_reason() -> None:
+    frame = pl.DataFrame(
+        {
+            "item": ["1", "2", "3", "4", "1", "2", "3", "4"],
+            "rater": ["human"] * 4 + ["judge"] * 4,
+            "dimension": ["quality"] * 8,
+            "score": ["1", "2", "3", "4", "1", "NaN", "four", ""],
+        }
+    )
+    table = agreement(frame, reference="human", scale=(1, 5), resamples=0)
+    assert table.unscored == {"judge": {"missing": 2, "parse": 1}}
+    assert table.find("rmse").estimate.n == 1
+
+
+def test_a_rater_spelled_two_ways_is_warned_of() -> None:
+    frame = long_table({"human": [1, 2, 3], "GPT-4o": [1, 2, 3], "gpt4o": [1, 2, 3]})
+    table = agreement(frame, reference="human", scale=(1, 5), resamples=0)
+    assert any("'GPT-4o' and 'gpt4o'" in warning for warning in table.warnings)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reference": "humann"}, "did you mean 'human'"),
+        ({"reference": "human", "compare": "human"}, "cannot be compared with itself"),
+        ({"reference": "human", "dimension": "qualty"}, "did you mean 'quality'"),
+        ({"reference": "human", "level": "system"}, "fewer than two systems"),
+        ({"reference": "human", "jury": "mean"}, "a jury needs two or more"),
+        ({"reference": "human", "margin": 0.1}, "needs two or more references"),
+        ({"reference": "human", "consensus": "adjudicated"}, "go together"),
+        ({"reference": "human", "severe": "safety"}, "severe errors are asked for 'safety'"),
+        ({"reference": "human", "by": "vendor"}, "by cannot be 'vendor'"),
+        ({"reference": "human", "scale": {"qualty": (1, 5)}}, "a scale is given for 'qualty'"),
+        ({"reference": "human", "resamples": -1}, "cannot be -1"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(options: dict[str, object], message: str) -> None:
+    frame = long_table({"human": [1, 2, 3], "judge": [1, 2, 3]})
+    with pytest.raises(MedjuryError, match=message):
+        agreement(frame, **{"scale": (1, 5), **options})
+
+
+def test_missing_columns_empty_names_and_empty_tables_are_refused() -> None:
+    frame = long_table({"human": [1, 2], "judge": [1, 2]})
+    with pytest.raises(MedjuryError, match="lack the column rater"):
+        agreement(frame.drop("rater"), reference="human")
+    with pytest.raises(MedjuryError, match="no rows"):
+        agreement(frame[:0], reference="human")
+    with pytest.raises(MedjuryError, match="no item, first in row 1"):
+        agreement(frame.with_columns(item=pl.lit(" ")), reference="human")
+    with pytest.raises(MedjuryError, match="not int"):
+        agreement(7, reference="human")
+
+
+def test_a_status_that_contradicts_the_score_is_refused() -> None:
+    frame = long_table({"human": [1, 2], "judge": [1, 2]})
+    with pytest.raises(MedjuryError, match="there is a score"):
+        agreement(frame.with_columns(status=pl.lit("unscored")), reference="human")
+    with pytest.raises(MedjuryError, match="status 'ok' is unknown"):
+        agreement(frame.with_columns(status=pl.lit("ok")), reference="human")
+
+
+def test_an_item_of_two_patients_is_refused() -> None:
+    frame = long_table({"human": [1], "judge": [1]}).with_columns(patient=pl.Series(["p1", "p2"]))
+    with pytest.raises(MedjuryError, match="2 patients"):
+        agreement(frame, reference="human", scale=(1, 5))
