@@ -3,7 +3,10 @@
 from medjury.ratings._desk import StoreDesk
 from medjury.ratings._export import EXPORT_FORMATS, write_ratings
 from medjury.ratings._frame import rating_frame, ratings_from_frame
+from medjury.ratings._import import ImportedRatings, import_ratings, open_pseudonyms, read_ratings
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
+from medjury.ratings._problems import ImportReport, Problem, RatingsError
+from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._store import RatingCount, RunRecord, Spent, Store, open_store
 from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked
@@ -13,10 +16,15 @@ __all__ = [
     "EXPORT_FORMATS",
     "Busy",
     "Claimed",
+    "ImportReport",
+    "ImportedRatings",
     "Owner",
+    "Problem",
+    "Pseudonyms",
     "RaterKind",
     "Rating",
     "RatingCount",
+    "RatingsError",
     "RunRecord",
     "Spent",
     "Status",
@@ -26,9 +34,13 @@ __all__ = [
     "StoreFull",
     "StoreLocked",
     "StoredReply",
+    "import_ratings",
+    "key_file_beside",
     "new_owner",
+    "open_pseudonyms",
     "open_store",
     "rating_frame",
     "ratings_from_frame",
+    "read_ratings",
     "write_ratings",
 ]

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from medjury.instruments import TRANSIENT, Reason
@@ -93,6 +94,11 @@ class Store:
     def place(self) -> str:
         """Where the store is, for messages; a password is not shown."""
         return self._database.place
+
+    @property
+    def path(self) -> Path | None:
+        """The store's file, where it is one."""
+        return self._database.path
 
     # Writing
 

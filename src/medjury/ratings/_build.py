@@ -1,0 +1,245 @@
+"""Turns entries into ratings, or into problems: every check of an import is made here, on every row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Literal, get_args
+
+from medjury.documents import nearest
+from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.ratings._cell import Scale, read_cell, scale_of
+from medjury.ratings._entries import Entry
+from medjury.ratings._known_cases import KnownCases
+from medjury.ratings._problems import ImportReport, Problem, short
+from medjury.ratings._pseudonyms import Pseudonyms
+from medjury.ratings._rating import RaterKind, Rating, Status
+from medjury.ratings._source import Source
+from medjury.ratings._table import is_blank
+
+OnBad = Literal["refuse", "unscored"]
+OnUnknown = Literal["refuse", "drop"]
+
+
+@dataclass(slots=True)
+class Builder:
+    """Collects the ratings of an import, and all that is wrong with them."""
+
+    report: ImportReport
+    now: str
+    instrument: Instrument | None = None
+    cases: KnownCases | None = None
+    pseudonyms: Pseudonyms | None = None
+    on_bad: OnBad = "refuse"
+    on_unknown: OnUnknown = "refuse"
+    ratings: list[Rating] = field(default_factory=list)
+    raters: Counter[str] = field(default_factory=Counter)
+    unchecked: set[str] = field(default_factory=set)  # dimensions without a scale
+    _seen: dict[tuple[object, ...], tuple[Outcome, str]] = field(default_factory=dict)
+    _contents: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+
+    def add(self, entry: Entry, source: Source) -> None:
+        """Take one entry of a file."""
+        try:
+            outcome = self._outcome(entry, source)
+            if outcome is None:
+                self.report.not_rated += 1
+                return
+            self._keep(self._rating(entry, outcome, source.rater_kind), entry)
+        except _RefusedEntry as refused:
+            self._problem(entry, *refused.args)
+        except _UnknownItem:
+            self.report.unknown_items += 1
+
+    def add_rating(self, rating: Rating, entry: Entry) -> None:
+        """Take one rating that was read whole."""
+        try:
+            self._check_score(rating)
+            system, rater = self._who(rating.item, rating.system, rating.rater, rating.rater_kind, entry)
+            self._keep(replace(rating, system=system, rater=rater), entry)
+        except _RefusedEntry as refused:
+            self._problem(entry, *refused.args)
+        except _UnknownItem:
+            self.report.unknown_items += 1
+
+    def _keep(self, rating: Rating, entry: Entry) -> None:
+        place = f"{entry.file}, row {entry.row}"
+        identity = (
+            rating.item,
+            rating.system,
+            rating.rater,
+            rating.instrument,
+            rating.dimension,
+            rating.repeat,
+        )
+        said, where = self._seen.setdefault(identity, (rating.outcome, place))
+        if where is not place:
+            if said != rating.outcome:
+                raise _RefusedEntry(f"is rated a second time, otherwise than in {where}: keep one of them")
+            self.report.duplicates += 1
+            return
+        self._count(rating)
+        self.ratings.append(rating)
+
+    def _who(self, item: str, system: str, rater: str, kind: str, entry: Entry) -> tuple[str, str]:
+        """The system and the rater as they enter the ratings, after the checks on them."""
+        if self.cases is not None:
+            try:
+                system = self.cases.system_of(item, system)
+            except LookupError as error:
+                if self.on_unknown == "drop":
+                    raise _UnknownItem from None
+                raise _RefusedEntry(f"item {item!r} {error.args[0]}", "item") from None
+        self._check_content(item, system, entry)
+        self.raters[rater] += 1
+        if self.pseudonyms is not None and kind == "clinician":
+            rater = self.pseudonyms.pseudonym(rater)
+        return system, rater
+
+    def _outcome(self, entry: Entry, source: Source) -> Outcome | None:
+        """What the entry says; a bad score is a problem or an unscored row, as was asked for."""
+        dimension = entry.fields.get("dimension", "")
+        if not dimension:
+            raise _RefusedEntry("has no dimension", "dimension")
+        said = self._said(entry)
+        if said is not None:
+            return said
+        outcome: Outcome | None = entry.failure
+        if outcome is None:
+            outcome = read_cell(entry.cell, self._scale(dimension, source), source.codes(dimension))
+        if isinstance(outcome, Unscored):
+            if self.on_bad == "refuse":
+                self._problem(entry, outcome.message)
+            return Unscored(outcome.reason, f"{short(entry.cell)} {outcome.message}")
+        if isinstance(outcome, Score) and entry.explanation:
+            return Score(outcome.value, entry.explanation)
+        return outcome if outcome is None or isinstance(outcome, Score) else NotApplicable(entry.explanation)
+
+    def _said(self, entry: Entry) -> Outcome | None:
+        """What the columns `status` and `reason` say, where they say that there is no score."""
+        status = entry.fields.get("status")
+        if status is None:
+            return None
+        if status not in get_args(Status):
+            raise _RefusedEntry(f"status {status!r}: {nearest(status, get_args(Status))}", "status")
+        if (status == "scored") == is_blank(entry.cell):
+            raise _RefusedEntry(f"status {status}, but the score is {short(entry.cell)}", "status")
+        if status == "scored":
+            return None
+        if status == "not_applicable":
+            return NotApplicable(entry.explanation)
+        reason, reasons = entry.fields.get("reason", ""), [each.value for each in Reason]
+        if reason not in reasons:
+            raise _RefusedEntry(f"reason {reason!r}: {nearest(reason, reasons)}", "reason")
+        return Unscored(Reason(reason), entry.explanation)
+
+    def _scale(self, dimension: str, source: Source) -> Scale | None:
+        scale = source.scale(dimension)
+        if self.instrument is not None:
+            try:
+                return scale_of(self.instrument.dimension(dimension))
+            except KeyError:
+                if dimension not in source.scales:
+                    hint = nearest(dimension, [each.name for each in self.instrument.dimensions])
+                    message = f"{self.instrument.name} has no dimension {dimension!r}; {hint}"
+                    raise _RefusedEntry(message, "dimension") from None
+        if scale is None:
+            self.unchecked.add(dimension)
+        return scale
+
+    def _rating(self, entry: Entry, outcome: Outcome, kind: RaterKind) -> Rating:
+        fields = entry.fields
+        for name in ("item", "rater"):
+            if not fields.get(name):
+                raise _RefusedEntry(f"has a rating, but no {name}", name)
+        given = fields.get("rater_kind", kind)
+        if given not in get_args(RaterKind):
+            raise _RefusedEntry(f"rater_kind {given!r}: {nearest(given, get_args(RaterKind))}", "rater_kind")
+        repeat, seconds = fields.get("repeat", "0"), fields.get("seconds")
+        if not repeat.isascii() or not repeat.isdigit():
+            raise _RefusedEntry(f"repeat {short(repeat)} is not a whole number", "repeat")
+        try:
+            measured = None if seconds is None else float(seconds) / entry.share
+        except ValueError:
+            raise _RefusedEntry(f"seconds {short(seconds)} is not a number", "seconds") from None
+        instrument = fields.get("instrument") or self._label()
+        system, rater = self._who(fields["item"], fields.get("system", ""), fields["rater"], given, entry)
+        score, reason, explanation = None, None, ""
+        if isinstance(outcome, Score):
+            score, explanation = outcome.value, outcome.explanation
+        elif isinstance(outcome, Unscored):
+            reason, explanation = outcome.reason, outcome.message
+        else:
+            explanation = outcome.explanation
+        return Rating(
+            fields["item"], system, rater, given, instrument,  # type: ignore[arg-type]
+            fields["dimension"], int(repeat), score, _status(outcome), reason, explanation, measured,
+            None, None, None, self.now, rating_key(fields["item"], system, rater, instrument, int(repeat)),
+        )  # fmt: skip
+
+    def _label(self) -> str:
+        return f"{self.instrument.name}@{self.instrument.version}" if self.instrument else ""
+
+    def _check_score(self, rating: Rating) -> None:
+        """A score of a table that we wrote is on the scale too, where the instrument has its dimension."""
+        if rating.score is None or self.instrument is None or rating.instrument not in ("", self._label()):
+            return
+        for dimension in self.instrument.dimensions:
+            if dimension.name == rating.dimension and rating.rater_kind != "jury":
+                scale = scale_of(dimension)
+                if not scale.holds(rating.score):
+                    raise _RefusedEntry(f"is not on the scale ({scale})")
+
+    def _check_content(self, item: str, system: str, entry: Entry) -> None:
+        """The same id must mean the same text in every file, and the text of the study's case."""
+        if not entry.content:
+            return
+        if self.cases is not None:
+            ours = self.cases.content(item, system)
+            if ours and len(entry.content) == len(ours) and ours != entry.content:
+                raise _RefusedEntry(f"item {item!r} is another text here than in the cases", "item")
+        place = f"{entry.file}, row {entry.row}"
+        first, where = self._contents.setdefault((item, system), (entry.content, place))
+        if first != entry.content:
+            raise _RefusedEntry(f"item {item!r} is another text here than in {where}", "item")
+
+    def _count(self, rating: Rating) -> None:
+        if rating.reason is not None:
+            self.report.unscored[rating.reason] += 1
+        elif rating.score is not None:
+            self.report.scored += 1
+        else:
+            self.report.not_applicable += 1
+
+    def _problem(self, entry: Entry, message: str, column: str | None = None) -> None:
+        shown = short(entry.cell) if column is None else ""
+        problem = Problem(entry.file, entry.row, entry.column if column is None else column, shown, message)
+        if self.report.problems[-1:] != [
+            problem
+        ]:  # a cell that cannot be read is one problem, not one per dimension
+            self.report.problems.append(problem)
+
+
+class _RefusedEntry(Exception):  # noqa: N818 - it never leaves this file
+    """Something is wrong that cannot be kept as an unscored row: what, and in which column."""
+
+
+class _UnknownItem(Exception):  # noqa: N818 - it never leaves this file
+    """The item is not among the cases, and such rows are to be left out."""
+
+
+@lru_cache(maxsize=4096)
+def rating_key(item: str, system: str, rater: str, instrument: str, repeat: int) -> str:
+    """The key of an imported rating: what was rated, by whom, with what. Its score is not part of it, so a
+    corrected file adds a new attempt to the same key, and an unchanged one adds nothing."""
+    parts = ["import", item, system, rater, instrument, repeat]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _status(outcome: Outcome) -> Status:
+    if isinstance(outcome, Score):
+        return "scored"
+    return "not_applicable" if isinstance(outcome, NotApplicable) else "unscored"

@@ -1,0 +1,85 @@
+"""Reads one cell as a rating, strictly: 4, 4.0 and "4.0" are 4; "4,5", "four", true and 2.5 out of whole
+grades are not scores. Nothing is rounded, clipped or guessed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from medjury.instruments import Dimension, NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.ratings._table import is_blank
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The scores that are allowed: a closed list, or everything from `low` to `high`."""
+
+    low: float
+    high: float
+    values: tuple[float, ...] | None = None
+
+    def holds(self, score: float) -> bool:
+        if self.values is not None:
+            return score in self.values
+        return self.low <= score <= self.high
+
+    def __str__(self) -> str:
+        if self.values is not None and len(self.values) <= 12:
+            return ", ".join(f"{value:g}" for value in self.values)
+        return f"{self.low:g} to {self.high:g}" + (" in whole numbers" if self.values is not None else "")
+
+
+def scale_of(dimension: Dimension) -> Scale:
+    """The scale of an instrument's dimension."""
+    return Scale(dimension.lowest, dimension.highest, tuple(float(value) for value in dimension.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """What cells mean that are not numbers: explicit labels, codes for "not applicable" and for "not rated"."""
+
+    labels: Mapping[str, float]
+    not_applicable: Collection[str]
+    not_rated: Collection[str]
+
+
+def read_cell(cell: Any, scale: Scale | None, codes: Codes) -> Outcome | None:
+    """The outcome that a cell stands for, or None where it holds no rating."""
+    if is_blank(cell):
+        return None
+    word = code_of(cell)
+    if word in codes.not_rated:
+        return None
+    if word in codes.not_applicable:
+        return NotApplicable()
+    number = codes.labels.get(word)
+    if number is None:
+        number = _number(cell)
+    if number is None:
+        return Unscored(Reason.PARSE, "is not a number")
+    if scale is not None and not scale.holds(number):
+        return Unscored(Reason.OUT_OF_RANGE, f"is not on the scale ({scale})")
+    return Score(number)
+
+
+def code_of(cell: Any) -> str:
+    """A cell as codes are written: 99, 99.0 and "99 " are one code."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def _number(cell: Any) -> float | None:
+    if isinstance(cell, bool):
+        return None
+    if isinstance(cell, int | float):
+        return float(cell) if math.isfinite(cell) else None
+    if isinstance(cell, str) and _NUMBER.fullmatch(cell.strip()):
+        number = float(cell)
+        return number if math.isfinite(number) else None
+    return None

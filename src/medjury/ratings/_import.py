@@ -1,0 +1,163 @@
+"""Brings ratings in from files: read, check everything, then take all of it or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from medjury.cases import Case
+from medjury.instruments import Instrument, load_instrument
+from medjury.ratings._build import Builder, OnBad, OnUnknown
+from medjury.ratings._entries import read_entries
+from medjury.ratings._known_cases import KnownCases
+from medjury.ratings._layout import find_layout
+from medjury.ratings._look_alikes import look_alikes
+from medjury.ratings._own_table import is_ours, read_own
+from medjury.ratings._problems import ImportReport, RatingsError, refuse
+from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
+from medjury.ratings._rating import Rating
+from medjury.ratings._source import RatingMapping, Source
+from medjury.ratings._store import Store
+from medjury.ratings._table import read_table
+from medjury.ratings._transaction import utc_now
+
+_ADVICE = (
+    "Correct the file. To keep bad scores as unscored rows instead, with their reason and counted: "
+    "on_bad=unscored (--on-bad unscored); to leave out items that are not among the cases: "
+    "on_unknown=drop (--on-unknown drop)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRatings:
+    """The ratings of an import, and what became of every cell."""
+
+    ratings: tuple[Rating, ...]
+    report: ImportReport
+
+
+def read_ratings(
+    path: str | os.PathLike[str],
+    *,
+    mapping: str | os.PathLike[str] | None = None,
+    instrument: Instrument | str | os.PathLike[str] | None = None,
+    cases: Iterable[Case] | None = None,
+    pseudonyms: Pseudonyms | None = None,
+    on_bad: OnBad = "refuse",
+    on_unknown: OnUnknown = "refuse",
+) -> ImportedRatings:
+    """Read ratings from a CSV, Excel, Parquet or JSON file, or from the files that a mapping (`.yaml`) names.
+
+    Without a mapping the table has the columns `item, rater, dimension, score`. Scores are checked against the
+    instrument, or the mapping's `scale`; with `cases` the ids are checked too. All problems are reported at
+    once, as one `RatingsError`. Names stay as they are unless `pseudonyms` are given.
+    """
+    plan = _plan(Path(path), mapping)
+    chosen = instrument if instrument is not None else plan.instrument
+    builder = Builder(
+        ImportReport(),
+        utc_now(),
+        chosen if chosen is None or isinstance(chosen, Instrument) else load_instrument(chosen),
+        None if cases is None else KnownCases(cases),
+        pseudonyms,
+        on_bad,
+        on_unknown,
+    )
+    for source in plan.sources:
+        _read(source, builder, described=mapping is not None or len(plan.sources) > 1)
+    report = builder.report
+    report.warnings += look_alikes(builder.raters)
+    if builder.unchecked:
+        report.warnings.append(
+            f"no scale is known for {', '.join(sorted(builder.unchecked))}: scores were not checked against a "
+            "range; give an instrument, or a `scale` in the mapping"
+        )
+    if report.problems:
+        raise refuse(report.problems, _ADVICE)
+    if not builder.ratings:
+        raise RatingsError(f"{path}: there are no ratings in it. {report.text()}")
+    return ImportedRatings(tuple(builder.ratings), report)
+
+
+def import_ratings(
+    store: Store,
+    path: str | os.PathLike[str],
+    *,
+    run: str | None = None,
+    mapping: str | os.PathLike[str] | None = None,
+    instrument: Instrument | str | os.PathLike[str] | None = None,
+    cases: Iterable[Case] | None = None,
+    keep_names: bool = False,
+    pseudonyms: Pseudonyms | None = None,
+    on_bad: OnBad = "refuse",
+    on_unknown: OnUnknown = "refuse",
+) -> ImportedRatings:
+    """Read ratings and add them to a store, clinicians under pseudonyms unless `keep_names`.
+
+    The secret of the pseudonyms is kept in a file beside the store, unless `pseudonyms` are given. Importing
+    the same file again adds nothing; a corrected file adds the corrected ratings, and the old ones stay on
+    record.
+    """
+    if keep_names:
+        pseudonyms = None
+    elif pseudonyms is None:
+        pseudonyms = open_pseudonyms(store)
+    imported = read_ratings(
+        path, mapping=mapping, instrument=instrument, cases=cases, pseudonyms=pseudonyms, on_bad=on_bad,
+        on_unknown=on_unknown,
+    )  # fmt: skip
+    name = run or f"import of {Path(path).name}"
+    store.put_run(
+        name, {"kind": "import", "files": _hashes(path, mapping), "ratings": imported.report.ratings}
+    )
+    store.write_ratings(name, imported.ratings)
+    return imported
+
+
+def open_pseudonyms(store: Store, names_key: str | os.PathLike[str] | None = None) -> Pseudonyms:
+    """The pseudonyms of a store: its secret lies beside an SQLite file, or where it is said to."""
+    if names_key is None:
+        if store.path is None:
+            raise RatingsError(
+                f"{store.place}: name a file that keeps the secret of the pseudonyms "
+                "(pseudonyms=Pseudonyms.open(FILE), --names-key FILE), or keep the names (keep_names=True, "
+                "--keep-names)"
+            )
+        names_key = key_file_beside(store.path)
+    return Pseudonyms.open(names_key)
+
+
+def _plan(path: Path, mapping: str | os.PathLike[str] | None) -> RatingMapping:
+    if mapping is None and path.suffix.lower() not in (".yaml", ".yml"):
+        return RatingMapping((Source(path=path),))
+    from medjury.ratings._mapping import read_mapping  # brings pydantic
+
+    return read_mapping(path) if mapping is None else read_mapping(mapping, path)
+
+
+def _read(source: Source, builder: Builder, described: bool) -> None:
+    if source.path is None:
+        raise RatingsError("the mapping names no file")
+    table = read_table(source.path, sheet=source.sheet, delimiter=source.delimiter, encoding=source.encoding)
+    builder.report.files.append(table.file)
+    if not described and is_ours(table):
+        for rating, entry in read_own(table, builder.report):
+            builder.add_rating(rating, entry)
+        return
+    dimensions = [each.name for each in builder.instrument.dimensions] if builder.instrument else []
+    layout = find_layout(table.file, table.header, source, dimensions)
+    if layout.unused:
+        builder.report.unused_columns[table.file] = layout.unused
+    for entry in read_entries(table, layout, builder.report):
+        builder.add(entry, layout.source)
+
+
+def _hashes(path: str | os.PathLike[str], mapping: str | os.PathLike[str] | None) -> dict[str, str]:
+    """SHA-256 of each file that was read, by its name."""
+    plan = _plan(Path(path), mapping)
+    files = [source.path for source in plan.sources if source.path is not None]
+    files += [Path(each) for each in (path, mapping) if each is not None]
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

@@ -1,0 +1,133 @@
+"""Finds in a table's header what a source says, or what our own column names say.
+
+Four layouts: long (a column names the dimension), wide (a column per dimension), patterned (column names hold
+the system, rater or dimension), and any of them with a JSON object of scores in each cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from medjury.documents import nearest
+from medjury.ratings._problems import RatingsError
+from medjury.ratings._source import Source
+
+_ALWAYS = ("item", "system", "rater", "repeat", "seconds", "content_hash", "instrument", "rater_kind")
+_LONG_ONLY = ("dimension", "explanation", "status", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumn:
+    """A column that holds scores: what its name says about them, and where their explanation stands."""
+
+    name: str
+    says: Mapping[str, str]
+    explanation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the rows of one table are read. `fields` tells which column holds which field of a row."""
+
+    source: Source
+    index: Mapping[str, int]
+    fields: Mapping[str, str]
+    scores: tuple[ScoreColumn, ...]
+
+    @property
+    def unused(self) -> list[str]:
+        """Columns that nothing reads."""
+        used = {*self.fields.values(), *self.source.only, self.source.content}
+        used |= {name for each in self.scores for name in (each.name, each.explanation)}
+        return [name for name in self.index if name not in used]
+
+
+def find_layout(file: str, header: Sequence[str], source: Source, dimensions: Sequence[str]) -> Layout:
+    """The layout of a table; refused where a column that is named, or needed, is not there.
+
+    `dimensions` are the instrument's: those that JSON cells are asked for where the mapping lists none.
+    """
+    header = list(header)
+    index = {name: number for number, name in enumerate(header) if name}
+    if source.json_cells and source.dimensions is None:
+        if not dimensions:
+            raise RatingsError(
+                f"{file}: list the `dimensions` to take from the JSON cells, or give an instrument"
+            )
+        source = replace(source, dimensions={name: name for name in dimensions})
+    fields = _fields(file, index, source)
+    scores = _score_columns(file, index, source)
+    for name in (*source.only, *([source.content] if source.content else ())):
+        _need(file, index, name)
+    given = {*fields, *source.fixed, *(place for each in scores for place in each.says)}
+    if source.json_cells:
+        given.add("dimension")
+    for required in ("item", "rater", "dimension"):
+        if required not in given:
+            raise RatingsError(
+                f"{file}: which column is the {required}? It has {', '.join(index)}. Name the column "
+                f"{required!r}, or say it in a mapping file (`{required}: COLUMN`)"
+            )
+    return Layout(source, index, fields, scores)
+
+
+def _fields(file: str, index: Mapping[str, int], source: Source) -> dict[str, str]:
+    long = source.columns is None and (source.dimensions is None or source.dimension is not None)
+    fields = {}
+    for name in (*_ALWAYS, *_LONG_ONLY):
+        if name == "explanation" and source.json_cells:
+            continue  # it is a field of the JSON object
+        column = getattr(source, name, None) if name != "rater_kind" else None
+        if column is not None:
+            fields[name] = _need(file, index, column)
+        elif name in index and name not in source.fixed and (long or name in _ALWAYS):
+            fields[name] = name
+    return fields
+
+
+def _score_columns(file: str, index: Mapping[str, int], source: Source) -> tuple[ScoreColumn, ...]:
+    def because(dimension: str | None) -> str | None:
+        column = source.explanations.get(dimension or "")
+        return None if column is None else _need(file, index, column)
+
+    if source.columns is not None:
+        found = [ScoreColumn(name, says, because(says.get("dimension")))
+                 for name, says in _matches(source.columns, index, source)]  # fmt: skip
+        if not found:
+            raise RatingsError(f"{file}: no column matches {source.columns!r}; it has {', '.join(index)}")
+        return tuple(found)
+    if source.dimensions is not None and source.dimension is None and not source.json_cells:
+        return tuple(
+            ScoreColumn(_need(file, index, column), {"dimension": name}, because(name))
+            for name, column in source.dimensions.items()
+        )
+    return (ScoreColumn(_need(file, index, source.score or "score"), {}),)
+
+
+def _matches(pattern: str, index: Mapping[str, int], source: Source) -> list[tuple[str, dict[str, str]]]:
+    """The columns whose name follows the pattern, and what each place of it holds."""
+    escaped = re.escape(pattern.strip()).replace(r"\{", "{").replace(r"\}", "}")
+    expression = re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>.+?)", escaped))
+    names = None
+    if source.dimensions is not None and not source.json_cells:
+        names = {label: name for name, label in source.dimensions.items()}
+    found = []
+    for column in index:
+        match = expression.fullmatch(column)
+        if match is None:
+            continue
+        says = {place: text.strip() for place, text in match.groupdict().items()}
+        if names is not None and "dimension" in says:
+            if says["dimension"] not in names:
+                continue  # a dimension that the mapping does not list; reported as a column not used
+            says["dimension"] = names[says["dimension"]]
+        found.append((column, says))
+    return found
+
+
+def _need(file: str, index: Mapping[str, int], column: str) -> str:
+    if column.strip() not in index:
+        raise RatingsError(f"{file}: there is no column {column.strip()!r}; {nearest(column, list(index))}")
+    return column.strip()

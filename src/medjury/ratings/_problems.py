@@ -1,0 +1,101 @@
+"""What is wrong with a file of ratings, row by row, and what an import did with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Reason
+
+_SHOWN = 100
+_LONGEST_VALUE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing in a file that cannot be taken as it stands. `value` is cut short: a cell may hold anything."""
+
+    file: str
+    row: int
+    column: str
+    value: str
+    message: str
+
+    def __str__(self) -> str:
+        column = f", column {self.column!r}" if self.column else ""
+        value = f"{self.value} " if self.value else ""
+        return f"{self.file}, row {self.row}{column}: {value}{self.message}"
+
+
+class RatingsError(MedjuryError):
+    """Ratings that were refused. `problems` holds all of them, the message the first hundred."""
+
+    def __init__(self, message: str, problems: Sequence[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What became of every cell that was read: nothing is left out without being counted."""
+
+    files: list[str] = field(default_factory=list)
+    rows: int = 0
+    scored: int = 0
+    not_applicable: int = 0
+    unscored: Counter[Reason] = field(default_factory=Counter)
+    not_rated: int = 0  # blank cells
+    rows_left_out: int = 0  # by `only:`
+    duplicates: int = 0  # the same rating twice, kept once
+    unknown_items: int = 0  # ratings of items that are not among the cases, left out
+    unused_columns: dict[str, list[str]] = field(default_factory=dict)
+    unused_fields: Counter[str] = field(default_factory=Counter)  # in JSON cells
+    warnings: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def ratings(self) -> int:
+        return self.scored + self.not_applicable + self.unscored.total()
+
+    def text(self) -> str:
+        """The report in a few lines."""
+        lines = [
+            f"{self.ratings:,} ratings from {self.rows:,} rows: {self.scored:,} scored, "
+            f"{self.not_applicable:,} not applicable, {self.unscored.total():,} unscored"
+        ]
+        lines += [f"  unscored, {reason}: {count:,}" for reason, count in self.unscored.most_common()]
+        for count, what in (
+            (self.not_rated, "cells were blank: not rated"),
+            (self.rows_left_out, "rows were left out by `only`"),
+            (self.duplicates, "ratings stand in the files twice and were kept once"),
+            (self.unknown_items, "ratings of unknown items were left out"),
+        ):
+            if count:
+                lines.append(f"  {count:,} {what}")
+        lines += [
+            f"  {file}: columns not used: {', '.join(names)}" for file, names in self.unused_columns.items()
+        ]
+        if self.unused_fields:
+            fields = ", ".join(f"{name} ({count:,})" for name, count in self.unused_fields.most_common(12))
+            lines.append(f"  fields of JSON cells not used: {fields}")
+        lines += [f"warning: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+
+def refuse(problems: Sequence[Problem], advice: str) -> RatingsError:
+    """One error for all problems of all files."""
+    shown = [str(problem) for problem in problems[:_SHOWN]]
+    if len(problems) > _SHOWN:
+        shown.append(f"... and {len(problems) - _SHOWN:,} more")
+    count = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
+    return RatingsError(
+        "\n".join([f"nothing was imported: {count} in the ratings", *shown, advice]), problems
+    )
+
+
+def short(value: object) -> str:
+    """A cell's value as a message may show it."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}...{text[0]}"

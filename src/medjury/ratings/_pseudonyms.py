@@ -1,0 +1,72 @@
+"""Names of clinicians become stable pseudonyms that nobody can turn back without the study's secret.
+
+A keyed hash (HMAC-SHA-256), not numbers by order of names: a number would mean another person as soon as one
+rater joins or a second file is imported. Not a plain hash either: whoever has the staff list could try it out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from pathlib import Path
+
+from medjury.ratings._problems import RatingsError
+
+_SECRET_BYTES = 32
+_PSEUDONYM = re.compile(r"clinician-[0-9a-f]{8}")
+
+
+class Pseudonyms:
+    """Gives each name its pseudonym under one secret. `given` holds who got which, in memory only."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self.given: dict[str, str] = {}
+
+    @classmethod
+    def open(cls, key_file: str | os.PathLike[str]) -> Pseudonyms:
+        """The pseudonyms of a study, whose secret is in `key_file`; it is made where it does not exist."""
+        path = Path(key_file)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise RatingsError(
+                f"{path}: the secret of pseudonyms cannot be kept here: {error.strerror}"
+            ) from None
+        else:
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write(secrets.token_hex(_SECRET_BYTES) + "\n")
+        try:
+            secret = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        except (OSError, ValueError):
+            secret = b""
+        if len(secret) != _SECRET_BYTES:
+            raise RatingsError(
+                f"{path} does not hold the secret of pseudonyms. Restore it from a copy, or delete it and "
+                "import all ratings again: every clinician then gets a new pseudonym."
+            )
+        return cls(secret)
+
+    def pseudonym(self, name: str) -> str:
+        """`clinician-` and eight hexadecimal digits; a name that is such a pseudonym already stays."""
+        if _PSEUDONYM.fullmatch(name):
+            return name
+        known = self.given.get(name)
+        if known is None:
+            digest = hmac.new(self._secret, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+            known = f"clinician-{digest[:8]}"
+            if known in self.given.values():
+                raise RatingsError("two raters would get one pseudonym; rename one of them in the file")
+            self.given[name] = known
+        return known
+
+
+def key_file_beside(path: str | os.PathLike[str]) -> Path:
+    """Where the secret lies that belongs to a store or an output file."""
+    file = Path(path)
+    return file.with_name(f"{file.name}.names-key")

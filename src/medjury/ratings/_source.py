@@ -1,0 +1,57 @@
+"""One file of ratings and how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from medjury.ratings._cell import Codes, Scale
+from medjury.ratings._rating import RaterKind
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file and how to read it. Texts name columns; `fixed` values hold for every row."""
+
+    path: Path | None = None
+    sheet: str | None = None
+    delimiter: str | None = None
+    encoding: str = "utf-8-sig"
+    item: str | None = None
+    system: str | None = None
+    rater: str | None = None
+    repeat: str | None = None
+    dimension: str | None = None
+    score: str | None = None
+    explanation: str | None = None
+    explanations: Mapping[str, str] = field(default_factory=dict)
+    seconds: str | None = None
+    content: str | None = None
+    content_hash: str | None = None
+    dimensions: Mapping[str, str] | None = None  # name: its column, JSON field or word in the file
+    columns: str | None = None
+    json_cells: bool = False
+    take: str | None = None
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    rater_kind: RaterKind = "clinician"
+    labels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by dimension; "" for all
+    not_applicable: frozenset[str] = frozenset()
+    not_rated: frozenset[str] = frozenset()
+    only: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    scales: Mapping[str, Scale] = field(default_factory=dict)  # by dimension; "" for all
+
+    def codes(self, dimension: str) -> Codes:
+        labels = {**self.labels.get("", {}), **self.labels.get(dimension, {})}
+        return Codes(labels, self.not_applicable, self.not_rated)
+
+    def scale(self, dimension: str) -> Scale | None:
+        return self.scales.get(dimension, self.scales.get(""))
+
+
+@dataclass(frozen=True, slots=True)
+class RatingMapping:
+    """A mapping as read: its sources, and the instrument it names."""
+
+    sources: tuple[Source, ...]
+    instrument: str | None = None
