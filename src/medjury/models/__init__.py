@@ -1,26 +1,33 @@
 """Models: the `ChatModel` protocol, one file per endpoint kind, and the one gate every call passes."""
 
+from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, verify_audit_log
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, Request, Role
+from medjury.models._embedded import EmbeddedModel
 from medjury.models._gate import Answer, Gate
+from medjury.models._google import GoogleModel
 from medjury.models._limits import Limits
 from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
 from medjury.models._registry import KINDS, make_model
 from medjury.models._scripted import Scripted
 from medjury.models._tokens import estimate_tokens
+from medjury.models._weights import pull_weights, weights_file
 
 __all__ = [
     "KINDS",
     "Answer",
+    "AnthropicModel",
     "AuditError",
     "AuditLog",
     "Budget",
     "ChatModel",
+    "EmbeddedModel",
     "Finish",
     "Gate",
+    "GoogleModel",
     "Limits",
     "MemoryCache",
     "Message",
@@ -35,6 +42,8 @@ __all__ = [
     "Scripted",
     "estimate_tokens",
     "make_model",
+    "pull_weights",
     "request_key",
     "verify_audit_log",
+    "weights_file",
 ]

@@ -72,8 +72,8 @@ class OpenAIModel:
         self._place = Place(self.host or "", model, api_key_env)
         self._azure = azure_api_version is not None
         self._address = _chat_address(url, model, azure_api_version)
-        self._extra = dict(extra or {})
-        self._own_headers = dict(headers or {})
+        self._extra = _own_fields(extra or {})
+        self._own_headers = _own_headers(headers or {})
         self._timeout = timeout
         self._largest_body = largest_body
         self._dialect = Dialect()
@@ -94,7 +94,8 @@ class OpenAIModel:
         return self._dialect.form
 
     def check(self) -> None:
-        """Everything that can be known before the first call: the key is there."""
+        """Everything that can be known before the first call: keys are there."""
+        _from_environment(self._own_headers)
         variable = self._place.key_variable
         if variable is not None and not os.environ.get(variable):
             raise MedjuryError(
@@ -216,6 +217,35 @@ class OpenAIModel:
         if self._session is not None and self._loop is asyncio.get_running_loop():
             await self._session.close()
         self._session = None
+
+
+def _own_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
+    for field in ("model", "messages", "stream", "n"):
+        if field in extra:
+            raise MedjuryError(f"extra: {field!r} is not yours to set; it would change what an answer means")
+    return dict(extra)
+
+
+def _own_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """A gateway may want headers of its own; a secret among them is named as `env:VARIABLE`, never written."""
+    for header, value in headers.items():
+        secret = any(word in header.lower() for word in ("auth", "key", "token", "secret", "cookie"))
+        if secret and not str(value).startswith("env:"):
+            raise MedjuryError(
+                f"headers: {header} looks like a secret, which does not belong in a file; put it in an "
+                "environment variable and write `env:NAME_OF_THE_VARIABLE`"
+            )
+    return {header: str(value) for header, value in headers.items()}
+
+
+def _from_environment(headers: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for header, value in headers.items():
+        variable = value.removeprefix("env:")
+        if value.startswith("env:") and not os.environ.get(variable):
+            raise MedjuryError(f"headers: the environment variable {variable} is not set")
+        found[header] = os.environ[variable] if value.startswith("env:") else value
+    return found
 
 
 def _chat_address(url: str, model: str, azure_api_version: str | None) -> str:
