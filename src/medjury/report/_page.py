@@ -84,7 +84,7 @@ def _verdict(manifest: dict[str, Any], ratings: polars.DataFrame) -> str:
             "The embedded model is there so that the whole machine runs offline on a real model. It is far too "
             "small to judge clinical text: its scores must not inform any decision."
         )
-    if manifest.get("humans", {}).get("illustrative"):
+    if (manifest.get("humans") or {}).get("illustrative"):
         reasons.append(
             "The clinicians' ratings in this study are illustrative: the authors of the demonstration wrote them."
         )

@@ -66,6 +66,8 @@ class HumansPart(_Part):
     path: str
     mapping: str | None = None
     keep_names: bool = False
+    on_bad: Literal["refuse", "unscored"] = "refuse"
+    on_unknown: Literal["refuse", "drop"] = "refuse"
     illustrative: bool = False  # made up for a demonstration: the report says so
 
 

@@ -1,11 +1,12 @@
-"""Clinicians' ratings of the study's cases, read beside the judges' and never changed."""
+"""Clinicians' ratings of the study's cases: checked against its instrument and its cases, never changed."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.ratings import Rating
+from medjury.ratings import Pseudonyms, Rating, read_ratings
 from medjury.studies._study import Study
 
 
@@ -16,7 +17,47 @@ class Humans:
     ratings: tuple[Rating, ...]
     summary: dict[str, Any]
 
+    def fingerprint(self) -> str:
+        """The hash of what was said, by whom, of what."""
+        rows = sorted(
+            f"{row.item}\0{row.system}\0{row.rater}\0{row.dimension}\0{row.repeat}\0{row.score}\0{row.status}"
+            for row in self.ratings
+        )
+        return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()
+
 
 def read_humans(study: Study) -> Humans | None:
-    """The clinicians' ratings the study names, or None where it names none."""
-    return None
+    """The clinicians' ratings the study names, or None where it names none. Names become pseudonyms, whose
+    secret stays in the run folder, unless the study keeps them."""
+    part = study.settings.humans
+    if part is None:
+        return None
+    folder = study.file.resolve().parent
+    pseudonyms = None
+    if not part.keep_names:
+        study.output.mkdir(parents=True, exist_ok=True)
+        pseudonyms = Pseudonyms.open(study.output / "rater-names.key")
+    imported = read_ratings(
+        folder / part.path,
+        mapping=None if part.mapping is None else folder / part.mapping,
+        instrument=study.instrument,
+        cases=study.cases,
+        pseudonyms=pseudonyms,
+        on_bad=part.on_bad,
+        on_unknown=part.on_unknown,
+    )
+    raters = sorted({rating.rater for rating in imported.ratings})
+    return Humans(
+        imported.ratings,
+        {
+            "file": part.path,
+            "ratings": len(imported.ratings),
+            "raters": raters,
+            "pseudonyms": not part.keep_names,
+            "illustrative": part.illustrative,
+            "not_rated": imported.report.not_rated,
+            "left_out": imported.report.rows_left_out + imported.report.unknown_items,
+            "unscored": {str(reason): count for reason, count in imported.report.unscored.items()},
+            "warnings": list(imported.report.warnings),
+        },
+    )

@@ -16,6 +16,7 @@ from typing import Any
 from medjury import __version__
 from medjury.judging import PROMPT_VERSION
 from medjury.ratings import RatingCount
+from medjury.studies._humans import Humans
 from medjury.studies._plan import Plan
 from medjury.studies._study import Study
 
@@ -23,21 +24,23 @@ FORMAT = 1
 _PACKAGES = ("aiohttp", "polars", "sqlalchemy", "xllamacpp", "anthropic", "google-genai")
 
 
-def run_name(study: Study, plan: Plan) -> str:
-    """The run's name in its store: the study's, and a hash of the data, the instrument and the jury. A changed
-    study is another run, which finds in the store what it shares with the first."""
+def run_name(study: Study, plan: Plan, humans: Humans | None = None) -> str:
+    """The run's name in its store: the study's, and a hash of the data, the instrument, the jury and the
+    clinicians' ratings. A changed study is another run, which finds in the store what it shares with the first.
+    """
     parts = [plan.data_hash, study.instrument.fingerprint(), str(study.jury.repeats)]
+    parts.append("" if humans is None else humans.fingerprint())
     parts += [f"{judge.name} {judge.voice()}" for judge in study.jury.judges]
     return f"{study.name}@{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:12]}"
 
 
-def describe(study: Study, plan: Plan, prices_as_of: str) -> dict[str, Any]:
+def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str) -> dict[str, Any]:
     """Everything that is known before the first call."""
     instrument = study.instrument
     return {
         "format": FORMAT,
         "study": study.name,
-        "run": run_name(study, plan),
+        "run": run_name(study, plan, humans),
         "status": "running",
         "medjury": __version__,
         "python": sys.version.split()[0],
@@ -55,6 +58,7 @@ def describe(study: Study, plan: Plan, prices_as_of: str) -> dict[str, Any]:
             "version": instrument.version,
             "fingerprint": instrument.fingerprint(),
         },
+        "humans": None if humans is None else humans.summary,
         "prompt_version": PROMPT_VERSION,
         "judges": [
             {

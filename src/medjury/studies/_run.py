@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from medjury.cases import RedactedCases
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Progress, judge_all, run_async
@@ -69,13 +70,12 @@ def run_study(
     plan = plan_study(study, prices)
     humans = read_humans(study)
     study.output.mkdir(parents=True, exist_ok=True)
-    manifest = describe(study, plan, prices.as_of)
+    manifest = describe(study, plan, humans, prices.as_of)
+    run = run_name(study, plan, humans)
     with open_store(study.store) as store:
-        run = run_name(study, plan)
         write_manifest(study.output, manifest)
         store.put_run(run, manifest)
         if humans is not None:
-            manifest["humans"] = humans.summary
             store.write_ratings(run, humans.ratings)
         outcome = run_async(_judge(study, plan, store, run, prices, watch, retry_unscored))
         prices_known = all(
@@ -212,6 +212,8 @@ def _conclude(
     _export(study, store.ratings(run), study.output)
     files = ("ratings.parquet", "ratings.csv")
     spent = store.spent(run)
+    if isinstance(study.cases, RedactedCases):
+        manifest["redactions"] = dict(study.cases.counts)
     manifest |= {
         "status": status,
         "why": why,
