@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from medjury.models._hosts import forbidden, is_allowed, is_local, is_loopback_address
@@ -27,8 +28,11 @@ class WrongContentError(GuardError):
     """A success that is not JSON; the text is its content type."""
 
 
-def open_session(timeout: float, largest_body: int | None = None) -> aiohttp.ClientSession:
-    """A session without a limit of its own (the gate limits), for one model and one event loop.
+def open_session(
+    timeout: float, headers: Mapping[str, str] | None = None, *, largest_body: int | None = None
+) -> aiohttp.ClientSession:
+    """A session without a limit of its own (the gate limits), for one model and one event loop. It alone
+    knows the headers, the key among them.
 
     With `largest_body` it is safe in other people's hands: bodies are bounded and no redirect is followed
     whatever a request asks for.
@@ -38,6 +42,7 @@ def open_session(timeout: float, largest_body: int | None = None) -> aiohttp.Cli
     return _session_class(largest_body)(
         connector=_guarded_connector(),
         timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, 30.0)),
+        headers=headers,
         trust_env=False,
         cookie_jar=aiohttp.DummyCookieJar(),
         max_line_size=65536,

@@ -79,7 +79,6 @@ class OpenAIModel:
         self._dialect = Dialect()
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._headers: dict[str, str] = {}
         self._identity = {"kind": "azure" if self._azure else "openai", "model": model}
         if self._extra:
             self._identity["extra"] = json.dumps(self._extra, sort_keys=True)
@@ -129,7 +128,7 @@ class OpenAIModel:
             for _ in range(_MOST_REDIRECTS):
                 session = self._open()
                 async with session.post(
-                    address, data=body, headers=self._headers, allow_redirects=False, proxy=self._proxy
+                    address, data=body, allow_redirects=False, proxy=self._proxy
                 ) as response:
                     if 300 <= response.status < 400:
                         address = self._redirected(address, response)
@@ -201,17 +200,16 @@ class OpenAIModel:
         loop = asyncio.get_running_loop()
         if self._session is None or self._session.closed or self._loop is not loop:
             self.check()
-            self._session, self._loop = open_session(self._timeout), loop
-            self._headers = {
-                **self._own_headers,
-                "Content-Type": "application/json",
-                "Accept": "application/json",
-            }
-            variable = self._place.key_variable
-            if variable is not None:
-                key = os.environ[variable].strip()
-                self._headers |= {"api-key": key} if self._azure else {"Authorization": f"Bearer {key}"}
+            self._session, self._loop = open_session(self._timeout, self._headers()), loop
         return self._session
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        variable = self._place.key_variable
+        if variable is not None:
+            key = os.environ[variable].strip()
+            headers |= {"api-key": key} if self._azure else {"Authorization": f"Bearer {key}"}
+        return headers | _from_environment(self._own_headers)
 
     async def close(self) -> None:
         if self._session is not None and self._loop is asyncio.get_running_loop():
