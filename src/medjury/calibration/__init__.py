@@ -1,6 +1,6 @@
 """Calibration: judges' scores turned into decisions, with cross-fitting, valid intervals and triage."""
 
-from medjury.calibration._apply import CalibratedRatings, apply_calibrations
+from medjury.calibration._apply import CalibratedRatings, apply_calibrations, evaluate_calibrations
 from medjury.calibration._automatic import AutomaticDecisions, automatic_decisions
 from medjury.calibration._before_after import Change, before_after
 from medjury.calibration._calibrator import Calibrator, Method, outside
@@ -33,6 +33,7 @@ from medjury.calibration._study import (
     change_table,
 )
 from medjury.calibration._triage import Triage, triage
+from medjury.calibration._triaged import TriagedRatings, routine_disagreement_of, triage_ratings
 
 __all__ = [
     "METHODS",
@@ -67,6 +68,7 @@ __all__ = [
     "RoutineDisagreement",
     "SavedCalibration",
     "Triage",
+    "TriagedRatings",
     "apply_calibrations",
     "automatic_decisions",
     "before_after",
@@ -78,6 +80,7 @@ __all__ = [
     "estimate_difference",
     "estimate_mean",
     "estimate_quality",
+    "evaluate_calibrations",
     "held_out_sets",
     "load_calibrations",
     "outside",
@@ -85,6 +88,8 @@ __all__ = [
     "reliability",
     "review_curves",
     "routine_disagreement",
+    "routine_disagreement_of",
     "save_calibrations",
     "triage",
+    "triage_ratings",
 ]

@@ -13,7 +13,8 @@ import numpy as np
 from medjury.agreement import clean_rows
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._composite import derived_values
-from medjury.calibration._judged import JudgedDimension, Marks, read_judged
+from medjury.calibration._cross_fit import OutOfFold
+from medjury.calibration._judged import Judged, JudgedDimension, Marks, read_judged
 from medjury.calibration._saved import AppliedCalibration, SavedCalibration
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason
@@ -46,23 +47,8 @@ def apply_calibrations(
     Another instrument, or another version of it, is refused; so is a score off the scale. A jury is formed
     anew from the judges it was made of.
     """
-    frame = clean_rows(ratings)
-    raters, dimensions = set(frame["rater"].to_list()), set(frame["dimension"].to_list())
-    usable = [each for each in saved if set(each.members) <= raters and each.dimension in dimensions]
+    usable, judged = _usable(ratings, saved, (), instrument)
     unused = tuple((each.judge, each.dimension) for each in saved if each not in usable)
-    if not usable:
-        raise MedjuryError(
-            "no calibration of the file fits the ratings: it is for the judges "
-            f"{', '.join(sorted({each.judge for each in saved}))} on "
-            f"{', '.join(sorted({each.dimension for each in saved}))}."
-        )
-    judged = read_judged(
-        ratings,
-        judges=sorted({member for each in usable for member in each.members}),
-        dimensions=sorted({each.dimension for each in usable}),
-        scale={each.dimension: each.grades for each in usable},
-        instrument=instrument,
-    )
     parts = {part.dimension: part for part in judged.dimensions}
     when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
     rows: list[Rating] = []
@@ -70,7 +56,6 @@ def apply_calibrations(
     values: dict[str, dict[str, tuple[JudgedDimension, Floats, Marks]]] = {}
     for each in usable:
         part = parts[each.dimension]
-        each.check(judge=each.judge, dimension=part.dimension, instrument=part.instrument)
         applied = each.apply(part.scores_of(each.members), cases=part.cases)
         counts[each.judge, each.dimension] = applied
         skipped = part.not_applicable_to(each.members)
@@ -81,6 +66,65 @@ def apply_calibrations(
             kind = next(each for each in usable if each.judge == judge)
             rows += _derived_rows(judged.instrument, kind, known, when)
     return CalibratedRatings(tuple(rows), counts, unused, judged.warnings)
+
+
+def evaluate_calibrations(
+    ratings: object,
+    saved: Sequence[SavedCalibration],
+    *,
+    reference: Sequence[str],
+    instrument: Instrument | None = None,
+) -> dict[tuple[str, str], tuple[tuple[float, ...], OutOfFold]]:
+    """What a saved file does on a labelled table, by judge and dimension, ready for `before_after`: how
+    well does last year's calibration hold? Cases that taught it are calibrated by the maps fitted without
+    them."""
+    usable, judged = _usable(ratings, saved, reference, instrument)
+    parts = {part.dimension: part for part in judged.dimensions}
+    found = {}
+    for each in usable:
+        part = parts[each.dimension]
+        scores = part.scores_of(each.members)
+        pairs = OutOfFold(
+            scores,
+            each.apply(scores, cases=part.cases).scores,
+            part.labels,
+            part.cases,
+            each.fold_numbers(part.cases),
+            np.zeros(len(scores), dtype=bool),
+            f"{each.final.method}, fitted {each.created_at}",
+        )
+        found[each.judge, each.dimension] = (part.grades, pairs)
+    return found
+
+
+def _usable(
+    ratings: object,
+    saved: Sequence[SavedCalibration],
+    reference: Sequence[str],
+    instrument: Instrument | None,
+) -> tuple[list[SavedCalibration], Judged]:
+    """The calibrations whose judge and dimension the table has, each checked against its instrument."""
+    frame = clean_rows(ratings)
+    raters, dimensions = set(frame["rater"].to_list()), set(frame["dimension"].to_list())
+    usable = [each for each in saved if set(each.members) <= raters and each.dimension in dimensions]
+    if not usable:
+        raise MedjuryError(
+            "no calibration of the file fits the ratings: it is for the judges "
+            f"{', '.join(sorted({each.judge for each in saved}))} on "
+            f"{', '.join(sorted({each.dimension for each in saved}))}."
+        )
+    judged = read_judged(
+        ratings,
+        reference=reference,
+        judges=sorted({member for each in usable for member in each.members}),
+        dimensions=sorted({each.dimension for each in usable}),
+        scale={each.dimension: each.grades for each in usable},
+        instrument=instrument,
+    )
+    labels = {part.dimension: part.instrument for part in judged.dimensions}
+    for each in usable:
+        each.check(judge=each.judge, dimension=each.dimension, instrument=labels[each.dimension])
+    return usable, judged
 
 
 def _rows(

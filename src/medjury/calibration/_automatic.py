@@ -37,6 +37,7 @@ class AutomaticDecisions:
     decisions: NDArray[np.str_]
     share: Estimate
     error: Estimate
+    missed: Estimate
     cut: float | None
     n_taught: int
     n_tested: int
@@ -93,12 +94,15 @@ def automatic_decisions(
     cut = _loosest(certainty[training], certainty[tested], wrong, error, 1 - confidence)
     decided = certainty >= cut if cut is not None else np.zeros(len(given), dtype=bool)
     decisions = np.where(np.isnan(given), "", np.where(decided, np.where(passes, PASS, FAIL), REFER))
+    bad = wanted[tested] < threshold - 1e-9
+    passed = int((bad & decided[tested] & passes[tested]).sum())
     n_decided, n_wrong = int(decided[tested].sum()), int((decided[tested] & wrong).sum())
     fresh = ~np.isnan(given) & ~training
     return AutomaticDecisions(
         decisions.astype(str),
         _share(decided[fresh], names[fresh], resamples, seed),
         proportion(n_wrong, n_decided),
+        proportion(passed, int(bad.sum())),
         cut,
         len(teachers),
         len(tested),

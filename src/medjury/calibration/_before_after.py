@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -81,15 +82,30 @@ def before_after(
         on_columns(kappa, (4, 6), "after "),
     )
     made = replicates(rows, statistics, clusters=pairs.cases[known], resamples=resamples, seed=seed)
-    return {
-        name: Change(
-            name,
-            made.estimate(f"before {name}", confidence=confidence),
-            made.estimate(f"after {name}", confidence=confidence),
-            made.difference(f"after {name}", f"before {name}", confidence=confidence),
+    table = {}
+    for name in CHANGE_STATISTICS:
+        # A size has its mode at 0, where BCa breaks down.
+        method: Literal["bca", "percentile"] = "percentile" if name == "absolute_offset" else "bca"
+        before_estimate, after_estimate = (
+            made.estimate(f"{side} {name}", method=method, confidence=confidence)
+            for side in ("before", "after")
         )
-        for name in CHANGE_STATISTICS
-    }
+        change = made.difference(f"after {name}", f"before {name}", method=method, confidence=confidence)
+        table[name] = Change(name, before_estimate, after_estimate, change)
+    size, signed = table["absolute_offset"], table["offset"]
+    table["absolute_offset"] = replace(
+        size, before=_size(size.before, signed.before), after=_size(size.after, signed.after)
+    )
+    return table
+
+
+def _size(size: Estimate, signed: Estimate) -> Estimate:
+    """The interval of |offset| that the interval of the offset implies: it begins at 0 where that holds 0."""
+    if signed.low is None or signed.high is None:
+        return size
+    ends = sorted((abs(signed.low), abs(signed.high)))
+    low = 0.0 if signed.low <= 0 <= signed.high else ends[0]
+    return replace(size, low=low, high=ends[1], method=f"{signed.method}, of the signed offset")
 
 
 def _within_folds(folds: int) -> Statistics:

@@ -96,7 +96,7 @@ def read_judged(
     """From a rating table (polars, or `Rating` objects) to scores and labels.
 
     `judges` defaults to every rater that is not a reference and, where the table says, neither a clinician
-    nor a text metric. The
+    nor a text metric; where it calls everybody a clinician, to everybody else. The
     scale is the one given, else the instrument's; where neither is known but every score is a whole number
     from 1 to 5 (or 0 and 1), that scale is assumed and a warning says so.
     """
@@ -110,7 +110,7 @@ def read_judged(
     if both:
         raise MedjuryError(f"{both[0]!r} is named as a judge and as the reference; it cannot be both.")
     if not chosen:
-        raise MedjuryError("there is no judge in the ratings: every rater is a reference or a clinician.")
+        raise MedjuryError("there is no judge in the ratings: every rater is a reference.")
     frame = _of_dimensions(frame, dimensions)
     label, known = _instrument_of(frame, chosen, instrument)
     names = frame["dimension"].unique().sort().to_list()
@@ -145,7 +145,7 @@ def _part(
     grades: Sequence[float],
 ) -> JudgedDimension:
     nothing = np.full(len(grid.items), np.nan)
-    references = [grid.scores[name] for name in reference]
+    references = [grid.scores.get(name, nothing) for name in reference]
     labels = mean_of_raters(np.column_stack(references)) if references else nothing
     return JudgedDimension(
         grid.dimension,
@@ -154,10 +154,10 @@ def _part(
         grid.items,
         grid.systems,
         grid.clusters.astype(object),
-        {name: grid.scores[name] for name in judges},
+        {name: grid.scores.get(name, nothing) for name in judges},
         jurors,
         labels,
-        {name: np.asarray(grid.states[name] != ABSENT) for name in judges},
+        {name: np.asarray(_states(grid, name) != ABSENT) for name in judges},
         {name: _not_applicable(grid, (name,)) for name in judges},
         _not_applicable(grid, reference),
     )
@@ -165,7 +165,7 @@ def _part(
 
 def _not_applicable(grid: Grid, raters: Sequence[str]) -> Marks:
     """Where at least one of the raters said "not applicable" and none gave a score or failed to."""
-    states = [grid.states[name] for name in raters]
+    states = [_states(grid, name) for name in raters]
     if not states:
         return np.zeros(len(grid.items), dtype=bool)
     table = np.column_stack(states)
@@ -173,12 +173,18 @@ def _not_applicable(grid: Grid, raters: Sequence[str]) -> Marks:
     return np.asarray(said & ((table == NOT_APPLICABLE) | (table == ABSENT)).all(axis=1))
 
 
+def _states(grid: Grid, rater: str) -> NDArray[np.uint8]:
+    """What became of the rater's rows; a rater without a row in this dimension is absent everywhere."""
+    return grid.states.get(rater, np.full(len(grid.items), ABSENT, dtype=np.uint8))
+
+
 def _default_judges(frame: polars.DataFrame, reference: Sequence[str]) -> tuple[str, ...]:
     import polars as pl
 
     others = frame.filter(~pl.col("rater").is_in(list(reference)))
     judges = others.filter(~pl.col("rater_kind").fill_null("").is_in(["clinician", "metric"]))
-    return tuple(judges["rater"].unique().sort().to_list())
+    # A table without a column of kinds is read as clinicians all: then everybody else is a judge.
+    return tuple((judges if judges.height else others)["rater"].unique().sort().to_list())
 
 
 def _of_dimensions(frame: polars.DataFrame, dimensions: Sequence[str] | None) -> polars.DataFrame:

@@ -15,6 +15,8 @@ from medjury.calibration._folds import Cases
 from medjury.errors import MedjuryError
 
 FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+# Halvings of the interval in which the share to review is searched: to one part in a million.
+_HALVINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ def review_curves(
     severe: NDArray[np.bool_],
     *,
     cases: Cases,
+    strata: NDArray[np.int64] | None = None,
     rule: str | None = None,
     catch: float = 0.8,
     fractions: Sequence[float] = FRACTIONS,
@@ -46,8 +49,10 @@ def review_curves(
 ) -> dict[str, ReviewCurve]:
     """Curves of several orders on the same resamples of whole cases; higher priority is reviewed first.
 
-    Items of equal priority are reviewed in random order, so that the curve is straight across them. A missing
-    priority comes first: a case that could not be scored has to be looked at.
+    Items of equal priority are reviewed in random order, so that the curve is straight across them. A
+    missing priority comes first: a case that could not be scored has to be looked at. With `strata` (the
+    folds in which priorities were learnt) the same share is reviewed in each: priorities of two folds come
+    from two rules and cannot be ranked against each other.
     """
     if not severe.any():
         raise MedjuryError(
@@ -58,12 +63,13 @@ def review_curves(
             "every item is a severe error by this definition: no order can help. Check the threshold."
         )
     names = list(priorities)
-    rows = np.column_stack([severe, *(_codes(priorities[name]) for name in names)])
+    stratum = (
+        np.zeros(len(severe), dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
+    )
+    rows = np.column_stack([stratum, severe, *(_codes(priorities[name]) for name in names)])
+    curve = _curve(int(stratum.max()) + 1, tuple(fractions), catch)
     statistics = combined(
-        *(
-            on_columns(_curve(tuple(fractions), catch), (0, place), f"{name} ")
-            for place, name in enumerate(names, start=1)
-        )
+        *(on_columns(curve, (0, 1, place), f"{name} ") for place, name in enumerate(names, start=2))
     )
     clusters = np.array([str(case) for case in cases], dtype=object)
     made = replicates(rows, statistics, clusters=clusters, resamples=resamples, seed=seed, jackknife=False)
@@ -93,23 +99,49 @@ def _codes(priority: Floats) -> Floats:
     return place.astype(float)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stratum:
+    """One fold's items in their order; `last` marks the last item of each group of equal priority."""
+
+    order: NDArray[np.int64]
+    severe: Floats
+    last: NDArray[np.int64]
+
+    def curve(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """Share reviewed and share caught after each group, both from 0, and the number of severe errors."""
+        here = weights[:, self.order]
+        reviewed = _from_zero(np.cumsum(here, axis=1)[:, self.last])
+        caught = _from_zero(np.cumsum(here * self.severe, axis=1)[:, self.last])
+        errors = caught[:, -1]
+        share = caught / np.where(errors > 0, errors, 1.0)[:, np.newaxis]
+        return reviewed / np.maximum(reviewed[:, -1:], 1.0), share, errors
+
+
 def _curve(
-    fractions: tuple[float, ...], catch: float
+    strata: int, fractions: tuple[float, ...], catch: float
 ) -> Callable[[Floats], Callable[[Floats], dict[str, Floats]]]:
     def prepare(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
-        severe, place = rows[:, 0], rows[:, 1].astype(np.int64)
-        order = np.argsort(place, kind="stable")
-        last = np.flatnonzero(np.diff(place[order], append=-1))
+        parts = []
+        for number in range(strata):
+            here = np.flatnonzero(rows[:, 0] == number)
+            order = here[np.argsort(rows[here, 2], kind="stable")]
+            parts.append(
+                _Stratum(order, rows[order, 1], np.flatnonzero(np.diff(rows[order, 2], append=-1.0)))
+            )
 
         def read(weights: Floats) -> dict[str, Floats]:
-            reviewed = _from_zero(np.cumsum(weights[:, order], axis=1)[:, last])
-            caught = _from_zero(np.cumsum((weights * severe)[:, order], axis=1)[:, last])
-            total, errors = reviewed[:, -1:], caught[:, -1:]
-            share = reviewed / total
-            found = caught / np.where(errors > 0, errors, np.nan)
-            values = {f"at {each:g}": _interpolate(share, found, each) for each in fractions}
-            values["review"] = _interpolate(found, share, catch)
-            values["area"] = ((found[:, 1:] + found[:, :-1]) / 2 * np.diff(share, axis=1)).sum(axis=1)
+            curves = [part.curve(weights) for part in parts]
+            errors = np.stack([each for _, _, each in curves])
+            share = errors / np.where(errors.sum(axis=0) > 0, errors.sum(axis=0), np.nan)
+
+            def caught(at: Floats) -> Floats:
+                found = [_interpolate(reviewed, got, at) for reviewed, got, _ in curves]
+                return np.asarray((share * np.stack(found)).sum(axis=0))
+
+            areas = [_area(reviewed, got) for reviewed, got, _ in curves]
+            values = {f"at {each:g}": caught(np.full(len(weights), each)) for each in fractions}
+            values["area"] = (share * np.stack(areas)).sum(axis=0)
+            values["review"] = _reach(caught, catch, len(weights))
             return values
 
         return read
@@ -117,14 +149,28 @@ def _curve(
     return prepare
 
 
+def _reach(caught: Callable[[Floats], Floats], catch: float, size: int) -> Floats:
+    """The smallest share to review at which the share caught reaches `catch`, by halving."""
+    low, high = np.zeros(size), np.ones(size)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        enough = caught(middle) >= catch - 1e-12
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.where(np.isnan(caught(high)), np.nan, high)
+
+
+def _area(x: Floats, y: Floats) -> Floats:
+    return np.asarray(((y[:, 1:] + y[:, :-1]) / 2 * np.diff(x, axis=1)).sum(axis=1))
+
+
 def _from_zero(values: Floats) -> Floats:
     return np.concatenate([np.zeros((len(values), 1)), values], axis=1)
 
 
-def _interpolate(x: Floats, y: Floats, at: float) -> Floats:
+def _interpolate(x: Floats, y: Floats, at: Floats) -> Floats:
     """y where x first reaches `at`, row by row; x rises along each row from 0 to 1."""
-    after = np.clip((x < at - 1e-12).sum(axis=1), 1, x.shape[1] - 1)
+    after = np.clip((x < at[:, np.newaxis] - 1e-12).sum(axis=1), 1, x.shape[1] - 1)
     row = np.arange(len(x))
     x0, x1, y0, y1 = x[row, after - 1], x[row, after], y[row, after - 1], y[row, after]
     step = np.where(x1 > x0, x1 - x0, 1.0)
-    return np.asarray(y0 + (y1 - y0) * (at - x0) / step)
+    return np.asarray(y0 + (y1 - y0) * np.clip((at - x0) / step, 0.0, 1.0))

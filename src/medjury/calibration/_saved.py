@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from medjury import __version__
 from medjury.calibration._calibrator import Calibrator, Floats, on_scale
@@ -60,12 +60,17 @@ class SavedCalibration:
     def apply(self, scores: ArrayLike, *, cases: Cases) -> AppliedCalibration:
         """Calibrate scores; cases that taught this calibration get the map that was fitted without them."""
         given = on_scale(scores, self.final.scale, f"{self.judge}'s")
-        known = {name: self.fold_of.get(case_hash(name), FINAL) for name in {str(case) for case in cases}}
-        fold = np.array([known[str(case)] for case in cases], dtype=np.int64)
+        fold = self.fold_numbers(cases)
         calibrated, far = apply_folds(given, fold, list(self.folds), self.final)
         scored = ~np.isnan(given)
         own = int((scored & (fold != FINAL)).sum())
         return AppliedCalibration(calibrated, own, int(scored.sum()) - own, int((~scored).sum()), far)
+
+    def fold_numbers(self, cases: Cases) -> NDArray[np.int64]:
+        """The fold in which each case taught; −1 for a case that did not."""
+        names = [str(case) for case in cases]
+        known = {name: self.fold_of.get(case_hash(name), FINAL) for name in set(names)}
+        return np.array([known[name] for name in names], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

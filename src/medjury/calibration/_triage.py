@@ -103,16 +103,14 @@ def triage(
         return Triage(mean_rank(signals, signals), signals, how, None, None, 0, 0, n_unscored)
     learnt = _learn(items, folds)
     labelled = ~np.isnan(wanted)
-    # What was learnt fold by fold is ranked within its fold: the same score counts a little less in a fold with
-    # more severe errors, since its own labels are left out, and ranks across folds would be biased by that.
-    ranked = {RULE: learnt.priority, **learnt.signals}
-    orders = {name: _within(values, learnt.fold) for name, values in ranked.items()}
-    orders |= {"disagreement": learnt.signals["disagreement"], "jury": -jury}
+    orders = {RULE: learnt.priority, **learnt.signals, "jury": -jury}
     orders |= {f"judge {name}": -column for name, column in zip(judges, table.T, strict=True)}
     curves = review_curves(
         {name: values[labelled] for name, values in orders.items()},
         severe[labelled],
         cases=names[labelled],
+        # A labelled item without a jury's score taught nothing and has no fold; any will do.
+        strata=np.maximum(learnt.fold, 0)[labelled],
         rule=RULE,
         catch=catch,
         resamples=resamples,
@@ -194,15 +192,6 @@ def _rule(signals: Mapping[str, Floats], training: Items) -> _Rule | None:
         return fitted.log_odds((np.column_stack([given[name] for name in SIGNALS]) - centre) / spread)
 
     return _Rule(log_odds, dict(zip(SIGNALS, fitted.coefficients[1:].tolist(), strict=True)))
-
-
-def _within(values: Floats, fold: NDArray[np.int64]) -> Floats:
-    """Each value's rank share among the values of its own fold."""
-    found = np.full(len(values), np.nan)
-    for number in np.unique(fold):
-        here = fold == number
-        found[here] = mean_rank({"": values[here]}, {"": values[here]})
-    return found
 
 
 def _half_way_above(grades: tuple[float, ...], threshold: float) -> float:
