@@ -80,10 +80,13 @@ async def test_many_calls_that_learn_at_the_same_time_all_succeed() -> None:
     assert {reply.finish for reply in replies} == {"stop"}
 
 
+def moved(call: Call) -> str | None:
+    old = call.path.startswith("/old")
+    return f"redirect:http://{call.headers['Host']}/v1/chat/completions" if old else None
+
+
 async def test_a_redirect_within_the_same_server_is_followed() -> None:
-    with LoopbackServer(
-        lambda call: f"redirect:{call_url(call)}" if call.path == "/old/chat/completions" else None
-    ) as server:
+    with LoopbackServer(moved) as server:
         model = model_at("openai", f"{server.url}/old")
         reply = await model.ask(request())
         await model.close()
