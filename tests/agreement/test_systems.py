@@ -41,6 +41,14 @@ def slow(rows: np.ndarray) -> dict[str, float]:
     }
 
 
+def test_many_systems_give_the_same_as_the_plain_loop() -> None:
+    """Above 64 groups the sums go through sparse matrices."""
+    rows = rows_of(5, items=12, systems=70, levels=60)
+    found = evaluate(rows, between_and_within, np.arange(len(rows))[np.newaxis])
+    for name, value in slow(rows).items():
+        assert found[name][0] == pytest.approx(value, abs=1e-9), name
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_every_value_equals_the_plain_loop_on_data_and_on_resamples(seed: int) -> None:
     rows = rows_of(seed)

@@ -162,6 +162,9 @@ from medjury.agreement._proportion import (
     mcnemar,
     proportion,
 )
+from medjury.agreement._read import (
+    read_rating_table,
+)
 from medjury.agreement._readings import (
     koo_li,
     landis_koch,
@@ -296,6 +299,7 @@ __all__ = [
     "plan_kappa_by_simulation",
     "probability_lower",
     "proportion",
+    "read_rating_table",
     "reading",
     "replicates",
     "roc_curve",

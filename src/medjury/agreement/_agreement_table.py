@@ -139,6 +139,14 @@ class AgreementTable:
             [row.as_dict() for row in self.rows], indent=indent, ensure_ascii=False, allow_nan=False
         )
 
+    def remarks(self) -> tuple[str, ...]:
+        """What must be read before the numbers: warnings, and what was not scored."""
+        lines = [f"! {warning}" for warning in self.warnings]
+        for rater, reasons in sorted(self.unscored.items()):
+            counted = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+            lines.append(f"unscored ratings of {rater}: {counted}")
+        return tuple(lines)
+
     def text(self) -> str:
         """A table for reading: a block per dimension and reference, a column per compared rater."""
         from medjury.agreement._table_text import table_lines

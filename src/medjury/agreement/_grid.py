@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from medjury.agreement._clean import MISALIGNED
 from medjury.agreement._grades import Grades, GradesArgument, grades_from_instrument, grades_of
 from medjury.errors import MedjuryError
-from medjury.instruments import InstrumentError, list_instruments, load_instrument
+from medjury.instruments import list_instruments, load_instrument
 
 if TYPE_CHECKING:
     import polars
@@ -195,13 +195,15 @@ def _scale_for(dimension: str, rows: polars.DataFrame, scale: GradesArgument) ->
 
 
 def _scale_by_instrument(dimension: str, rows: polars.DataFrame) -> Grades | None:
+    """The scale of the built-in instrument that all rows name, as NAME or NAME@VERSION."""
     named = [name for name in rows["instrument"].unique().to_list() if name]
-    if len(named) != 1 or named[0] not in list_instruments():
+    if len(named) != 1:
         return None
-    try:
-        return grades_from_instrument(load_instrument(named[0]), dimension)
-    except InstrumentError:
+    name, _, version = named[0].partition("@")
+    if name not in list_instruments():
         return None
+    instrument = load_instrument(name)
+    return grades_from_instrument(instrument, dimension) if version in ("", instrument.version) else None
 
 
 def _one_scale(scales: Mapping[str, Grades | None], pooled: bool, name: str) -> Grades | None:

@@ -62,13 +62,16 @@ def fold_of_clusters(clusters: NDArray[Any], seed: int, folds: int = FOLDS) -> C
 def correlations_of_means(first: Floats, second: Floats) -> dict[str, Floats]:
     """Correlations along the last axis of two batches `(resamples, systems)`."""
     ones = np.ones_like(first)
-    signs = [np.sign(np.round(each[:, :, None] - each[:, None, :], 12)) for each in (first, second)]
-    untied = [np.abs(sign).sum(axis=(1, 2)) for sign in signs]
+    left, right = np.triu_indices(first.shape[1], 1)
+    signs = [_signs(each[:, left] - each[:, right]) for each in (first, second)]
+    untied = [np.abs(sign).sum(axis=1) for sign in signs]
     both = np.sqrt(untied[0] * untied[1])
+    # A resample without a system has no means to compare.
+    both = np.where(np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1), np.nan, both)
     return {
         "pearson": _row_correlation(first, second),
         "spearman": _row_correlation(tied_ranks(first, ones), tied_ranks(second, ones)),
-        "kendall_tau_b": (signs[0] * signs[1]).sum(axis=(1, 2)) / np.where(both > 0, both, np.nan),
+        "kendall_tau_b": (signs[0] * signs[1]).sum(axis=1) / np.where(both > 0, both, np.nan),
     }
 
 
@@ -84,6 +87,11 @@ def tied_ranks(values: Floats, counts: Floats) -> Floats:
     ranks = np.empty_like(through)
     np.put_along_axis(ranks, order, (before + after) / 2, 1)
     return np.where(np.isnan(values), np.nan, ranks)
+
+
+def _signs(gaps: Floats) -> Floats:
+    """-1, 0 or 1; a gap that is rounding alone is 0."""
+    return np.subtract(gaps > 1e-12, gaps < -1e-12, dtype=np.float64)
 
 
 def indicator(codes: Codes, size: int) -> Any:
@@ -112,7 +120,7 @@ def _within(rows: Floats) -> Read:
     inside = indicator(system, systems)
     sides = [_SystemRanks(cells[:, column], system) for column in (0, 1)]
     x, y = cells[:, 0] - rows[:, 0].mean(), cells[:, 1] - rows[:, 1].mean()
-    sums = [np.asarray(inside * each[:, None]) for each in (x, y, x * x, y * y, x * y)]
+    sums = [inside * each[:, np.newaxis] for each in (x, y, x * x, y * y, x * y)]
 
     def read(weights: Floats) -> dict[str, Floats]:
         counts = np.asarray(weights @ collapse)
@@ -139,11 +147,12 @@ def _baseline(rows: Floats) -> Read:
     group = rows[:, 2].astype(np.int64) * folds + fold
     in_group = indicator(group, int(rows[:, 2].max() + 1) * folds)
     centred = reference - reference.mean()
+    of_group = in_group * centred[:, np.newaxis]
     levels = levels_of(reference)
 
     def read(weights: Floats) -> dict[str, Floats]:
         n = np.asarray(weights @ in_group)
-        sums = np.asarray((weights * centred) @ in_group)
+        sums = np.asarray(weights @ of_group)
         guess = _cross_fitted(sums, n, folds)
         ranks = centred_midranks(levels.weights(weights))
         rank_sums = np.asarray((weights * ranks[:, levels.codes]) @ in_group)

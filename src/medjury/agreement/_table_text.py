@@ -14,10 +14,7 @@ _COLUMNS = 4
 
 def table_lines(table: AgreementTable) -> Iterator[str]:
     """Lines to print."""
-    yield from (f"! {warning}" for warning in table.warnings)
-    for rater, reasons in sorted(table.unscored.items()):
-        counted = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-        yield f"unscored ratings of {rater}: {counted}"
+    yield from table.remarks()
     footnotes: dict[str, int] = {}
     for (dimension, reference, level, system), rows in groupby(_in_blocks(table.rows), _block):
         block = list(rows)
@@ -69,6 +66,8 @@ def _facts(rows: Sequence[AgreementRow]) -> dict[str, dict[str, str]]:
     for row in rows:
         counts = row.counts
         shown = {"n": str(counts.n), "unscored": str(counts.n_unscored)}
+        if row.level == "system":
+            shown = {"systems": str(row.estimate.n)} | shown
         if counts.n_not_applicable:
             shown["not applicable"] = str(counts.n_not_applicable)
         if counts.n_absent:

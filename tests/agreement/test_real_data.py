@@ -1,0 +1,109 @@
+"""Agreement on real ratings: four judges and a human on mental-health answers, two clinicians on transcripts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn import metrics
+
+from medjury.agreement import agreement
+from medjury.cli import main
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT.parent / "shared" / "data"
+JUDGES = DATA / "mental_health_judges"
+PRIMOCK = DATA / "transcript_impact" / "primock_dev.csv"
+
+
+@pytest.mark.skipif(not JUDGES.is_dir(), reason="the mental-health ratings are not on this machine")
+def test_four_judges_per_attribute_and_level_come_from_one_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(ROOT / "docs" / "examples" / "mental_health_judges.yaml", tmp_path)
+    for file in JUDGES.glob("*.csv"):
+        (tmp_path / file.name).symlink_to(file)
+    status = main(
+        [
+            "agreement", str(tmp_path / "mental_health_judges.yaml"), "--reference", "human", "--compare",
+            "claude,gemini,gpt-4o,o4-mini", "--scale", "1", "5", "--level", "both", "--resamples", "200", "--json",
+        ]
+    )  # fmt: skip
+    said = capsys.readouterr()
+    assert status == 0
+    rows = json.loads(said.out)
+    attributes = {
+        "Guidance",
+        "Informativeness",
+        "Relevance",
+        "Safety",
+        "Empathy",
+        "Helpfulness",
+        "Understanding",
+    }
+    blocks = {(row["dimension"], row["compare"], row["level"]) for row in rows}
+    assert blocks == {
+        (attribute, judge, level)
+        for attribute in attributes
+        for judge in ("claude", "gemini", "gpt-4o", "o4-mini")
+        for level in ("item", "system")
+    }
+    for name in ("spearman", "icc_3_k_z", "rmse"):
+        some = [row for row in rows if row["statistic"] == name]
+        assert all(row["low"] <= row["value"] <= row["high"] for row in some)
+    # The dirt of the files, counted by reason.
+    assert "unscored ratings of human: 99 out_of_range" in said.err
+    assert "unscored ratings of gemini: 21 empty, 7 parse" in said.err
+    # Averaging by system lifts the coefficient; inside a system little is left; the system's mean does better.
+    found = {(row["dimension"], row["compare"], row["level"], row["statistic"]): row["value"] for row in rows}
+    spearman = [found[attribute, "gpt-4o", "item", "spearman"] for attribute in attributes]
+    within = [found[attribute, "gpt-4o", "item", "spearman_within_systems"] for attribute in attributes]
+    assert 0.2 < np.mean(spearman) < 0.5
+    assert np.mean(within) < 0.25
+    for attribute in attributes:
+        item, system = (found[attribute, "gpt-4o", level, "icc_3_k_z"] for level in ("item", "system"))
+        assert item < system
+
+
+@pytest.mark.skipif(not PRIMOCK.is_file(), reason="the transcript ratings are not on this machine")
+def test_each_clinician_against_the_reconciled_label() -> None:
+    wide = pl.read_csv(PRIMOCK)
+    labels = ["clinician_a", "clinician_b", "final_outcome"]
+    frame = wide.select(
+        pl.col("composite_key").alias("item"), pl.col("call_id").alias("patient"), *labels
+    ).unpivot(labels, index=["item", "patient"], variable_name="rater", value_name="score")
+    frame = frame.with_columns(dimension=pl.lit("impact"))
+    table = agreement(frame, reference="final_outcome", scale=(0, 2), resamples=2000)
+    truth = wide["final_outcome"].to_numpy()
+    for clinician in ("clinician_a", "clinician_b"):
+        said = wide[clinician].to_numpy()
+        expected = {
+            "accuracy": metrics.accuracy_score(truth, said),
+            "kappa": metrics.cohen_kappa_score(truth, said),
+            "macro_f1": metrics.f1_score(truth, said, average="macro"),
+        }
+        expected |= {
+            f"f1_class_{label}": value
+            for label, value in enumerate(metrics.f1_score(truth, said, average=None))
+        }
+        for name, value in expected.items():
+            estimate = table.find(name, compare=clinician).estimate
+            assert estimate.value == pytest.approx(value, abs=1e-12)
+            assert estimate.low <= estimate.value <= estimate.high
+            assert estimate.n == 104
+            assert "12 clusters" in estimate.method
+
+
+@pytest.mark.skipif(not PRIMOCK.is_file(), reason="the transcript ratings are not on this machine")
+def test_the_reconciled_label_is_what_adjudication_gives() -> None:
+    """Where the two clinicians agree their label stands; where they differ the resolved label decides."""
+    from medjury.agreement import adjudicated
+
+    wide = pl.read_csv(PRIMOCK)
+    both = wide.select("clinician_a", "clinician_b").to_numpy()
+    settled = wide["resolved_label"].cast(pl.Float64).to_numpy()
+    assert np.array_equal(adjudicated(both, settled), wide["final_outcome"].to_numpy())

@@ -1,0 +1,273 @@
+"""`medjury agreement`: from a file to every coefficient, in the words and names that stay."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.agreement.rating_rows import likert, long_table
+
+from medjury.cli import main
+
+STABLE = (
+    "exact_match", "offset", "rmse", "pearson", "spearman", "kendall_tau_b", "kappa", "kappa_linear",
+    "kappa_quadratic", "icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k", "icc_3_k_z",
+    "krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "gwet_ac1",
+    "gwet_ac2_quadratic", "fleiss_kappa", "macro_f1", "accuracy",
+)  # fmt: skip
+KEYS = ["dimension", "reference", "compare", "statistic", "value", "low", "high", "n", "n_unscored", "method"]
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    file = tmp_path / "ratings.csv"
+    long_table(likert(0, 40, human=0.5, judge=0.7, other=0.9)).write_csv(file)
+    return file
+
+
+def rows(capsys: pytest.CaptureFixture[str], *words: str | Path, status: int = 0) -> list[dict[str, Any]]:
+    assert main(["agreement", *map(str, words), "--json"]) == status
+    found: list[dict[str, Any]] = json.loads(
+        capsys.readouterr().out, parse_constant=lambda name: pytest.fail(f"{name} in the JSON")
+    )
+    return found
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
+    assert main(["agreement", *map(str, words)]) == 2
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err
+    return said.err
+
+
+def test_json_has_one_row_per_pair_and_statistic_under_stable_names(
+    ratings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = rows(capsys, ratings, "--reference", "human", "--compare", "judge,other", "--scale", "1", "5",
+                 "--resamples", "200", "--seed", "0")  # fmt: skip
+    assert all(list(row)[:10] == KEYS for row in found)
+    identities = [(row["compare"], row["statistic"]) for row in found]
+    assert len(identities) == len(set(identities))
+    for rater in ("judge", "other"):
+        assert {name for who, name in identities if who == rater} >= set(STABLE)
+    for row in found:
+        if row["value"] is not None and row["low"] is not None:
+            assert row["low"] <= row["high"]
+
+
+def test_the_table_is_readable_and_is_the_default(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["agreement", str(ratings), "--reference", "human", "--scale", "1", "5", "--resamples", "100"])
+        == 0
+    )
+    text = capsys.readouterr().out
+    assert "quality · reference human · level item" in text
+    assert "at ceiling, reference and rater" in text
+    assert not re.search(r"\bnan\b", text.lower())
+
+
+def test_the_same_seed_gives_the_same_bytes(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (ratings, "--reference", "human", "--compare", "judge", "--scale", "1", "5", "--resamples", "150")
+    first, second = rows(capsys, *words, "--seed", "3"), rows(capsys, *words, "--seed", "3")
+    assert first == second
+    assert first != rows(capsys, *words, "--seed", "4")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl", "tsv"])
+def test_other_kinds_of_file_give_the_same_rows(
+    suffix: str, ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / f"copy.{suffix}"
+    frame = pl.read_csv(ratings)
+    {
+        "parquet": frame.write_parquet,
+        "jsonl": frame.write_ndjson,
+        "tsv": lambda path: frame.write_csv(path, separator="\t"),
+    }[suffix](file)
+    words = ("--reference", "human", "--compare", "judge", "--scale", "1", "5", "--resamples", "50")
+    assert rows(capsys, file, *words) == rows(capsys, ratings, *words)
+
+
+def test_a_mapping_describes_a_wide_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (tmp_path / "wide.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["case", "accuracy (Dr A)", "accuracy (Dr B)", "accuracy (judge)"])
+        writer.writerows([[i, i % 5 + 1, i % 5 + 1, (i + i % 3) % 5 + 1] for i in range(20)])
+    mapping = tmp_path / "mapping.yaml"
+    mapping.write_text(
+        "item: case\ncolumns: '{dimension} ({rater})'\nscale: [1, 5]\nfiles:\n  - file: wide.csv\n",
+        encoding="utf-8",
+    )
+    found = rows(capsys, mapping, "--reference", "Dr A,Dr B", "--compare", "judge", "--scale", "1", "5",
+                 "--resamples", "50")  # fmt: skip
+    pairs = {(row["reference"], row["compare"]) for row in found}
+    assert pairs >= {("Dr A", "judge"), ("consensus", "judge"), ("Dr A", "Dr B"), ("each reference", "judge")}
+
+
+def test_a_run_folder_is_read(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    pl.read_csv(ratings).write_parquet(folder / "ratings.parquet")
+    words = ("--reference", "human", "--compare", "judge", "--scale", "1", "5", "--resamples", "50")
+    assert rows(capsys, folder, *words) == rows(capsys, ratings, *words)
+    (tmp_path / "empty").mkdir()
+    assert "is it a run folder?" in refused(capsys, tmp_path / "empty", "--reference", "human")
+
+
+def test_what_was_not_scored_is_said_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "dirty.csv"
+    file.write_text(
+        "item,rater,dimension,score\n"
+        "1,human,q,1\n2,human,q,2\n3,human,q,3\n4,human,q,4\n5,human,q,5\n"
+        "1,judge,q,1\n2,judge,q,NaN\n3,judge,q,four\n4,judge,q,\n5,judge,q,9\n",
+        encoding="utf-8",
+    )
+    assert main(["agreement", str(file), "--reference", "human", "--scale", "1", "5", "--json"]) == 0
+    said = capsys.readouterr()
+    assert "unscored ratings of judge: 2 missing, 1 out_of_range, 1 parse" in said.err
+    row = next(row for row in json.loads(said.out) if row["statistic"] == "rmse")
+    assert (row["n"], row["n_unscored"]) == (1, 4)
+
+
+def test_no_overlap_is_undefined_with_ids_of_both_sides_and_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "apart.csv"
+    file.write_text(
+        "item,rater,dimension,score\n1,human,q,1\n2,human,q,2\n01,judge,q,1\n02,judge,q,2\n", "utf-8"
+    )
+    assert main(["agreement", str(file), "--reference", "human", "--json"]) == 1
+    said = capsys.readouterr()
+    assert "Check that the ids" in said.err
+    assert all(row["value"] is None and row["reason"] for row in json.loads(said.out))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--reference", "humann"), "did you mean 'human'"),
+        (("--reference", "human", "--compare", "Judge"), "did you mean 'judge'"),
+        (("--reference", "human", "--dimension", "qualty"), "did you mean 'quality'"),
+        (("--reference", "human", "--level", "system", "--scale", "1", "5"), "fewer than two systems"),
+        (("--reference", "human", "--scale", "5", "1"), "whole grades from low to high"),
+        (("--reference", "human", "--scale", "1", "5", "--grades", "1,2"), "give one of them"),
+        (("--reference", "human", "--scale", "7", "9"), "the scale is probably wrong"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_clear_message(
+    words: tuple[str, ...], message: str, ratings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refused(capsys, ratings, *words)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,rater,dimension,score\n1,human,q,1\n1,human,q,2\n1,judge,q,1\n", "more than once"),
+        ("item,dimension,score\n1,q,1\n", "rater"),
+        ("item,rater,dimension,score\n", "no rows"),
+        ("item,rater,dimension,score\n,human,q,1\n", "no item, first in row 1"),
+        ("", "ratings.csv"),
+    ],
+)
+def test_bad_files_are_refused_without_a_trace(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "ratings.csv"
+    file.write_text(text, encoding="utf-8")
+    assert message in refused(capsys, file, "--reference", "human")
+
+
+def test_a_missing_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "there is no such file" in refused(capsys, tmp_path / "none.csv", "--reference", "human")
+
+
+def test_every_table_of_a_diagnosis_jury_study_comes_from_one_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Offsets, RMSE, rho, kappa, severe errors with posterior and overlap, win rates over the re-score panel."""
+    scores = likert(1, 90, panel=0.3, opus=0.6, gemini=0.8, o3=0.5, rescore=1.0)
+    scores["rescore"][30:] = [None] * 60
+    frame = long_table(scores, dimension="safety").filter(pl.col("score").is_not_null())
+    file = tmp_path / "diagnosis.parquet"
+    frame.write_parquet(file)
+    found = rows(
+        capsys, file, "--reference", "panel", "--compare", "opus,gemini,o3", "--jury", "mean", "--panel", "rescore",
+        "--severe", "safety", "--scale", "1", "5", "--resamples", "300",
+    )  # fmt: skip
+    names = {(row["compare"], row["statistic"]) for row in found}
+    for rater in ("opus", "gemini", "o3", "jury", "rescore"):
+        assert {
+            (rater, each) for each in ("offset", "rmse", "spearman", "kappa_quadratic", "severe_error_rate")
+        } <= names
+    wins = {f"win_rate_{each}" for each in ("offset", "rmse", "spearman", "kappa_quadratic")}
+    assert wins | {"severe_error_lower_flat", "severe_error_lower_jeffreys"} <= {
+        name for who, name in names if who == "jury"
+    }
+
+
+def test_every_table_of_a_summary_quality_study_comes_from_one_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Median of humans against median of repeats over all attributes: ICC(3,k), median difference, Wilcoxon, AC2,
+    alpha, and the judge as extra or replacement rater."""
+    parts = []
+    for dimension in ("useful", "succinct"):
+        humans = likert(2, 30, a=0.5, b=0.5, c=0.6)
+        parts.append(long_table(humans, dimension=dimension).with_columns(repeat=pl.lit(0)))
+        for repeat in range(3):
+            judge = {"judge": likert(3 + repeat, 30, judge=0.7)["judge"]}
+            parts.append(long_table(judge, dimension=dimension).with_columns(repeat=pl.lit(repeat)))
+    file = tmp_path / "summaries.csv"
+    pl.concat(parts).write_csv(file)
+    found = rows(
+        capsys, file, "--reference", "a,b,c", "--compare", "judge", "--consensus", "median", "--repeats", "median",
+        "--by", "all", "--scale", "1", "5", "--resamples", "200",
+    )  # fmt: skip
+    by_name = {(row["reference"], row["compare"], row["statistic"]): row for row in found}
+    for name in ("icc_3_k", "median_difference", "difference_q1", "wilcoxon_signed_rank", "gwet_ac2_quadratic",
+                 "krippendorff_alpha_ordinal"):  # fmt: skip
+        assert by_name["consensus", "judge", name]["n"] == 60
+    assert by_name["consensus", "judge", "wilcoxon_signed_rank"]["p_value"] is not None
+    assert ("a + b + c", "judge", "icc_3_k_change_added") in by_name
+    assert {
+        ("a", "judge", "icc_3_k_change_replaced"),
+        ("c", "judge", "icc_3_k_change_replaced"),
+    } <= by_name.keys()
+
+
+def test_every_table_of_a_concordance_study_comes_from_one_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Majority of three physicians: F1, kappa, sensitivity... of the judge, each physician against the majority,
+    all pairs, Fleiss' kappa, and the AUC of a support share."""
+    scores = {name: [float(score > 3) for score in values] for name, values in
+              likert(5, 40, p1=0.4, p2=0.6, p3=0.6, judge=0.5).items()}  # fmt: skip
+    scores["support"] = [min(1.0, max(0.0, score / 5)) for score in likert(5, 40, support=0.6)["support"]]
+    frame = long_table(scores, dimension="concordant").with_columns(
+        pl.when(pl.col("rater") == "support")
+        .then(pl.lit("metric"))
+        .otherwise(pl.lit("judge"))
+        .alias("rater_kind")
+    )
+    file = tmp_path / "concordance.jsonl"
+    frame.write_ndjson(file)
+    found = rows(
+        capsys, file, "--reference", "p1,p2,p3", "--compare", "judge,support,p1,p2,p3", "--consensus", "majority",
+        "--scale", "0", "1", "--resamples", "300",
+    )  # fmt: skip
+    by_name = {(row["reference"], row["compare"], row["statistic"]): row for row in found}
+    for name in ("f1", "kappa", "sensitivity", "specificity", "precision", "recall", "accuracy"):
+        assert by_name["consensus", "judge", name]["value"] is not None
+    assert "BCa" in by_name["consensus", "judge", "kappa"]["method"]
+    assert "contains this rater" in by_name["consensus", "p2", "kappa"]["method"]
+    assert by_name["consensus", "support", "auc"]["value"] is not None
+    assert by_name["p1 + p2 + p3", "among references", "fleiss_kappa"]["value"] is not None
+    assert ("p1", "p3", "kappa") in by_name
