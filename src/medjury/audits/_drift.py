@@ -1,0 +1,313 @@
+"""Drift: the same anchor cases, rated at two times or by two versions of a judge. What changed, beyond noise?
+
+A judge asked twice differs from itself. Only what exceeds that is drift, so repeats at both times are worth
+their price: without them a shift of the mean can be seen, but not whether single cases moved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medjury.agreement import Estimate, Replicates, replicates, undefined
+from medjury.audits._audit import Audit, Finding, names
+from medjury.audits._multiplicity import Adjustment, adjust
+from medjury.audits._resampled import Floats, Read, sums_by_cluster, two_sided_p
+from medjury.audits._table import dimensions_of, read_table
+from medjury.errors import MedjuryError
+
+if TYPE_CHECKING:
+    import polars
+
+KEY = ["item", "system"]
+METHOD = "paired differences on the same answers, later less earlier; intervals resample cases"
+NO_REPEATS = "no answer has two repeats, so noise is unknown: rate the anchors twice or more"
+# From fewer cases than this no interval is trusted to show that nothing changed.
+FEW_CASES = 10
+NO_OVERLAP = "no answer was scored at both times"
+
+
+def drift(
+    earlier: object,
+    later: object,
+    *,
+    bound: float = 0.25,
+    same_rater: Mapping[str, str] | None = None,
+    raters: Sequence[str] | None = None,
+    dimensions: Sequence[str] | None = None,
+    adjustment: Adjustment = "holm",
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Audit:
+    """Audit each rater that rated the same answers in both tables, per dimension.
+
+    `same_rater` maps a name in the later table to its name in the earlier one, where a new version got a new
+    name. Findings: `shift`, the mean difference, with a verdict that also says whether it is shown to stay
+    within ±`bound` (both one-sided tests at 1 − confidence: Schuirmann (1987) J Pharmacokinet Biopharm
+    15:657-680); `changed_share`, the probability that an earlier and a later score of one answer differ;
+    `noise_share`, that two repeats at the same time do; `excess_change`, the first less the second;
+    `answers_beyond_noise`, how many answers moved further than repeats explain (Bonferroni over answers; the
+    verdict names the largest); `unscored_share_change`, the change in the share of ratings without a score.
+    """
+    import polars as pl
+
+    if bound <= 0:
+        raise MedjuryError(f"The bound of equivalence is above zero, not {bound:g}.")
+    before, _ = read_table(earlier, dimensions=dimensions, raters=None)
+    after, audited = read_table(later, dimensions=dimensions, raters=raters)
+    before, after, warnings = _same_content(before, after)
+    old_name = dict(same_rater or {})
+    unknown = [name for name in old_name if name not in set(after["rater"].to_list())]
+    if unknown:
+        raise MedjuryError(f"there is no rater {unknown[0]!r} in the later ratings.")
+    present = set(before["rater"].to_list())
+    pairs = [
+        (rater, old_name.get(rater, rater)) for rater in audited if old_name.get(rater, rater) in present
+    ]
+    if not pairs:
+        raise MedjuryError(
+            f"no rater of the later ratings ({names(audited)}) is in the earlier ones "
+            f"({names(sorted(present))}). "
+            "Where a new version has a new name, say which old one it follows."
+        )
+    findings: list[Finding] = []
+    used = lost = 0
+    for rater, old in pairs:
+        for dimension in dimensions_of(after):
+            table = _paired(before, after, old, rater, dimension)
+            if table is None:
+                continue
+            group = f"{old} → {rater}" if old != rater else ""
+            drawn = _replicates(table, resamples, seed)
+            made = _findings(table, drawn, rater, dimension, group, bound, confidence)
+            missing = int(table.select(pl.sum_horizontal(pl.col("unscored_x", "unscored_y").sum())).item())
+            findings += [replace(each, n_unscored=missing) for each in made]
+            used += int(table.select(pl.sum_horizontal(pl.col("n_x", "n_y").sum())).item())
+            lost += missing
+    if not findings:
+        raise MedjuryError(
+            "the two tables have no answer (item and system) in common: drift needs the same anchors."
+        )
+    return Audit(
+        "drift", _judged(findings, adjustment, confidence, bound), used, lost, METHOD, tuple(warnings)
+    )
+
+
+def split_by(
+    ratings: polars.DataFrame, column: str, earlier: str, later: str
+) -> tuple[polars.DataFrame, ...]:
+    """One table with a column that tells two versions or dates apart, as two tables."""
+    import polars as pl
+
+    if column not in ratings.columns:
+        raise MedjuryError(f"there is no column {column!r}; there are {names(ratings.columns, 20)}.")
+    values = ratings.with_columns(pl.col(column).cast(pl.String))
+    parts = []
+    for name in (earlier, later):
+        part = values.filter(pl.col(column) == name)
+        if not part.height:
+            there = names(sorted(values[column].drop_nulls().unique().to_list()), 8)
+            raise MedjuryError(f"no rating has {column} = {name!r}; there are {there}.")
+        parts.append(part)
+    return tuple(parts)
+
+
+def _same_content(
+    before: polars.DataFrame, after: polars.DataFrame
+) -> tuple[polars.DataFrame, polars.DataFrame, list[str]]:
+    """An id that means another text is another case: such answers are left out, and counted."""
+    import polars as pl
+
+    hashes = [
+        each.filter(pl.col("content_hash").is_not_null()).select(*KEY, "content_hash").unique()
+        for each in (before, after)
+    ]
+    different = (
+        hashes[0]
+        .join(hashes[1], on=KEY, suffix="_later")
+        .filter(pl.col("content_hash") != pl.col("content_hash_later"))
+        .select(KEY)
+        .unique()
+    )
+    if not different.height:
+        return before, after, []
+    listed = names(sorted(different["item"].to_list()))
+    warning = f"{different.height} answers have another text now than before and are left out: items {listed}"
+    return before.join(different, on=KEY, how="anti"), after.join(different, on=KEY, how="anti"), [warning]
+
+
+def _paired(
+    before: polars.DataFrame, after: polars.DataFrame, old: str, rater: str, dimension: str
+) -> polars.DataFrame | None:
+    """One row per answer that was put to the rater both times, with what its scores say."""
+    import polars as pl
+
+    def side(frame: polars.DataFrame, name: str, suffix: str) -> polars.DataFrame:
+        score = pl.col("score").drop_nulls()
+        return (
+            frame.filter((pl.col("rater") == name) & (pl.col("dimension") == dimension))
+            .group_by(KEY)
+            .agg(
+                score.alias(f"scores_{suffix}"),
+                score.len().alias(f"n_{suffix}"),
+                score.mean().alias(f"mean_{suffix}"),
+                score.var().alias(f"variance_{suffix}"),
+                (pl.col("status") == "unscored").sum().alias(f"unscored_{suffix}"),
+                pl.len().alias(f"rows_{suffix}"),
+                pl.col("cluster").first().alias(f"cluster_{suffix}"),
+            )
+        )
+
+    joined = side(before, old, "x").join(side(after, rater, "y"), on=KEY, how="inner").sort(KEY)
+    if not joined.height:
+        return None
+    changed, noise = [], []
+    for x, y in zip(joined["scores_x"].to_list(), joined["scores_y"].to_list(), strict=True):
+        changed.append(_differ(x, y))
+        own = [each for each in (_differ_within(x), _differ_within(y)) if each is not None]
+        noise.append(sum(own) / len(own) if own else None)
+    return joined.with_columns(
+        pl.Series("changed", changed, dtype=pl.Float64), pl.Series("noise", noise, dtype=pl.Float64)
+    )
+
+
+def _differ(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """The probability that a score of one differs from a score of the other."""
+    if not first or not second:
+        return None
+    return float(np.mean(~np.isclose(np.array(first)[:, np.newaxis], np.array(second))))
+
+
+def _differ_within(scores: Sequence[float]) -> float | None:
+    """The probability that two different repeats differ."""
+    n = len(scores)
+    return None if n < 2 else (_differ(scores, scores) or 0.0) * n / (n - 1)
+
+
+def _replicates(table: polars.DataFrame, resamples: int, seed: int) -> Replicates:
+    def column(name: str) -> Floats:
+        return table[name].cast(float).fill_null(float("nan")).to_numpy()
+
+    difference = column("mean_y") - column("mean_x")
+    changed, noise = column("changed"), column("noise")
+    both = ~np.isnan(difference)
+    noisy = both & ~np.isnan(noise)
+    features = [both, np.where(both, difference, 0.0), np.where(both, changed, 0.0)]
+    features += [noisy, np.where(noisy, noise, 0.0), np.where(noisy, changed, 0.0)]
+    features += [column(name) for name in ("rows_x", "unscored_x", "rows_y", "unscored_y")]
+    sums = sums_by_cluster(np.column_stack(features).astype(np.float64), table["cluster_y"].to_list())
+
+    def statistics(rows: Floats) -> Read:
+        def read(weights: Floats) -> Mapping[str, Floats]:
+            n, shift, changed, n_noise, noise, changed_there, rows_x, lost_x, rows_y, lost_y = (
+                weights @ rows
+            ).T
+            return {
+                "shift": shift / n,
+                "changed_share": changed / n,
+                "noise_share": noise / n_noise,
+                "excess_change": (changed_there - noise) / n_noise,
+                "unscored_share_change": lost_y / rows_y - lost_x / rows_x,
+            }
+
+        return read
+
+    return replicates(sums, statistics, clusters=range(len(sums)), resamples=resamples, seed=seed)
+
+
+def _findings(
+    table: polars.DataFrame,
+    drawn: Replicates,
+    rater: str,
+    dimension: str,
+    group: str,
+    bound: float,
+    confidence: float,
+) -> list[Finding]:
+    import polars as pl
+
+    scored = table.filter((pl.col("n_x") > 0) & (pl.col("n_y") > 0))
+    noisy = scored.filter(pl.col("noise").is_not_null()).height
+    cases = scored["cluster_y"].n_unique()
+    counts = {"shift": scored.height, "changed_share": scored.height, "unscored_share_change": table.height}
+    findings = []
+    for name in drawn.observed:
+        reason = NO_REPEATS if name in ("noise_share", "excess_change") and scored.height else NO_OVERLAP
+        estimate = replace(
+            drawn.estimate(name, confidence=confidence, reason=reason), n=counts.get(name, noisy)
+        )
+        tested = name in ("shift", "excess_change", "unscored_share_change") and estimate.low is not None
+        p_value = two_sided_p(drawn.resampled[name]) if tested else None
+        verdict = ""
+        if name == "shift" and estimate.low is not None:
+            # Both one-sided tests at the level 1 − confidence are one interval with twice that outside.
+            narrow = drawn.estimate(name, confidence=2.0 * confidence - 1.0)
+            inside = narrow.low is not None and narrow.high is not None and cases >= FEW_CASES
+            verdict = (
+                "within" if inside and -bound < (narrow.low or 0) and (narrow.high or 0) < bound else "open"
+            )
+        findings.append(Finding(name, estimate, rater, dimension, group, p_value=p_value, verdict=verdict))
+    findings.append(_beyond_noise(scored, rater, dimension, group, confidence))
+    return findings
+
+
+def _beyond_noise(
+    scored: polars.DataFrame, rater: str, dimension: str, group: str, confidence: float
+) -> Finding:
+    """Answers whose mean moved further than the pooled variance of repeats explains."""
+    from scipy.special import ndtri
+
+    name, n = "answers_beyond_noise", scored.height
+    n_x, n_y = (scored[each].to_numpy().astype(np.float64) for each in ("n_x", "n_y"))
+    freedom = np.maximum(n_x - 1, 0).sum() + np.maximum(n_y - 1, 0).sum()
+    if not n or freedom == 0:
+        reason = NO_REPEATS if n else NO_OVERLAP
+        return Finding(name, undefined(reason, n, "repeats"), rater, dimension, group)
+    variances = (scored[f"variance_{side}"].fill_null(0.0).to_numpy() for side in "xy")
+    within = (
+        sum(float(v @ np.maximum(k - 1, 0)) for v, k in zip(variances, (n_x, n_y), strict=True)) / freedom
+    )
+    difference = scored["mean_y"].to_numpy() - scored["mean_x"].to_numpy()
+    limit = -float(ndtri((1.0 - confidence) / (2.0 * n))) * np.sqrt(within * (1.0 / n_x + 1.0 / n_y))
+    moved = np.flatnonzero(np.abs(difference) > limit + 1e-12)
+    largest = sorted(moved.tolist(), key=lambda place: -abs(difference[place]))
+    items, systems = scored["item"].to_list(), scored["system"].to_list()
+    said = [f"{items[k]}{f' ({systems[k]})' if systems[k] else ''} {difference[k]:+.2g}" for k in largest]
+    method = (
+        f"no interval: change beyond {math.sqrt(within):.3g} within-answer SD, Bonferroni over {n} answers"
+    )
+    estimate = Estimate(float(len(moved)), None, None, n, method)
+    return Finding(name, estimate, rater, dimension, group, verdict=names(said))
+
+
+def _judged(
+    findings: Sequence[Finding], adjustment: Adjustment, confidence: float, bound: float
+) -> tuple[Finding, ...]:
+    made = list(findings)
+    for statistic in ("shift", "excess_change", "unscored_share_change"):
+        places = [place for place, each in enumerate(made) if each.statistic == statistic]
+        for place, p in zip(places, adjust([made[k].p_value for k in places], adjustment), strict=True):
+            each = made[place]
+            if p is None or each.estimate.value is None:
+                made[place] = replace(each, verdict="")
+                continue
+            shown, up = p <= 1.0 - confidence, each.estimate.value > 0
+            if statistic == "shift":
+                verdict = _shift_verdict(shown, up, each.verdict == "within", bound)
+            elif statistic == "excess_change":
+                verdict = "answers changed beyond noise" if shown and up else "not shown"
+            else:
+                verdict = ("more" if up else "fewer") + " without a score" if shown else "not shown"
+            made[place] = replace(each, p_adjusted=p, verdict=verdict)
+    return tuple(made)
+
+
+def _shift_verdict(shown: bool, up: bool, within: bool, bound: float) -> str:
+    if shown:
+        return f"moved {'up' if up else 'down'}" + (f", by less than {bound:g}" if within else "")
+    return f"the same within ±{bound:g}" if within else "neither a shift nor its absence is shown"

@@ -1,0 +1,67 @@
+"""Multiplicity: many comparisons find something by chance alone, so p-values are corrected together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from medjury.audits._audit import Finding
+from medjury.errors import MedjuryError
+
+Adjustment = Literal["holm", "benjamini_hochberg", "none"]
+ADJUSTMENTS: tuple[Adjustment, ...] = ("holm", "benjamini_hochberg", "none")
+
+
+def adjust(p_values: Sequence[float | None], rule: Adjustment = "holm") -> list[float | None]:
+    """Adjusted p-values in the same order; None stays None and does not count as a comparison.
+
+    `holm`: the chance of any false finding stays below the level; p₍ᵢ₎·(m − i + 1), made monotone upwards.
+    Holm (1979) Scand J Stat 6:65-70. `benjamini_hochberg`: the expected share of false findings among those
+    found stays below the level; p₍ᵢ₎·m/i, made monotone downwards. Benjamini & Hochberg (1995) JRSS B
+    57:289-300.
+
+    >>> adjust([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    >>> adjust([0.01, 0.04, 0.03], "benjamini_hochberg")
+    [0.03, 0.04, 0.04]
+    """
+    if rule not in ADJUSTMENTS:
+        raise MedjuryError(f"There is no adjustment {rule!r}. There are {', '.join(ADJUSTMENTS)}.")
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    count = len(known)
+    if rule == "holm":
+        running = 0.0
+        for order, (p, place) in enumerate(known):
+            running = max(running, min(1.0, p * (count - order)))
+            adjusted[place] = running
+    elif rule == "benjamini_hochberg":
+        running = 1.0
+        for order, (p, place) in reversed(list(enumerate(known, start=1))):
+            running = min(running, p * count / order)
+            adjusted[place] = running
+    else:
+        for p, place in known:
+            adjusted[place] = p
+    return adjusted
+
+
+def adjusted(
+    findings: Sequence[Finding],
+    rule: Adjustment,
+    *,
+    confidence: float,
+    verdicts: tuple[str, str, str],
+) -> list[Finding]:
+    """The findings, of one family, with adjusted p-values and a verdict: (above zero, below zero, not
+    shown)."""
+    made = []
+    for finding, p in zip(findings, adjust([each.p_value for each in findings], rule), strict=True):
+        above, below, neither = verdicts
+        verdict = ""
+        if p is not None and finding.estimate.value is not None:
+            shown = p <= 1.0 - confidence
+            verdict = neither if not shown else above if finding.estimate.value > 0 else below
+        made.append(replace(finding, p_adjusted=p, verdict=verdict))
+    return made

@@ -1,0 +1,264 @@
+"""Length, verbosity and format: does a judge pay for the look of an answer?
+
+Longer answers may simply be better. So the slope of the score on the feature stands beside two that take the
+clinicians' (reference) scores of the same answers into account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medjury.agreement import Replicates, replicates
+from medjury.audits._audit import Audit, Finding, names
+from medjury.audits._multiplicity import Adjustment, adjusted
+from medjury.audits._resampled import Floats, Read, sums_by_cluster, two_sided_p
+from medjury.audits._table import count_unscored, dimensions_of, per_answer, read_table, with_unscored
+from medjury.audits._text_features import FEATURES
+from medjury.errors import MedjuryError
+
+if TYPE_CHECKING:
+    import polars
+
+SLOPE, GIVEN, BEYOND = "slope", "slope_given_reference", "slope_beyond_reference"
+VERDICTS = ("rewards it", "punishes it", "not shown")
+METHOD = "least squares, all features at once; intervals resample cases"
+
+
+def text_effects(
+    ratings: object,
+    features: polars.DataFrame | None = None,
+    *,
+    names_of: Sequence[str] | None = None,
+    reference: Sequence[str] = (),
+    within_systems: bool = False,
+    raters: Sequence[str] | None = None,
+    dimensions: Sequence[str] | None = None,
+    adjustment: Adjustment = "holm",
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Audit:
+    """Audit how scores move with features of the answer's text, per rater and dimension.
+
+    `features` is a table `item, system` and numeric columns, as `case_features` makes it; without it the
+    ratings themselves must hold the columns. `names_of` picks the columns (default: those of `case_features`
+    that are there); they enter one regression, so each slope holds the others fixed. `within_systems` adds a
+    fixed effect of every system: does the judge prefer the longer answer of the same system?
+
+    Findings, `group` naming the feature: `slope` (per unit; for `length` per doubling, whatever it counts);
+    with `reference` raters `slope_given_reference` (the reference score held fixed) and
+    `slope_beyond_reference` (the slope of judge − reference). The first of these errs upwards where better
+    answers are longer and the reference is noisy, the second downwards where the judge uses less of the scale
+    than the reference: the verdict needs both."""
+    import polars as pl
+
+    frame, audited = read_table(ratings, raters=raters, reference=reference, dimensions=dimensions)
+    table, chosen = _features(frame, features, names_of)
+    answers = per_answer(frame).join(table, on=["item", "system"], how="inner")
+    if not answers.height:
+        raise MedjuryError(
+            "no rated answer has features: the items and systems of the two tables do not meet."
+        )
+    rated = answers.filter(pl.col("rater").is_in(audited))
+    warnings = []
+    whole = per_answer(frame).filter(pl.col("rater").is_in(audited)).height
+    if whole > rated.height:
+        warnings.append(
+            f"{whole - rated.height} of {whole} rated answers have no text features and are left out"
+        )
+    if not reference:
+        warnings.append(
+            "no reference raters: a slope is an association, not a bias, for longer may be better"
+        )
+    findings: list[Finding] = []
+    for dimension in dimensions_of(frame):
+        part = answers.filter(pl.col("dimension") == dimension)
+        for rater in audited:
+            rows = _with_reference(part, rater, reference)
+            if rows.height:
+                findings += _slopes(
+                    rows,
+                    chosen,
+                    rater,
+                    dimension,
+                    bool(reference),
+                    within_systems,
+                    confidence,
+                    resamples,
+                    seed,
+                )
+    frame = frame.filter(pl.col("rater").is_in(audited))
+    return Audit(
+        "text_effects",
+        with_unscored(_judged(findings, adjustment, confidence), frame),
+        rated.height,
+        count_unscored(frame),
+        METHOD + (", within systems" if within_systems else ""),
+        tuple(warnings),
+    )
+
+
+def _features(
+    frame: polars.DataFrame, features: polars.DataFrame | None, names_of: Sequence[str] | None
+) -> tuple[polars.DataFrame, list[str]]:
+    import polars as pl
+
+    source = frame if features is None else features
+    chosen = list(names_of or [name for name in FEATURES if name in source.columns])
+    absent = [name for name in chosen if name not in source.columns]
+    if absent or not chosen:
+        raise MedjuryError(
+            f"there is no column {', '.join(absent) or ' or '.join(FEATURES)} to audit. Give the cases, so "
+            "that lengths can be counted, or ratings with such a column."
+        )
+    wrong = [name for name in chosen if not source[name].dtype.is_numeric()]
+    if wrong:
+        raise MedjuryError(f"the column {wrong[0]!r} holds {source[wrong[0]].dtype}, not numbers.")
+    if "system" not in source.columns:
+        source = source.with_columns(pl.lit("").alias("system"))
+    key = [pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")]
+    table = source.select(*key, *(pl.col(name).cast(pl.Float64) for name in chosen)).drop_nulls().unique()
+    twice = table.group_by("item", "system").len().filter(pl.col("len") > 1).sort("item")
+    if twice.height:
+        raise MedjuryError(
+            f"{twice.height} answers have two different values of {names(chosen)}; the first is item "
+            f"{twice['item'][0]!r}."
+        )
+    if "length" in chosen:
+        if (table["length"] <= 0).any():
+            raise MedjuryError(
+                "a length is zero or less; give lengths above zero, in words or in characters."
+            )
+        table = table.with_columns(pl.col("length").log(2))
+    return table, chosen
+
+
+def _with_reference(part: polars.DataFrame, rater: str, reference: Sequence[str]) -> polars.DataFrame:
+    import polars as pl
+
+    mine = part.filter(pl.col("rater") == rater)
+    if not reference:
+        return mine
+    mean = (
+        part.filter(pl.col("rater").is_in(list(reference)))
+        .group_by("item", "system")
+        .agg(pl.col("score").mean().alias("reference"))
+    )
+    return mine.join(mean, on=["item", "system"], how="inner")
+
+
+def _slopes(
+    rows: polars.DataFrame,
+    features: Sequence[str],
+    rater: str,
+    dimension: str,
+    with_reference: bool,
+    within_systems: bool,
+    confidence: float,
+    resamples: int,
+    seed: int,
+) -> list[Finding]:
+    drawn = slope_replicates(
+        rows["score"].to_numpy(),
+        rows.select(features).to_numpy(),
+        rows["reference"].to_numpy() if with_reference else None,
+        rows["system"].to_list() if within_systems else None,
+        rows["cluster"].to_list(),
+        features,
+        resamples=resamples,
+        seed=seed,
+    )
+    findings = []
+    for name in drawn.observed:
+        statistic, feature = name.split(" ", 1)
+        reason = f"{feature} does not vary, or cannot be told apart from the other features"
+        estimate = replace(drawn.estimate(name, confidence=confidence, reason=reason), n=rows.height)
+        p_value = two_sided_p(drawn.resampled[name]) if estimate.low is not None else None
+        findings.append(Finding(statistic, estimate, rater, dimension, feature, p_value=p_value))
+    return findings
+
+
+def slope_replicates(
+    score: Floats,
+    features: Floats,
+    reference: Floats | None,
+    systems: Sequence[str] | None,
+    clusters: Sequence[object],
+    labels: Sequence[str],
+    *,
+    resamples: int,
+    seed: int,
+) -> Replicates:
+    """The slopes, named `STATISTIC FEATURE`, by least squares on every resample of cases."""
+    # Centred and scaled once: normal equations lose digits otherwise.
+    scale = features.std(axis=0)
+    spread = np.where(scale > 0, scale, 1.0)
+    x = (features - features.mean(axis=0)) / spread
+    levels = sorted(set(systems or [""]))
+    dummies = np.column_stack(
+        [np.ones(len(score)), *(np.array([name == level for name in systems or []]) for level in levels[1:])]
+    )
+    middle = float(score.mean())
+    ref = None if reference is None else reference - reference.mean()
+    columns = [dummies, x] + ([] if ref is None else [ref[:, np.newaxis]])
+    targets = [score - middle] + (
+        [] if reference is None else [score - reference - (score - reference).mean()]
+    )
+    design = np.hstack([*columns, np.column_stack(targets)])
+    width, p, base = design.shape[1], features.shape[1], dummies.shape[1]
+    products = (design[:, :, np.newaxis] * design[:, np.newaxis, :]).reshape(len(design), -1)
+    table = sums_by_cluster(products, clusters)
+    plain = [*range(base + p)]
+
+    def statistics(rows: Floats) -> Read:
+        def read(weights: Floats) -> Mapping[str, Floats]:
+            cross = (weights @ rows).reshape(-1, width, width)
+            target = width - len(targets)
+            found = {SLOPE: _solve(cross, plain, target)}
+            if reference is not None:
+                found[GIVEN] = _solve(cross, [*plain, base + p], target)
+                found[BEYOND] = _solve(cross, plain, target + 1)
+            return {
+                f"{name} {label}": values[:, base + place] / spread[place]
+                for name, values in found.items()
+                for place, label in enumerate(labels)
+            }
+
+        return read
+
+    return replicates(table, statistics, clusters=range(len(table)), resamples=resamples, seed=seed)
+
+
+def _solve(cross: Floats, columns: Sequence[int], target: int) -> Floats:
+    """Coefficients for every resample; NaN where the columns cannot be told apart."""
+    left = cross[:, columns][:, :, columns]
+    right = cross[:, columns, target]
+    size = np.sqrt(np.maximum(np.einsum("bii->bi", left), 1e-300))
+    correlation = left / (size[:, :, np.newaxis] * size[:, np.newaxis, :])
+    exists = np.linalg.eigvalsh(correlation)[:, 0] > 1e-9
+    found = np.full(right.shape, np.nan)
+    if exists.any():
+        solved = np.linalg.solve(correlation[exists], (right[exists] / size[exists])[..., np.newaxis])
+        found[exists] = solved[..., 0] / size[exists]
+    return found
+
+
+def _judged(findings: Sequence[Finding], adjustment: Adjustment, confidence: float) -> list[Finding]:
+    made: dict[tuple[str, str, str, str], Finding] = {}
+    for statistic in (SLOPE, GIVEN, BEYOND):
+        family = [each for each in findings if each.statistic == statistic]
+        judged = adjusted(family, adjustment, confidence=confidence, verdicts=VERDICTS)
+        made |= {(statistic, each.rater, each.dimension, each.group): each for each in judged}
+    result = []
+    for each in findings:
+        about = (each.rater, each.dimension, each.group)
+        given, beyond = made.get((GIVEN, *about)), made.get((BEYOND, *about))
+        verdict = ""
+        if each.statistic == BEYOND and given is not None and beyond is not None:
+            verdict = beyond.verdict if given.verdict == beyond.verdict else VERDICTS[2]
+        result.append(replace(made[(each.statistic, *about)], verdict=verdict))
+    return result

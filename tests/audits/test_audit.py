@@ -1,0 +1,66 @@
+"""What an audit returns can be read, tabulated and stored without loss."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import pkgutil
+
+import polars as pl
+import pytest
+
+import medjury.audits
+from medjury.agreement import Estimate, undefined
+from medjury.audits import Audit, Finding
+
+FOUND = Audit(
+    "example",
+    (
+        Finding(
+            "slope",
+            Estimate(0.5, 0.1, 0.9, 20, "least squares"),
+            "ada",
+            "risk",
+            "length",
+            2,
+            0.01,
+            0.02,
+            "rewards it",
+        ),
+        Finding("slope", undefined("no spread", 20, "least squares"), "bob", "risk", "length"),
+    ),
+    40,
+    2,
+    "a method",
+    ("mind the gap",),
+)
+
+
+def test_the_table_keeps_undefined_values_empty() -> None:
+    table = FOUND.frame()
+    assert table["value"].to_list() == [0.5, None] and table["reason"].to_list() == ["", "no spread"]
+    assert table.schema["p_value"] == pl.Float64 and table.columns[:4] == [
+        "audit",
+        "statistic",
+        "rater",
+        "dimension",
+    ]
+    assert Audit("nothing", (), 0, 0, "").frame().columns == table.columns
+
+
+def test_json_holds_everything() -> None:
+    whole = json.loads(FOUND.to_json())
+    assert whole["warnings"] == ["mind the gap"] and whole["n_unscored"] == 2
+    assert whole["findings"][0]["p_adjusted"] == 0.02 and whole["findings"][1]["value"] is None
+
+
+def test_find_wants_exactly_one() -> None:
+    assert FOUND.find("slope", rater="ada").verdict == "rewards it"
+    with pytest.raises(KeyError, match="2 findings fit"):
+        FOUND.find("slope")
+
+
+@pytest.mark.parametrize("module", [each.name for each in pkgutil.iter_modules(medjury.audits.__path__)])
+def test_examples_in_the_documentation_of_the_code_are_true(module: str) -> None:
+    assert doctest.testmod(importlib.import_module(f"medjury.audits.{module}")).failed == 0

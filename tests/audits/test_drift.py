@@ -1,0 +1,121 @@
+"""Drift: a shift is found, noise is not called drift, and sameness must be shown, not assumed."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from medjury.audits import drift, split_by
+from medjury.errors import MedjuryError
+
+
+def anchors(
+    *,
+    shift: float = 0.0,
+    scramble: float = 0.0,
+    noise: float = 0.3,
+    repeats: int = 3,
+    seed: int = 0,
+    cases: int = 60,
+) -> pl.DataFrame:
+    """The same sixty cases in every call; `shift` moves all scores, `scramble` each case by its own amount."""
+    truth = np.random.default_rng(99).uniform(2, 4, cases)
+    generator = np.random.default_rng(seed)
+    moved = truth + shift + scramble * generator.normal(size=cases)
+    rows = [
+        (f"c{case}", "judge", "risk", repeat, float(np.rint(moved[case] + generator.normal(0, noise))))
+        for case in range(cases)
+        for repeat in range(repeats)
+    ]
+    return pl.DataFrame(rows, schema=["item", "rater", "dimension", "repeat", "score"], orient="row")
+
+
+def test_a_shift_of_the_mean_is_found() -> None:
+    found = drift(anchors(seed=1), anchors(seed=2, shift=0.5), resamples=1000).find("shift")
+    assert found.verdict == "moved up" and found.estimate.value == pytest.approx(0.5, abs=0.15)
+
+
+def test_noise_alone_is_not_called_drift_and_sameness_is_shown() -> None:
+    for seed in range(4):
+        found = drift(anchors(seed=10 + seed), anchors(seed=20 + seed), resamples=1000)
+        assert found.find("shift").verdict == "the same within ±0.25"
+        assert found.find("excess_change").verdict == "not shown"
+        changed, noise = found.find("changed_share").estimate.value, found.find("noise_share").estimate.value
+        assert changed is not None and noise is not None and noise > 0.2
+        assert changed == pytest.approx(noise, abs=0.08)
+
+
+def test_cases_that_moved_both_ways_are_seen_though_the_mean_stands_still() -> None:
+    found = drift(anchors(seed=1), anchors(seed=3, scramble=0.8), resamples=1000)
+    assert found.find("shift").verdict.startswith(("the same", "neither"))
+    assert found.find("excess_change").verdict == "answers changed beyond noise"
+    moved = found.find("answers_beyond_noise")
+    assert (moved.estimate.value or 0) >= 5 and moved.verdict.count(", ") >= 4
+
+
+def test_one_case_that_moved_is_named() -> None:
+    later = anchors(seed=2).with_columns(
+        pl.when(pl.col("item") == "c7").then(pl.col("score") + 3).otherwise(pl.col("score")).alias("score")
+    )
+    moved = drift(anchors(seed=1), later, resamples=200).find("answers_beyond_noise")
+    assert moved.estimate.value == 1 and moved.verdict.startswith("c7 +")
+
+
+def test_too_few_cases_show_neither() -> None:
+    found = drift(anchors(cases=5, seed=1), anchors(cases=5, seed=2), bound=0.05, resamples=500).find("shift")
+    assert found.verdict == "neither a shift nor its absence is shown"
+
+
+def test_without_repeats_noise_is_unknown_and_says_so() -> None:
+    found = drift(anchors(repeats=1, seed=1), anchors(repeats=1, seed=2), resamples=200)
+    assert found.find("shift").estimate.value is not None
+    for name in ("noise_share", "excess_change", "answers_beyond_noise"):
+        assert "rate the anchors twice" in found.find(name).estimate.reason
+
+
+def test_losing_scores_is_drift_too() -> None:
+    later = anchors(seed=2)
+    lost = pl.col("item").is_in([f"c{k}" for k in range(15)])
+    later = later.with_columns(pl.when(~lost).then(pl.col("score")).alias("score"))
+    found = drift(anchors(seed=1), later, resamples=500)
+    change = found.find("unscored_share_change")
+    assert change.estimate.value == pytest.approx(0.25) and change.verdict == "more without a score"
+    assert found.n_unscored == 45 and found.find("shift").estimate.n == 45
+
+
+def test_a_new_version_may_have_a_new_name() -> None:
+    renamed = anchors(seed=2).with_columns(pl.lit("judge-2").alias("rater"))
+    with pytest.raises(MedjuryError, match="say which old one it follows"):
+        drift(anchors(seed=1), renamed)
+    found = drift(anchors(seed=1), renamed, same_rater={"judge-2": "judge"}, resamples=200)
+    assert found.find("shift").group == "judge → judge-2"
+
+
+def test_versions_may_stand_in_one_table() -> None:
+    both = pl.concat(
+        anchors(seed=seed).with_columns(pl.lit(version).alias("version"))
+        for seed, version in ((1, "v1"), (2, "v2"))
+    )
+    earlier, later = split_by(both, "version", "v1", "v2")
+    assert drift(earlier, later, resamples=200).find("shift").estimate.n == 60
+    with pytest.raises(MedjuryError, match=r"no rating has version = 'v3'; there are v1, v2"):
+        split_by(both, "version", "v1", "v3")
+
+
+def test_an_id_that_means_another_text_is_left_out_and_reported() -> None:
+    earlier, later = (
+        anchors(seed=seed).with_columns(pl.lit("text").alias("content_hash")) for seed in (1, 2)
+    )
+    changed = pl.when(pl.col("item") == "c4").then(pl.lit("other")).otherwise(pl.col("content_hash"))
+    found = drift(earlier, later.with_columns(changed.alias("content_hash")), resamples=200)
+    assert found.find("shift").estimate.n == 59
+    assert found.warnings == ("1 answers have another text now than before and are left out: items c4",)
+
+
+def test_no_common_anchor_is_refused() -> None:
+    elsewhere = anchors(seed=2).with_columns((pl.lit("x") + pl.col("item")).alias("item"))
+    with pytest.raises(MedjuryError, match="the same anchors"):
+        drift(anchors(seed=1), elsewhere)
+    with pytest.raises(MedjuryError, match="above zero"):
+        drift(anchors(seed=1), anchors(seed=2), bound=0)

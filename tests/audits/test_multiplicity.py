@@ -1,0 +1,59 @@
+"""P-values are corrected together, as other implementations do it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from medjury.audits import adjust
+from medjury.errors import MedjuryError
+
+P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+@given(p_values=P_VALUES)
+def test_holm_by_its_definition(p_values: list[float]) -> None:
+    """The k-th smallest is multiplied by how many are not smaller; none falls below a smaller one's."""
+    ordered = sorted(p_values)
+    expected = [
+        min(1.0, max(ordered[j] * (len(ordered) - j) for j in range(ordered.index(p) + 1))) for p in p_values
+    ]
+    found = adjust(p_values)
+    # Equal p-values share the largest multiplier among them, whatever their order.
+    assert [
+        min(found[k] or 0 for k in range(len(found)) if p_values[k] == p) for p in p_values
+    ] == pytest.approx(expected)
+
+
+@given(p_values=P_VALUES)
+def test_benjamini_hochberg_equals_scipy(p_values: list[float]) -> None:
+    assert adjust(p_values, "benjamini_hochberg") == pytest.approx(
+        stats.false_discovery_control(p_values).tolist()
+    )
+
+
+def test_holm_on_the_textbook_example() -> None:
+    assert adjust([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+@given(p_values=P_VALUES, place=st.integers(0, 30))
+def test_a_missing_p_value_is_no_comparison(p_values: list[float], place: int) -> None:
+    with_gap: list[float | None] = [*p_values]
+    with_gap.insert(place, None)
+    adjusted = adjust(with_gap)
+    assert [each for each in adjusted if each is not None] == adjust(p_values)
+
+
+@given(p_values=P_VALUES)
+def test_holm_is_the_stricter_one(p_values: list[float]) -> None:
+    pairs = zip(
+        adjust(p_values), adjust(p_values, "benjamini_hochberg"), adjust(p_values, "none"), strict=True
+    )
+    assert all((holm or 0) >= (fdr or 0) - 1e-12 >= (none or 0) - 2e-12 for holm, fdr, none in pairs)
+
+
+def test_an_unknown_rule_is_refused() -> None:
+    with pytest.raises(MedjuryError, match="holm, benjamini_hochberg, none"):
+        adjust([0.1], "sidak")  # type: ignore[arg-type]

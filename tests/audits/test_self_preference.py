@@ -1,0 +1,154 @@
+"""Self-preference is found where it was planted, and a vendor that is simply better is not accused of it."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from tests.audits.simulated import JUDGES, SYSTEMS, judged
+
+from medjury.audits import Audit, self_preference
+from medjury.audits._self_preference import DISAGREE
+from medjury.errors import MedjuryError
+
+FAVOURS, NOT_SHOWN = "favours its own vendor", "not shown"
+
+
+def audit(ratings: pl.DataFrame, **options: object) -> Audit:
+    systems = {name: SYSTEMS[name] for name in ratings["system"].unique().to_list()}
+    judges = {name: JUDGES[name] for name in ratings["rater"].unique().to_list() if name in JUDGES}
+    return self_preference(ratings, judge_vendor=judges, system_vendor=systems, resamples=1000, **options)  # type: ignore[arg-type]
+
+
+def test_a_planted_preference_of_a_fifth_of_a_point_is_found() -> None:
+    for seed in range(3):
+        found = audit(judged(seed=seed, cases=200, preference=dict.fromkeys(JUDGES, 0.2)))
+        for statistic in ("same_vendor", "own_vendor_contrast"):
+            overall = next(each for each in found.findings if each.statistic == statistic and not each.rater)
+            assert overall.verdict == FAVOURS
+            assert overall.estimate.low is not None and overall.estimate.high is not None
+            assert 0.05 < overall.estimate.low < 0.2 < overall.estimate.high < 0.35
+
+
+def test_it_is_found_in_the_judge_that_has_it_and_in_no_other() -> None:
+    found = audit(judged(seed=1, cases=200, preference={"ada": 0.3}))
+    verdicts = {judge: found.find("same_vendor", rater=judge).verdict for judge in JUDGES}
+    assert verdicts == {"ada": FAVOURS, "bob": NOT_SHOWN, "cyd": NOT_SHOWN}
+    assert found.find("own_vendor_contrast", rater="ada").verdict == FAVOURS
+
+
+def test_a_vendor_that_is_simply_better_is_no_self_preference() -> None:
+    for seed in range(4):
+        found = audit(judged(seed=seed, better={"alpha": 0.8}))
+        assert {each.verdict for each in found.findings} <= {"", NOT_SHOWN}
+        own = found.find("same_vendor", rater="ada").estimate
+        assert own.low is not None and own.high is not None and own.low < 0 < own.high
+
+
+def test_leaving_out_the_answering_system_would_have_accused_it() -> None:
+    """The trap: without a fixed effect of the system, being better looks like being preferred."""
+    ratings = judged(better={"alpha": 0.8})
+    mine = ratings.filter(pl.col("rater") == "ada")
+    own = mine.filter(pl.col("system").str.starts_with("alpha"))["score"].mean()
+    others = mine.filter(~pl.col("system").str.starts_with("alpha"))["score"].mean()
+    assert isinstance(own, float) and isinstance(others, float)
+    assert own - others > 0.5
+
+
+def test_a_judge_that_spreads_its_scores_more_is_not_accused() -> None:
+    """The better vendor is then further above the rest for this judge alone; the scaled contrast sees through."""
+    found = audit(
+        judged(seed=2, cases=200, better={"alpha": 0.6}, spread={"ada": 1.3, "bob": 0.7, "cyd": 0.7})
+    )
+    assert found.find("own_vendor_contrast", rater="ada").verdict == FAVOURS
+    assert found.find("own_vendor_contrast_scaled", rater="ada").verdict == NOT_SHOWN
+    assert found.find("same_vendor", rater="ada").verdict == DISAGREE
+
+
+def test_what_the_very_own_model_gets_beyond_its_vendor() -> None:
+    ratings = judged(seed=5, cases=200)
+    own = (pl.col("rater") == "ada") & (pl.col("system") == "alpha-1")
+    lifted = ratings.with_columns(
+        pl.when(own).then(pl.col("score") + 0.5).otherwise(pl.col("score")).alias("score")
+    )
+    found = audit(lifted, own_model={"ada": ["alpha-1"]}).find("same_model")
+    assert found.estimate.value == pytest.approx(0.5, abs=0.12)
+    assert found.verdict == "favours its own model"
+
+
+def test_clinicians_can_be_the_baseline() -> None:
+    ratings = judged(seed=3, cases=150, preference={"ada": 0.4})
+    clinician = judged(seed=3, cases=150, judges=("bob",)).with_columns(
+        pl.lit("dr one").alias("rater"), pl.lit("clinician").alias("rater_kind")
+    )
+    found = audit(pl.concat([ratings, clinician]), reference=["dr one"])
+    assert found.find("own_vendor_contrast_reference", rater="ada").verdict == FAVOURS
+    assert "dr one" not in {each.rater for each in found.findings}
+
+
+def test_what_two_judges_cannot_tell_is_undefined_with_its_reason() -> None:
+    """Two vendors judge only each other: the sum of their preferences shows, not whose it is."""
+    ratings = judged(judges=("ada", "bob"), systems=("alpha-1", "alpha-2", "beta-1"), preference={"ada": 0.4})
+    found = audit(ratings)
+    for judge in ("ada", "bob"):
+        estimate = found.find("same_vendor", rater=judge).estimate
+        assert estimate.value is None and "cannot be told apart" in estimate.reason
+    overall = next(each for each in found.findings if each.statistic == "same_vendor" and not each.rater)
+    assert overall.estimate.value == pytest.approx(0.2, abs=0.1)
+    assert any("own preferences too" in text for text in found.warnings)
+
+
+def test_one_judge_alone_shows_nothing() -> None:
+    found = audit(judged(judges=("ada",), cases=30))
+    assert all(each.estimate.value is None or each.statistic.endswith("variance") for each in found.findings)
+
+
+def test_ratings_without_a_score_are_counted_not_used() -> None:
+    ratings = judged(cases=40)
+    lost = (pl.col("rater") == "bob") & (pl.col("item") == "case 3")
+    found = audit(ratings.with_columns(pl.when(~lost).then(pl.col("score")).alias("score")))
+    assert found.n_unscored == 8 and found.n == ratings.height - 8
+    assert found.find("own_vendor_contrast", rater="bob").n_unscored == 8
+    assert found.find("own_vendor_contrast", rater="ada").n_unscored == 0
+
+
+def test_repeats_are_averaged_not_counted_as_more_evidence() -> None:
+    ratings = judged(cases=40).with_columns(pl.lit(0).alias("repeat"))
+    again = ratings.with_columns(pl.lit(1).alias("repeat"))
+    once, twice = audit(ratings), audit(pl.concat([ratings, again]))
+    assert once.find("same_vendor", rater="ada").estimate == twice.find("same_vendor", rater="ada").estimate
+
+
+def test_vendors_may_stand_in_columns() -> None:
+    ratings = judged(cases=30)
+    columns = ratings.with_columns(
+        pl.col("system").replace_strict(SYSTEMS).alias("vendor"),
+        pl.col("rater").replace_strict(JUDGES).alias("judge_vendor"),
+    )
+    assert (
+        self_preference(columns, resamples=200).rows()
+        == self_preference(ratings, judge_vendor=JUDGES, system_vendor=SYSTEMS, resamples=200).rows()
+    )
+
+
+def test_a_name_without_a_vendor_is_refused_with_the_fix() -> None:
+    ratings = judged(cases=10)
+    missing = {name: vendor for name, vendor in SYSTEMS.items() if name != "clinic"}
+    with pytest.raises(MedjuryError, match=r"--system-vendor clinic=VENDOR, or clinic=none"):
+        self_preference(ratings, judge_vendor=JUDGES, system_vendor=missing)
+    with pytest.raises(MedjuryError, match="no vendor is known for the judges ada, bob, cyd"):
+        self_preference(ratings, system_vendor=SYSTEMS)
+    with pytest.raises(MedjuryError, match="'dan'; there are ada, bob, cyd"):
+        self_preference(ratings, judge_vendor={"dan": "alpha"}, system_vendor=SYSTEMS)
+
+
+def test_nothing_to_look_for_is_said() -> None:
+    strangers = dict.fromkeys(JUDGES, "nobody's")
+    with pytest.raises(MedjuryError, match="no judge shares a vendor"):
+        self_preference(judged(cases=10), judge_vendor=strangers, system_vendor=SYSTEMS)
+    with pytest.raises(MedjuryError, match="no column `system`"):
+        self_preference(judged(cases=10, systems=("clinic",)).drop("system"), judge_vendor=JUDGES)
+
+
+def test_a_ceiling_is_reported() -> None:
+    found = audit(judged(cases=30, better=dict.fromkeys(set(SYSTEMS.values()), 2.0)))
+    assert any("% of ada's scores are the highest given" in text for text in found.warnings)

@@ -1,0 +1,89 @@
+"""Stability: how a judge differs from itself, by hand and by simulation."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+import polars as pl
+import pytest
+
+from medjury.audits import stability
+from medjury.errors import MedjuryError
+
+
+def repeats(*answers: list[float | None], rater: str = "judge") -> pl.DataFrame:
+    rows = [
+        (f"case {case}", rater, "risk", repeat, score)
+        for case, scores in enumerate(answers)
+        for repeat, score in enumerate(scores)
+    ]
+    schema = {
+        "item": pl.String,
+        "rater": pl.String,
+        "dimension": pl.String,
+        "repeat": pl.Int64,
+        "score": pl.Float64,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def test_every_number_by_hand() -> None:
+    found = stability(repeats([4, 4, 5], [2, 2, 2], [1, 3, 5]), resamples=200)
+    value = {each.statistic: each.estimate.value for each in found.findings}
+    deviations = [statistics.stdev(scores) for scores in ([4, 4, 5], [2, 2, 2], [1, 3, 5])]
+    assert value["sd"] == pytest.approx(statistics.fmean(deviations))
+    assert value["within_sd"] == pytest.approx(math.sqrt(statistics.fmean(d**2 for d in deviations)))
+    assert value["cv"] == pytest.approx((deviations[0] / (13 / 3) + 0 + 2 / 3) / 3)
+    assert value["flip_rate"] == pytest.approx((2 / 3 + 0 + 1) / 3)
+    assert value["changed_share"] == pytest.approx(2 / 3)
+    assert value["repeats_needed"] == math.ceil((2 * 1.959964 * (value["within_sd"] or 0) / 0.5) ** 2)
+    assert found.n == 9
+
+
+def test_a_judge_that_never_changes_needs_one_repeat() -> None:
+    found = stability(repeats([4, 4], [2, 2], [5, 5]), resamples=200)
+    assert {each.estimate.value for each in found.findings if "repeats" not in each.statistic} == {0.0}
+    assert found.find("repeats_needed").estimate.value == 1.0
+
+
+def test_thirty_repeats_with_one_deviation_give_the_published_kind_of_number() -> None:
+    """29 alike and one a point off: SD 0.18, as tables of judges' stability print it."""
+    found = stability(repeats([4.0] * 29 + [5.0], [3.0] * 30), resamples=200)
+    assert found.find("sd").estimate.value == pytest.approx(0.1826 / 2, abs=1e-4)
+
+
+def test_a_flip_can_mean_crossing_a_threshold() -> None:
+    found = stability(repeats([4, 5, 4], [2, 4, 2]), threshold=3.5, resamples=200)
+    flip = found.find("flip_rate")
+    assert flip.estimate.value == pytest.approx((0 + 2 / 3) / 2)
+    assert flip.group == "score ≥ 3.5"
+
+
+def test_repeats_needed_really_narrow_the_interval() -> None:
+    generator = np.random.default_rng(0)
+    scores = generator.normal(3, 0.6, (80, 6))
+    needed = stability(repeats(*scores.tolist()), width=0.4, resamples=500).find("repeats_needed").estimate
+    assert needed.value is not None and needed.low is not None and needed.high is not None
+    assert needed.low <= (2 * 1.96 * 0.6 / 0.4) ** 2 <= needed.high
+    means = generator.normal(3, 0.6, (4000, int(needed.value))).mean(axis=1)
+    assert np.quantile(means, 0.975) - np.quantile(means, 0.025) == pytest.approx(0.4, abs=0.04)
+
+
+def test_a_scale_that_starts_at_zero_has_no_cv_where_the_mean_is_zero() -> None:
+    found = stability(repeats([0, 0], [0, 0]), resamples=200).find("cv").estimate
+    assert found.value is None and "zero" in found.reason
+
+
+def test_single_and_failed_repeats_are_counted() -> None:
+    found = stability(repeats([4, 4], [2, None], [1, 3]), resamples=200)
+    assert found.n_unscored == 1 and found.find("sd").n_unscored == 1 and found.find("sd").estimate.n == 2
+    assert any("1 answers were scored only once" in text for text in found.warnings)
+
+
+def test_without_repeats_it_says_what_to_do() -> None:
+    with pytest.raises(MedjuryError, match="2 repeats or more"):
+        stability(repeats([4], [3]))
+    with pytest.raises(MedjuryError, match="above zero"):
+        stability(repeats([4, 4]), width=0)
