@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
 
@@ -108,11 +108,3 @@ class StudyFile(_Part):
         if isinstance(value, list):
             return [{"kind": each} if isinstance(each, str) else each for each in value]
         return value
-
-    @model_validator(mode="after")
-    def _quorum_fits_the_jury(self) -> StudyFile:
-        if self.jury.quorum is not None and self.jury.quorum > len(self.judges):
-            raise ValueError(
-                f"jury.quorum is {self.jury.quorum}, but there are only {len(self.judges)} judges; lower it"
-            )
-        return self

@@ -55,6 +55,10 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         )
         for index, part in enumerate(settings.judges)
     ]
+    quorum = settings.jury.quorum
+    if quorum is not None and quorum > len(judges):
+        problem = f"is {quorum}, but there are only {len(judges)} judges; lower it"
+        raise MedjuryError(document.complaint(("jury", "quorum"), problem))
     jury = _named(
         document,
         ("judges",),

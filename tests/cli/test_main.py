@@ -1,0 +1,50 @@
+"""The front door: quick, and errors are for the reader."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from medjury.cli import main
+from medjury.cli._main import COMMANDS
+
+HEAVY = {"numpy", "scipy", "polars", "pydantic", "sqlalchemy", "aiohttp", "yaml", "matplotlib", "asyncio"}
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; from medjury.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        f"print('HEAVY', sorted({HEAVY!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "HEAVY []"
+
+
+def test_every_command_has_its_file() -> None:
+    for name in COMMANDS:
+        module = importlib.import_module(f"medjury.cli.{name}")
+        assert callable(module.add_arguments) and callable(module.run)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([name, "--help"])
+    assert stopped.value.code == 0
+    assert COMMANDS[name][:20] in capsys.readouterr().out
+
+
+def test_an_error_is_one_message_without_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "no-such-study.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert told == "medjury: no-such-study.yaml: there is no such file\n"
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("medjury ")

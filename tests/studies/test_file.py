@@ -1,0 +1,108 @@
+"""The study file: short for the simple case, and every mistake is told with its line and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from medjury.cli import main
+from medjury.errors import MedjuryError
+from medjury.studies import load_study
+
+GOOD = """\
+study: first
+cases: cases.jsonl
+instrument: note_quality
+judges:
+  - {kind: openai, name: juror, url: "http://127.0.0.1:1/v1", model: m}
+"""
+
+
+def message(tmp_path: Path, text: str) -> str:
+    (tmp_path / "cases.jsonl").write_text('{"id": "a", "candidate": "x", "texts": {"context": "n"}}\n')
+    (tmp_path / "study.yaml").write_text(text)
+    with pytest.raises(MedjuryError) as error:
+        load_study(tmp_path / "study.yaml")
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "words"),
+    [
+        (("study: first", "study: "), 1, "study"),
+        (("instrument: note_quality", "instrument: note_qualty"), 3, "note_quality"),
+        (("kind: openai", "kind: opnai"), 5, "openai"),
+        (("model: m}", "model: m, tempreature: 1}"), 5, "tempreature"),
+        (("model: m}", "model: m, temperature: 9}"), 5, "temperature"),
+        (("judges:", "juges:"), 4, "juges"),
+        (("cases: cases.jsonl", "cases: missing.jsonl"), 2, "missing.jsonl"),
+        (("judges:", "jury: {quorum: 3}\njudges:"), 4, "quorum"),
+        (("judges:", "dimensions: [acuracy]\njudges:"), 4, "accuracy"),
+        (("judges:", "repeats: 0\njudges:"), 4, "repeats"),
+        (("judges:", "study: second\njudges:"), 4, "study"),
+        (("judges:", "judges: ["), 5, "YAML"),
+        (("judges:", "redact: {entities: [X]}\njudges:"), 4, "entities"),
+        (("judges:", "store: env:MEDJURY_NO_SUCH_VARIABLE\njudges:"), 4, "MEDJURY_NO_SUCH_VARIABLE"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(
+    tmp_path: Path, change: tuple[str, str], line: int, words: str
+) -> None:
+    told = message(tmp_path, GOOD.replace(*change))
+    assert f"line {line}" in told and words in told, told
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    text = GOOD.replace("study: first", "study: ''").replace(
+        "judges:", "repeats: 0\nmax_unscored: 7\njudges:"
+    )
+    told = message(tmp_path, text)
+    assert all(f"line {line}" in told for line in (1, 4, 5))
+
+
+def test_two_equal_judges_are_refused(tmp_path: Path) -> None:
+    judge = GOOD.splitlines()[-1]
+    told = message(tmp_path, GOOD + judge.replace("name: juror", "name: twin") + "\n")
+    assert "one voice counted twice" in told
+
+
+def test_a_missing_study_file_is_told() -> None:
+    with pytest.raises(MedjuryError, match="there is no such file"):
+        load_study("no-such-study.yaml")
+
+
+def test_the_template_is_a_valid_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "cases.jsonl").write_text('{"id": "a", "candidate": "x", "texts": {"context": "n"}}\n')
+    file = tmp_path / "study.yaml"
+    assert main(["init", str(file)]) == 0
+    assert load_study(file).name == "my-first-study"
+    assert main(["init", str(file)]) == 2, "a file that exists is not replaced"
+    assert "--force" in capsys.readouterr().err
+
+
+def test_every_commented_setting_of_the_template_is_valid(tmp_path: Path) -> None:
+    import re
+
+    from medjury.documents import parse_document, validate
+    from medjury.studies._file import StudyFile
+
+    main(["init", str(tmp_path / "study.yaml")])
+    text = (tmp_path / "study.yaml").read_text()
+    live = re.sub(
+        r"^# ((?:jury|repeats|humans|allow_hosts|budget|max_unscored|redact|store): )",
+        r"\1",
+        text,
+        flags=re.M,
+    )
+    settings = validate(parse_document(live, "template"), StudyFile)
+    assert settings.repeats == 3 and settings.allow_hosts and settings.budget.calls == 5000
+
+
+def test_the_demo_is_a_valid_study_labelled_as_synthetic() -> None:
+    import medjury.studies
+
+    study = load_study(Path(medjury.studies.__file__).parent / "demo" / "study.yaml")
+    cases = list(study.cases)
+    assert len(cases) == 12 and all(case.metadata["synthetic"] is True for case in cases)
+    assert study.settings.humans is not None and study.settings.humans.illustrative
