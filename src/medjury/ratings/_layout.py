@@ -58,18 +58,18 @@ def find_layout(file: str, header: Sequence[str], source: Source, dimensions: Se
             )
         source = replace(source, dimensions={name: name for name in dimensions})
     fields = _fields(file, index, source)
-    scores = _score_columns(file, index, source)
+    named = source.columns or source.score or (source.dimensions and not source.json_cells)
+    scores = _score_columns(file, index, source) if named or "score" in index else ()
     for name in (*source.only, *([source.content] if source.content else ())):
         _need(file, index, name)
     given = {*fields, *source.fixed, *(place for each in scores for place in each.says)}
-    if source.json_cells:
-        given.add("dimension")
-    for required in ("item", "rater", "dimension"):
-        if required not in given:
-            raise RatingsError(
-                f"{file}: which column is the {required}? It has {', '.join(index)}. Name the column "
-                f"{required!r}, or say it in a mapping file (`{required}: COLUMN`)"
-            )
+    given |= {"score"} if scores else set()
+    given |= {"dimension"} if source.json_cells else set()
+    if missing := [name for name in ("item", "rater", "dimension", "score") if name not in given]:
+        raise RatingsError(
+            f"{file}: which column is the {' and which the '.join(missing)}? It has {', '.join(index)}. Name the "
+            f"columns so, or say it in a mapping file (`{missing[0]}: COLUMN`)."
+        )
     return Layout(source, index, fields, scores)
 
 

@@ -66,14 +66,14 @@ class ImportReport:
             f"{self.not_applicable:,} not applicable, {self.unscored.total():,} unscored"
         ]
         lines += [f"  unscored, {reason}: {count:,}" for reason, count in self.unscored.most_common()]
-        for count, what in (
-            (self.not_rated, "cells were blank: not rated"),
-            (self.rows_left_out, "rows were left out by `only`"),
-            (self.duplicates, "ratings stand in the files twice and were kept once"),
-            (self.unknown_items, "ratings of unknown items were left out"),
+        for what, count in (
+            ("not rated (blank cells)", self.not_rated),
+            ("rows left out by the mapping", self.rows_left_out),
+            ("ratings that stand there twice, kept once", self.duplicates),
+            ("ratings of unknown items, left out", self.unknown_items),
         ):
             if count:
-                lines.append(f"  {count:,} {what}")
+                lines.append(f"  {what}: {count:,}")
         lines += [
             f"  {file}: columns not used: {', '.join(names)}" for file, names in self.unused_columns.items()
         ]

@@ -1,0 +1,155 @@
+"""Export and back: exact, whatever the text; and harmless in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.ratings.samples import rating, unscored
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Reason
+from medjury.ratings import Rating, rating_frame, ratings_from_frame, read_ratings, write_ratings
+
+TEXTS = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(
+    [
+        "=1+1",
+        "'=1+1",
+        "''",
+        "'",
+        "-5",
+        "+5.5",
+        "@x",
+        "\tx",
+        "\rx",
+        "-x",
+        "a\r\nb",
+        '"',
+        ",",
+        ";",
+        "\x00",
+        "\ud800",
+        "＝1",
+    ]
+)
+RATINGS = st.builds(
+    rating,
+    explanation=TEXTS,
+    rater=TEXTS.map("r{}".format),
+    system=TEXTS,
+    score=st.floats(allow_nan=False, allow_infinity=False),
+    cost=st.none() | st.floats(0, 1e9),
+    tokens_in=st.none() | st.integers(0, 2**60),
+    item=st.integers(0, 10**9).map("item-{}".format),
+)
+
+
+@given(st.lists(RATINGS, max_size=5))
+def test_a_table_holds_ratings_exactly(ratings: list[Rating]) -> None:
+    assert ratings_from_frame(rating_frame(ratings)) == ratings
+
+
+@settings(deadline=None, max_examples=60)
+@given(ratings=st.lists(RATINGS, min_size=1, max_size=5, unique_by=lambda each: each.item))
+def test_a_file_holds_ratings_exactly(
+    tmp_path_factory: pytest.TempPathFactory, ratings: list[Rating]
+) -> None:
+    folder = tmp_path_factory.mktemp("export")
+    for ending in ("csv", "parquet", "jsonl"):
+        path = folder / f"r.{ending}"
+        assert write_ratings(ratings, path) == len(ratings)
+        assert list(read_ratings(path).ratings) == ratings, ending
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_every_status_survives(tmp_path: Path, ending: str) -> None:
+    ratings = [unscored(reason, item=reason.value, key=reason.value) for reason in Reason]
+    ratings.append(rating(item="na", key="na", score=None, status="not_applicable", rater_kind="clinician"))
+    write_ratings(ratings, tmp_path / f"r.{ending}")
+    assert list(read_ratings(tmp_path / f"r.{ending}").ratings) == ratings
+
+
+def test_text_cannot_become_a_formula(tmp_path: Path) -> None:
+    risky = ["=HYPERLINK(1)", "+1+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", "＝1"]
+    harmless = ["-5", "+5.5", "plain", "a=b", ""]
+    rows = [
+        rating(item=f"case-{number}", key=str(number), explanation=text)
+        for number, text in enumerate(risky + harmless)
+    ]
+    write_ratings(rows, tmp_path / "r.csv")
+    with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as file:
+        written = [row["explanation"] for row in csv.DictReader(file)]
+    assert written == [f"'{text}" for text in risky] + harmless
+    write_ratings(rows, tmp_path / "r.parquet")
+    assert polars.read_parquet(tmp_path / "r.parquet")["explanation"].to_list() == risky + harmless
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_ratings_come_one_by_one_as_a_table_as_tables_or_from_parquet(tmp_path: Path, ending: str) -> None:
+    rows = [rating(item=f"case-{number:05}", key=str(number)) for number in range(5_001)]
+    frame = rating_frame(rows)
+    write_ratings(rows, tmp_path / "source.parquet")
+    sources = {
+        "ratings": iter(rows),
+        "table": frame,
+        "tables": frame.iter_slices(1_000),
+        "file": tmp_path / "source.parquet",
+    }
+    contents = []
+    for name, source in sources.items():
+        target = tmp_path / f"{name}.{ending}"
+        assert write_ratings(source, target) == len(rows)  # type: ignore[arg-type]
+        contents.append(list(read_ratings(target).ratings))
+    assert contents == [rows] * 4
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_no_ratings_make_an_empty_file_with_its_header(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"r.{ending}"
+    assert write_ratings([], path) == 0
+    if ending == "csv":
+        assert path.read_text().startswith("item,system,rater,")
+    elif ending == "parquet":
+        assert polars.read_parquet(path).columns[:3] == ["item", "system", "rater"]
+
+
+def test_a_half_written_file_never_has_the_name(tmp_path: Path) -> None:
+    def broken() -> object:
+        yield rating()
+        raise RuntimeError("the disk is gone")
+
+    for ending in ("csv", "parquet", "jsonl"):
+        with pytest.raises(Exception, match="the disk is gone"):
+            write_ratings(broken(), tmp_path / f"r.{ending}")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_written_or_read(tmp_path: Path) -> None:
+    with pytest.raises(MedjuryError, match=r"written as \.parquet, \.csv, \.jsonl"):
+        write_ratings([], tmp_path / "r.xlsx")
+    with pytest.raises(MedjuryError, match="cannot be written"):
+        write_ratings([], tmp_path / "no folder" / "r.csv")
+    with pytest.raises(MedjuryError, match="not a Parquet file"):
+        write_ratings(tmp_path / "r.csv", tmp_path / "r.parquet")
+    with pytest.raises(MedjuryError, match="lacks the columns system, rater_kind"):
+        ratings_from_frame(
+            polars.DataFrame({"item": ["1"], "rater": ["r"], "dimension": ["d"], "score": [1.0]})
+        )
+
+
+def test_a_row_that_is_no_rating_is_named() -> None:
+    frame = rating_frame([rating(), rating(item="case-2")]).with_columns(status=polars.lit("unscored"))
+    with pytest.raises(MedjuryError, match="row 1 of the table is not a rating"):
+        ratings_from_frame(frame)
+
+
+def test_own_tables_are_checked_too(tmp_path: Path) -> None:
+    rows = [rating(score=9.0), replace(rating(), item="case-2", key="k2", score=5.0)]
+    write_ratings([replace(row, instrument="") for row in rows], tmp_path / "r.csv")
+    with pytest.raises(MedjuryError, match=r"row 2, column 'score': 9\.0 is not on the scale"):
+        read_ratings(tmp_path / "r.csv", instrument="note_quality")

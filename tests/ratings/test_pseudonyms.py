@@ -1,0 +1,87 @@
+"""A clinician's name leaves no trace in the store, and means the same person in every import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from medjury.ratings import Pseudonyms, RatingsError, Store, import_ratings, open_store
+
+TABLE = (
+    "item,rater,rater_kind,dimension,score\n1,Dr Ada Lee,clinician,a,4\n1,Sam Roy,,a,3\n1,model-x,judge,a,2\n"
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "r.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_names_are_replaced_before_they_are_stored(tmp_path: Path, table: Path) -> None:
+    with open_store(tmp_path / "s.sqlite") as store:
+        import_ratings(store, table)
+        raters = {row.rater for row in store.ratings()}
+    assert "model-x" in raters, "judges keep their names"
+    assert sum(rater.startswith("clinician-") for rater in raters) == 2
+    for file in tmp_path.glob("s.sqlite*"):
+        assert b"Ada" not in file.read_bytes()
+        assert b"Roy" not in file.read_bytes()
+    assert (tmp_path / "s.sqlite.names-key").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_same_person_has_the_same_pseudonym_in_every_import_of_a_study_and_no_other(
+    tmp_path: Path,
+) -> None:
+    key = tmp_path / "key"
+    first, second, other = Pseudonyms.open(key), Pseudonyms.open(key), Pseudonyms.open(tmp_path / "other")
+    assert first.pseudonym("Ada Lee") == second.pseudonym("Ada Lee")
+    assert first.pseudonym("Ada Lee") != first.pseudonym("Sam Roy")
+    assert first.pseudonym("Ada Lee") != other.pseudonym("Ada Lee"), (
+        "a hash of the name alone could be tried out"
+    )
+    assert first.pseudonym(first.pseudonym("Ada Lee")) == first.pseudonym("Ada Lee")
+
+
+def test_importing_again_adds_nothing_and_a_correction_adds_itself(tmp_path: Path, table: Path) -> None:
+    with open_store(tmp_path / "s.sqlite") as store:
+        import_ratings(store, table)
+        before = list(store.ratings())
+        import_ratings(store, table)
+        assert list(store.ratings()) == before
+        table.write_text(TABLE.replace("a,4", "a,5"))
+        import_ratings(store, table)
+        assert sorted(row.score or 0 for row in store.ratings()) == [2.0, 3.0, 5.0]
+        assert [run.name for run in store.runs()] == ["import of r.csv"]
+
+
+def test_names_are_kept_when_asked(store: Store, table: Path) -> None:
+    import_ratings(store, table, keep_names=True, run="names")
+    assert {row.rater for row in store.ratings("names")} == {"Dr Ada Lee", "Sam Roy", "model-x"}
+
+
+def test_a_server_has_no_place_for_the_secret(postgres_url: str, table: Path, tmp_path: Path) -> None:
+    with open_store(postgres_url) as store:
+        with pytest.raises(RatingsError, match="name a file that keeps the secret"):
+            import_ratings(store, table)
+        assert list(store.ratings()) == []
+        import_ratings(store, table, pseudonyms=Pseudonyms.open(tmp_path / "key"))
+        assert len(list(store.ratings())) == 3
+
+
+@pytest.mark.parametrize("content", ["", "not hexadecimal", "abcd"])
+def test_a_damaged_secret_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "key").write_text(content)
+    with pytest.raises(RatingsError, match="Restore it from a copy"):
+        Pseudonyms.open(tmp_path / "key")
+
+
+def test_a_refused_import_stores_nothing(tmp_path: Path, table: Path) -> None:
+    table.write_text(TABLE + "2,Sam Roy,,a,bad\n")
+    with open_store(tmp_path / "s.sqlite") as store:
+        with pytest.raises(RatingsError):
+            import_ratings(store, table)
+        assert list(store.ratings()) == []
+        assert store.runs() == []
