@@ -1,0 +1,131 @@
+"""The audit log: a chain that several processes write, that survives their death and shows every change."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from medjury.models import AuditError, AuditLog, verify_audit_log
+
+ROOT = Path(__file__).parents[2]
+WRITER = """
+import sys
+from medjury.models import AuditLog
+log = AuditLog(sys.argv[1])
+for number in range(int(sys.argv[2])):
+    log.record({"event": "call", "key": f"{number:064d}", "who": sys.argv[3]})
+"""
+
+
+def writer(path: Path, count: int, who: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", WRITER, str(path), str(count), who], cwd=ROOT)
+
+
+def fill(path: Path, count: int) -> list[str]:
+    log = AuditLog(path)
+    for number in range(count):
+        log.record({"event": "call", "key": str(number)})
+    return path.read_text().splitlines(keepends=True)
+
+
+def test_entries_are_chained_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "audit.jsonl"
+    first, second = (json.loads(line) for line in fill(path, 2))
+    assert second["previous"] == first["hash"] and (first["n"], second["n"]) == (1, 2)
+    AuditLog(path).record({"event": "call"})
+    assert verify_audit_log(path) == 3
+    assert path.stat().st_mode & 0o077 == 0, "only its owner reads it"
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "words"),
+    [
+        (lambda lines: [lines[0].replace('"0"', '"9"'), *lines[1:]], 1, "damaged"),
+        (lambda lines: [lines[0], lines[2], lines[3]], 2, "lines are missing"),
+        (lambda lines: [lines[1], lines[0], *lines[2:]], 1, "lines are missing"),
+        (lambda lines: [*lines[:2], "not json\n", *lines[2:]], 3, "damaged"),
+    ],
+    ids=["changed", "removed", "swapped", "put in"],
+)
+def test_every_change_is_found_and_its_line_named(
+    change: object, line: int, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.jsonl"
+    lines = fill(path, 4)
+    path.write_text("".join(change(lines)))  # type: ignore[operator]
+    with pytest.raises(AuditError, match=rf"line {line}: .*{words}"):
+        verify_audit_log(path)
+
+
+def test_a_line_rewritten_with_a_fitting_hash_breaks_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    lines = fill(path, 3)
+    other = fill(tmp_path / "other.jsonl", 1)
+    path.write_text("".join([other[0], *lines[1:]]))
+    with pytest.raises(AuditError, match="line 2: does not follow"):
+        verify_audit_log(path)
+
+
+def test_a_torn_last_line_is_sealed_by_the_next_run(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    lines = fill(path, 3)
+    path.write_text("".join(lines) + lines[2][:50])
+    with pytest.raises(AuditError, match="line 4: the last line is damaged"):
+        verify_audit_log(path)
+    AuditLog(path).record({"event": "call"})
+    assert verify_audit_log(path) == 5, "three entries, the seal and the new one"
+    sealed = path.read_text().splitlines()
+    path.write_text("\n".join([*sealed[:3], sealed[3][:-1], *sealed[4:]]) + "\n")
+    with pytest.raises(AuditError, match="line 4: is damaged, and no later entry seals it"):
+        verify_audit_log(path)
+
+
+def test_two_processes_write_one_chain(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    processes = [writer(path, 150, who) for who in ("a", "b")]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    assert verify_audit_log(path) == 300
+
+
+def test_a_killed_writer_leaves_a_whole_chain(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    chance = random.Random(3)
+    for _ in range(3):
+        size = path.stat().st_size if path.exists() else 0
+        process = writer(path, 1_000_000, "a")
+        while not path.exists() or path.stat().st_size == size:
+            time.sleep(0.005)
+        time.sleep(chance.uniform(0, 0.05))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    log = AuditLog(path)
+    log.record({"event": "call"})
+    assert verify_audit_log(path) > 3
+
+
+def test_a_full_disk_stops_the_run_and_leaves_no_half_line(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    program = (
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n" + WRITER
+    )
+    command = [sys.executable, "-c", program, str(path), "100", "a"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert "AuditError" in done.stderr and "audit log cannot be written" in done.stderr
+    assert verify_audit_log(path) > 2
+
+
+def test_a_log_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AuditError, match="cannot be opened"):
+        AuditLog(tmp_path / "file" / "audit.jsonl").record({})
+    with pytest.raises(AuditError, match="cannot be read"):
+        verify_audit_log(tmp_path / "absent.jsonl")
