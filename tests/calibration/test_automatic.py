@@ -58,6 +58,17 @@ def test_a_jury_that_knows_nothing_decides_nothing_and_says_so() -> None:
     assert not found.error.defined
 
 
+def test_rare_bad_cases_that_were_passed_are_shown_beside_the_low_overall_error() -> None:
+    """Passing everything errs in 5 % of the cases and misses every bad one."""
+    labels = np.where(np.arange(1000) % 20 == 0, 2.0, 5.0)
+    labels[:5] = 3.0
+    scores = np.random.default_rng(36).choice([4.0, 5.0], size=1000)
+    found = automatic_decisions(scores, labels, cases=range(1000), **OPTIONS)
+    assert found.share.value == 1
+    assert found.error.high < 0.1
+    assert found.missed.value == 1
+
+
 def test_one_item_per_case_is_tested_and_unscored_items_have_no_decision() -> None:
     scores, labels, names = jury_and_label(np.random.default_rng(34), 300, per_case=4)
     scores[0] = np.nan

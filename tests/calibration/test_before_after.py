@@ -58,6 +58,14 @@ def test_a_strict_judge_is_compared_by_the_size_of_its_offset() -> None:
     assert table["absolute_offset"].change.value < 0
 
 
+def test_the_size_of_an_offset_lies_in_its_interval_which_begins_at_zero_where_the_sign_is_open() -> None:
+    scores, labels, cases = lenient_judge(60)
+    table = before_after(cross_fit(scores, labels, cases=cases, scale=SCALE).out_of_fold, grades=GRADES)
+    before, after = table["absolute_offset"].before, table["absolute_offset"].after
+    assert 0 < before.low < before.value < before.high
+    assert after.low == 0 <= after.value < after.high
+
+
 def test_isotonic_may_lower_the_kappa_of_a_single_judge_and_the_table_shows_both() -> None:
     """A noisy judge without offset: shrinking to the mean helps RMSE and costs kappa."""
     generator = np.random.default_rng(8)

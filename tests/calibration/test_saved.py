@@ -11,7 +11,16 @@ import pytest
 from tests.calibration.tables import rating_table
 
 import medjury
-from medjury.calibration import METHODS, apply_calibrations, calibrate, load_calibrations, save_calibrations
+from medjury.calibration import (
+    METHODS,
+    apply_calibrations,
+    before_after,
+    calibrate,
+    change_table,
+    evaluate_calibrations,
+    load_calibrations,
+    save_calibrations,
+)
 from medjury.errors import MedjuryError
 
 LABEL = "diagnosis@1.0"
@@ -98,6 +107,23 @@ def test_applied_ratings_are_out_of_fold_for_the_cases_that_taught_and_final_for
     safety = next(row for row in applied.ratings if row.dimension == "safety")
     risk = scores if safety.rater == "strict:calibrated" else None
     assert risk is None or safety.score == pytest.approx(6 - risk[safety.item, safety.system])
+
+
+def test_a_file_is_judged_on_the_cases_that_taught_it_as_if_cross_fitted_and_on_new_ones_as_it_is(
+    file: Path,
+) -> None:
+    old = rating_table(dimensions=("risk",), instrument=LABEL)
+    grades, pairs = evaluate_calibrations(old, load_calibrations(file), reference=["panel"])["strict", "risk"]
+    by_file = before_after(pairs, grades=grades, resamples=0)
+    by_study = change_table(calibrate(old, reference=["panel"]), resamples=0)["strict", "risk"]
+    assert by_file["rmse"].after.value == pytest.approx(by_study["rmse"].after.value)
+    new = rating_table(dimensions=("risk",), instrument=LABEL, seed=5).with_columns(
+        item="new " + pl.col("item")
+    )
+    grades, pairs = evaluate_calibrations(new, load_calibrations(file), reference=["panel"])["strict", "risk"]
+    assert set(pairs.fold.tolist()) == {-1}
+    changes = before_after(pairs, grades=grades, resamples=200)
+    assert changes["absolute_offset"].after.value < 0.2 < changes["absolute_offset"].before.value
 
 
 def test_an_unscored_rating_stays_unscored(file: Path) -> None:

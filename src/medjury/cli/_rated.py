@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
@@ -17,15 +16,12 @@ if TYPE_CHECKING:
     from medjury.agreement import Estimate
     from medjury.instruments import Instrument
 
-_RUN_FILES = ("ratings.parquet", "ratings.csv")
-
 
 def add_rating_options(parser: argparse.ArgumentParser, *, reference: bool) -> None:
     parser.add_argument(
         "ratings",
         metavar="RATINGS",
-        help="table of ratings (item, rater, dimension, score; CSV, Excel, Parquet, JSON), a mapping .yaml, or a "
-        "run folder",
+        help="table of ratings (columns item, rater, dimension, score), a mapping .yaml, or a run folder",
     )
     parser.add_argument(
         "--reference",
@@ -45,7 +41,6 @@ def add_rating_options(parser: argparse.ArgumentParser, *, reference: bool) -> N
     parser.add_argument(
         "--instrument", metavar="NAME", help="a built-in instrument or your .yaml file: scales, composites"
     )
-    parser.add_argument("--mapping", metavar="FILE", help="YAML file that says which column is which")
     parser.add_argument(
         "--cases",
         metavar="CASES",
@@ -58,22 +53,17 @@ def add_rating_options(parser: argparse.ArgumentParser, *, reference: bool) -> N
 def read_rated(options: argparse.Namespace) -> tuple[polars.DataFrame, Instrument | None, list[str]]:
     """The ratings as a table (with patients where they are known), the instrument, and what to tell the
     reader."""
+    try:
+        from medjury.agreement import read_rating_table
+    except ModuleNotFoundError as error:
+        raise MedjuryError(f"this command needs {error.name}: pip install 'medjury[stats]'") from None
     from medjury.instruments import load_instrument
-    from medjury.ratings import rating_frame, read_ratings
 
-    path = Path(options.ratings)
-    if path.is_dir():
-        inside = [path / name for name in _RUN_FILES if (path / name).is_file()]
-        if not inside:
-            raise MedjuryError(f"{path}: not a run folder: it holds no {' or '.join(_RUN_FILES)}")
-        path = inside[0]
-    instrument = None if options.instrument is None else load_instrument(options.instrument)
-    imported = read_ratings(path, mapping=options.mapping, on_bad="unscored")
-    frame = rating_frame(imported.ratings)
-    warnings = [each for each in imported.report.warnings if not each.startswith("no scale is known")]
+    frame, notes = read_rating_table(options.ratings)
     if options.cases is not None:
         frame = _with_patients(frame, options.cases)
-    return frame, instrument, warnings
+    instrument = None if options.instrument is None else load_instrument(options.instrument)
+    return frame, instrument, list(notes)
 
 
 def words(text: str | None) -> list[str] | None:
@@ -106,10 +96,10 @@ def show_table(rows: Sequence[Mapping[str, object]]) -> None:
         print("  ".join(parts).rstrip())
 
 
-def show_warnings(warnings: Sequence[str]) -> None:
+def show_notes(notes: Sequence[str]) -> None:
     """On standard error, each once, so that standard output stays what a program can read."""
-    for each in dict.fromkeys(warnings):
-        print(f"warning: {each}", file=sys.stderr)
+    for each in dict.fromkeys(notes):
+        print(each, file=sys.stderr)
 
 
 def interval(estimate: Estimate) -> str:

@@ -12,16 +12,22 @@ from medjury.cli._rated import (
     numbers,
     read_rated,
     show_json,
+    show_notes,
     show_table,
-    show_warnings,
     words,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import polars
+
     from medjury.calibration import CalibrationStudy, Change, Refusal
 
+_PLAIN = (
+    "item", "patient", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status",
+    "reason",
+)  # fmt: skip
 _METHODS = ("isotonic", "offset", "linear", "ordinal")
 
 
@@ -92,7 +98,7 @@ def _study(options: argparse.Namespace) -> CalibrationStudy:
         folds=options.folds,
         seed=options.seed,
     )
-    show_warnings([*warnings, *study.warnings, *_refusals(study.refused)])
+    show_notes([*warnings, *study.warnings, *_refusals(study.refused)])
     return study
 
 
@@ -127,8 +133,6 @@ def _fit(options: argparse.Namespace) -> int:
 
 
 def _apply(options: argparse.Namespace) -> int:
-    import polars as pl
-
     from medjury.calibration import apply_calibrations, load_calibrations
     from medjury.ratings import rating_frame, write_ratings
 
@@ -141,10 +145,13 @@ def _apply(options: argparse.Namespace) -> int:
     frame, instrument, warnings = read_rated(options)
     applied = apply_calibrations(frame, saved, instrument=instrument)
     made = rating_frame(applied.ratings)
-    written = pl.concat([frame.select(made.columns), made]) if options.with_originals else made
-    count = write_ratings(written, options.out)
+    count = (
+        _write_beside(frame, made, options.out)
+        if options.with_originals
+        else write_ratings(made, options.out)
+    )
     warnings += [f"not in the ratings: {judge}, {dimension}" for judge, dimension in applied.unused]
-    show_warnings([*warnings, *applied.warnings])
+    show_notes([*warnings, *applied.warnings])
     rows = [
         {
             "judge": judge,
@@ -162,6 +169,26 @@ def _apply(options: argparse.Namespace) -> int:
         show_table(rows)
         print(f"\nWrote {count} ratings to {options.out}; calibrated raters end in `:calibrated`.")
     return 0
+
+
+def _write_beside(frame: polars.DataFrame, made: polars.DataFrame, out: str) -> int:
+    """Original and calibrated ratings in one plain table."""
+    import polars as pl
+
+    from medjury.agreement import clean_rows
+    from medjury.ratings import write_ratings
+
+    rows = clean_rows(frame)
+    columns = [name for name in _PLAIN if name in rows.columns and rows[name].null_count() < rows.height]
+    calibrated = made.select(name for name in columns if name in made.columns)
+    if "patient" in columns:
+        patients = rows.select("item", "patient").unique()
+        calibrated = calibrated.join(patients, on="item", how="left", maintain_order="left")
+    both = pl.concat([rows.select(columns), calibrated.select(columns)], how="vertical_relaxed")
+    if out.lower().endswith(".parquet"):
+        both.write_parquet(out)
+        return both.height
+    return write_ratings(both, out)
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -188,7 +215,7 @@ def _report(options: argparse.Namespace) -> int:
             name: before_after(each, grades=grades, **settings) for name, (grades, each) in found.items()
         }
         refused, warnings, curves = (), tuple(told), None
-        show_warnings(warnings)
+        show_notes(warnings)
     rows: list[dict[str, Any]] = []
     for (judge, dimension), changes in table.items():
         of = pairs[judge, dimension]

@@ -12,8 +12,8 @@ from medjury.cli._rated import (
     numbers,
     read_rated,
     show_json,
+    show_notes,
     show_table,
-    show_warnings,
     words,
 )
 from medjury.errors import MedjuryError
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
             )
     told = [*warnings, *found.warnings, *(each for one in found.estimates for each in one.found.warnings)]
     told += [f"not estimated: {dimension}, {system}: {why}" for dimension, system, why in found.refused]
-    show_warnings(told)
+    show_notes(told)
     if options.json:
         refused = [{"dimension": d, "system": s, "reason": why} for d, s, why in found.refused]
         show_json({"estimates": rows, "judges": list(found.judges), "refused": refused, "warnings": told})

@@ -11,8 +11,8 @@ from medjury.cli._rated import (
     numbers,
     read_rated,
     show_json,
+    show_notes,
     show_table,
-    show_warnings,
     words,
 )
 from medjury.errors import MedjuryError
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     if options.routine is not None:
         if not shared["reference"] or names is None:
             raise MedjuryError("--routine needs --reference (the panel) and --dimension (the safety score)")
-        show_warnings(warnings)
+        show_notes(warnings)
         found = routine_disagreement_of(frame, dimension=names[0], panel_dimension=options.routine, **shared)
         _show_routine(found, options)
         return 0
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         resamples=options.resamples,
         **shared,
     )
-    show_warnings([*warnings, *triaged.warnings])
+    show_notes([*warnings, *triaged.warnings])
     ranking = _ranking(triaged)
     if options.out is not None:
         _write(ranking, options.out)
