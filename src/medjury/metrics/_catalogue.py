@@ -1,0 +1,72 @@
+"""The catalogue of metrics: their names, which way is better, and to which family they belong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from medjury.documents import nearest
+from medjury.errors import MedjuryError
+
+Family = Literal["edit distance", "n-gram overlap", "learned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric by its name; `higher_is_better` says how to read it."""
+
+    name: str
+    title: str
+    family: Family
+    higher_is_better: bool
+
+    def oriented(self, value: float) -> float:
+        """The value such that higher is better; error rates become 1 − rate."""
+        return value if self.higher_is_better else 1.0 - value
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("wer", "WER", "edit distance", False),
+        Metric("cer", "CER", "edit distance", False),
+        Metric("mer", "MER", "edit distance", False),
+        Metric("wil", "WIL", "edit distance", False),
+        Metric("semantic_wer", "semantic-weighted WER", "edit distance", False),
+        *(Metric(f"bleu_{n}", f"BLEU-{n}", "n-gram overlap", True) for n in (1, 2, 3, 4)),
+        Metric("rouge_1", "ROUGE-1", "n-gram overlap", True),
+        Metric("rouge_2", "ROUGE-2", "n-gram overlap", True),
+        Metric("rouge_l", "ROUGE-L", "n-gram overlap", True),
+        Metric("rouge_w", "ROUGE-W", "n-gram overlap", True),
+        Metric("chrf", "chrF", "n-gram overlap", True),
+        Metric("chrf++", "chrF++", "n-gram overlap", True),
+        Metric("meteor", "METEOR", "n-gram overlap", True),
+        Metric("bert_score", "BERTScore", "learned", True),
+        Metric("sbert", "SBERT similarity", "learned", True),
+        Metric("simcse", "SimCSE similarity", "learned", True),
+        Metric("nli", "NLI, both directions", "learned", True),
+        Metric("bart_score", "BARTScore", "learned", True),
+        Metric("bleurt", "BLEURT", "learned", True),
+        Metric("sema_score", "SeMaScore", "learned", True),
+        Metric("heval", "HEVAL", "learned", False),
+        Metric("intelligibility", "intelligibility", "learned", True),
+    )
+}
+LEXICAL = tuple(name for name, metric in METRICS.items() if metric.family != "learned")
+LEARNED = tuple(name for name, metric in METRICS.items() if metric.family == "learned")
+# Names under which metrics are known elsewhere.
+ALIASES = {"swer": "semantic_wer", "chrfpp": "chrf++", "chrfplusplus": "chrf++", "bertscore": "bert_score"}
+
+
+def metric_named(name: str) -> Metric:
+    """The metric of this name, written in any of the usual ways: "BLEU-1", "bleu_1", "chrF++", "SeMaScore"."""
+    plain = _plain(name)
+    known = {_plain(each): each for each in METRICS} | ALIASES
+    if plain not in known:
+        raise MedjuryError(f"There is no metric {name!r}; {nearest(name.lower(), list(METRICS))}")
+    return METRICS[known[plain]]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9+]", "", name.lower())
