@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 
 
-def look_alikes(units: Mapping[str, Set[object]]) -> list[str]:
-    """Warnings for pairs of names that differ in case, spaces or signs alone, or by one slip of the pen while
-    never rating the same thing. `units` tells what each rater rated.
+def look_alikes(raters: Sequence[str], rated_together: Callable[[str, str], bool]) -> list[str]:
+    """Warnings for pairs of names that differ in case, spaces or signs alone, or by one slip of the pen
+    while the two never rated the same thing, which `rated_together` tells.
 
-    >>> look_alikes({"Dr Lee": {1}, "dr. lee": {2}})
+    >>> look_alikes(["Dr Lee", "dr. lee"], lambda first, second: False)
     ["raters 'Dr Lee' and 'dr. lee' look like one rater spelled two ways; they were kept apart"]
     """
     found = []
-    for first, second in combinations(sorted(units), 2):
+    for first, second in combinations(sorted(raters), 2):
         plain_first, plain_second = _plain(first), _plain(second)
         same = plain_first == plain_second != ""
-        slip = _one_slip(plain_first, plain_second) and not units[first] & units[second]
-        if same or slip:
+        if same or (_one_slip(plain_first, plain_second) and not rated_together(first, second)):
             found.append(
                 f"raters {first!r} and {second!r} look like one rater spelled two ways; they were kept apart"
             )

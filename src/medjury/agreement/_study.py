@@ -84,7 +84,7 @@ def agreement(
     """
     frame = _chosen_dimensions(clean_rows(ratings), dimension)
     names = frame["rater"].unique().sort().to_list()
-    warnings = look_alikes(_units(frame))
+    warnings = look_alikes(names, partial(_rated_together, frame))
     settings = Settings(resamples, seed, None if statistics is None else frozenset(statistics))
     design = Design(
         reference=_listed(reference),
@@ -274,11 +274,10 @@ def _of_kind(frame: polars.DataFrame, kind: str) -> frozenset[str]:
     return frozenset(frame.filter(frame["rater_kind"] == kind)["rater"].unique().to_list())
 
 
-def _units(frame: polars.DataFrame) -> dict[str, set[object]]:
-    return {
-        str(rater): set(part.select("dimension", "item", "system").iter_rows())
-        for (rater,), part in frame.group_by("rater")
-    }
+def _rated_together(frame: polars.DataFrame, first: str, second: str) -> bool:
+    key = ["dimension", "item", "system"]
+    one, two = (frame.filter(frame["rater"] == rater).select(key) for rater in (first, second))
+    return one.join(two, on=key, how="semi").height > 0
 
 
 def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
