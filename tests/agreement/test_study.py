@@ -150,6 +150,62 @@ def test_several_references_give_each_human_the_consensus_and_the_humans_own_agr
     }
 
 
+def test_a_human_is_compared_with_the_consensus_of_the_others() -> None:
+    scores = likert(1, 40, a=0.5, b=0.5, c=0.5, judge=0.6)
+    table = agreement(
+        long_table(scores), reference=["a", "b", "c"], compare="judge", scale=(1, 5), resamples=0
+    )
+    others = np.mean([scores["b"], scores["c"]], axis=0)
+    found = table.find("spearman", reference="consensus without a", compare="a").estimate.value
+    assert found == pytest.approx(spearman(others, scores["a"], resamples=0).value)
+
+
+def test_the_humans_own_agreement_is_also_given_on_the_items_of_a_judge_that_missed_some() -> None:
+    scores = likert(2, 40, a=0.5, b=0.7, judge=0.6)
+    scores["judge"][:15] = [None] * 15
+    table = agreement(long_table(scores), reference=["a", "b"], compare="judge", scale=(1, 5), resamples=0)
+    compare = "the other references, on items of judge"
+    row = table.find("spearman", reference="each reference", compare=compare)
+    assert row.estimate.value == pytest.approx(
+        spearman(scores["a"][15:], scores["b"][15:], resamples=0).value
+    )
+    assert row.estimate.n == 25
+
+
+def test_rows_about_groups_carry_coverage_unscored_and_ceiling_too() -> None:
+    scores = likert(3, 40, a=0.5, b=0.5, c=0.5, judge=0.6)
+    scores["judge"][:4] = [None] * 4
+    table = agreement(
+        long_table(scores), reference=["a", "b", "c"], compare="judge", scale=(1, 5), margin=0.1, resamples=50
+    )
+    for row in table.rows:
+        assert row.counts.coverage is not None, row.statistic
+        assert row.counts.ceiling_reference is not None, row.statistic
+    added = table.find("icc_2_1_change_added").counts
+    assert (added.n, added.n_unscored, added.coverage) == (36, 4, 0.9)
+
+
+def test_tau_of_very_many_distinct_scores_gets_fewer_resamples_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in ("_pair_statistics", "_pair_estimates"):
+        monkeypatch.setattr(f"medjury.agreement.{module}.TAU_PRODUCTS", 1e6)
+    generator = np.random.default_rng(0)
+    truth = generator.normal(0, 1, 60)
+    scores = {name: (truth + generator.normal(0, 1, 60)).tolist() for name in ("human", "judge")}
+    table = agreement(
+        long_table(scores),
+        reference="human",
+        statistics=["kendall_tau_b", "spearman", "kappa"],
+        resamples=500,
+    )
+    tau = table.find("kendall_tau_b").estimate
+    assert "277 resamples" in tau.method
+    assert tau.low < tau.value < tau.high
+    assert "500 resamples" in table.find("spearman").estimate.method
+    assert table.find("kappa").estimate.reason == "the scores are no whole grades and no scale was given"
+
+
 def test_a_margin_asks_for_non_inferiority() -> None:
     scores = likert(2, 300, a=0.6, b=0.6, judge=0.3)
     table = agreement(

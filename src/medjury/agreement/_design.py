@@ -18,6 +18,11 @@ JuryRule = Literal["mean", "median", "majority"]
 CONSENSUS, JURY = "consensus", "jury"
 
 
+def without(name: str) -> str:
+    """What the consensus of all references but one is called."""
+    return f"{CONSENSUS} without {name}"
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """What `agreement` was asked for, with names checked against the ratings."""

@@ -18,18 +18,20 @@ from medjury.agreement._correlation import correlation_statistics
 from medjury.agreement._design import JURY, Design
 from medjury.agreement._estimate import Estimate, undefined
 from medjury.agreement._grades import Grades
-from medjury.agreement._grid import SCORED, UNSCORED, Grid
+from medjury.agreement._grid import Grid
 from medjury.agreement._icc import icc_statistics
 from medjury.agreement._icc_standardised import standardised_statistics
 from medjury.agreement._many_raters import MANY_RATER_STATISTICS, ON_LEVELS, many_raters
 from medjury.agreement._non_inferiority import non_inferiority
 from medjury.agreement._options import Options
+from medjury.agreement._pair_rows import group_counts
 from medjury.agreement._pair_statistics import ALPHAS, grade_statistics
 from medjury.agreement._pairwise import mean_over_pairs
 from medjury.agreement._resample import Floats
 from medjury.errors import MedjuryError
 
 EACH, OTHERS, AMONG = "each reference", "the other references", "among references"
+CHANGES = tuple(f"{form}_change_{kind}" for form in ("icc_2_1", "icc_3_k") for kind in ("added", "replaced"))
 
 
 def human_rows(grid: Grid, design: Design) -> list[AgreementRow]:
@@ -39,7 +41,8 @@ def human_rows(grid: Grid, design: Design) -> list[AgreementRow]:
     table = np.column_stack([grid.scores[name] for name in design.reference])
     clusters = _clusters(grid)
     everyone = " + ".join(design.reference)
-    counts = _group_counts(grid, design.reference)
+    two = (~np.isnan(table)).sum(axis=1) >= 2
+    counts = group_counts(grid, design.reference, None, two)
     rows = [
         AgreementRow(grid.dimension, everyone, AMONG, name, estimate, counts)
         for name, estimate in group_estimates(table, grid.scale, clusters, design).items()
@@ -48,8 +51,12 @@ def human_rows(grid: Grid, design: Design) -> list[AgreementRow]:
     rows += _average_rows(grid, table, None, OTHERS, design)
     others = [name for name in design.compare if name not in design.reference and name not in design.metrics]
     for judge in [*others, *([JURY] if design.jury else [])]:
-        said = grid.scores[judge]
-        rows += _average_rows(grid, table, said, judge, design)
+        rows += _average_rows(grid, table, judge, judge, design)
+        seen = ~np.isnan(grid.scores[judge])
+        if (two & ~seen).any():
+            # The humans' own agreement on the very items that this judge scored.
+            only = grid.where(seen)
+            rows += _average_rows(only, table[seen], None, f"{OTHERS}, on items of {judge}", design)
         rows += _change_rows(grid, table, judge, everyone, design)
         rows += _alternative_rows(grid, table, judge, everyone, design)
     return rows
@@ -86,12 +93,13 @@ def average_statistics(grades: Grades | None) -> Statistics:
 
 
 def _average_rows(
-    grid: Grid, table: Floats, said: Floats | None, compare: str, design: Design
+    grid: Grid, table: Floats, judge: str | None, compare: str, design: Design
 ) -> list[AgreementRow]:
     """Mean agreement of the humans with one another, or of the judge with each human, and their
     comparison."""
     count, settings = table.shape[1], design.settings
     statistics = average_statistics(grid.scale)
+    said = None if judge is None else grid.scores[judge]
     if said is None:
         rows, pairs = table, list(combinations(range(count), 2))
         usable = (~np.isnan(table)).sum(axis=1) >= 2
@@ -99,7 +107,7 @@ def _average_rows(
         rows, pairs = np.column_stack([table, said]), [(human, count) for human in range(count)]
         usable = ~np.isnan(said) & (~np.isnan(table)).any(axis=1)
     clusters = _clusters(grid)
-    counts = Counts(n=int(usable.sum()))
+    counts = group_counts(grid, design.reference, judge, usable)
     if not usable.any():
         nothing = undefined("no item was scored by two of them", 0, "mean over pairs of raters")
         return [AgreementRow(grid.dimension, EACH, compare, "spearman", nothing, counts)]
@@ -118,12 +126,18 @@ def _average_rows(
             named = replace(estimate, method=f"{kind}; {estimate.method}")
             found.append(AgreementRow(grid.dimension, EACH, compare, name, named, counts))
     if said is not None and design.margin is not None:
-        found += _non_inferiority_rows(grid, table, said, compare, statistics, design)
+        found += _non_inferiority_rows(grid, table, said, compare, statistics, counts, design)
     return found
 
 
 def _non_inferiority_rows(
-    grid: Grid, table: Floats, said: Floats, compare: str, statistics: Statistics, design: Design
+    grid: Grid,
+    table: Floats,
+    said: Floats,
+    compare: str,
+    statistics: Statistics,
+    counts: Counts,
+    design: Design,
 ) -> list[AgreementRow]:
     assert design.margin is not None
     try:
@@ -139,7 +153,7 @@ def _non_inferiority_rows(
         )
     except MedjuryError as error:
         nothing = undefined(str(error), 0, "non-inferiority")
-        return [AgreementRow(grid.dimension, EACH, compare, "non_inferiority", nothing, Counts())]
+        return [AgreementRow(grid.dimension, EACH, compare, "non_inferiority", nothing, counts)]
     rows = []
     for name, result in results.items():
         verdict = {True: "non-inferior", False: "not shown to be non-inferior", None: "no verdict"}
@@ -155,7 +169,7 @@ def _non_inferiority_rows(
                 compare,
                 f"non_inferiority_{name}",
                 estimate,
-                Counts(n=estimate.n),
+                replace(counts, n=estimate.n),
                 p_value=result.p_value,
             )
         )
@@ -163,6 +177,10 @@ def _non_inferiority_rows(
 
 
 def _change_rows(grid: Grid, table: Floats, judge: str, everyone: str, design: Design) -> list[AgreementRow]:
+    if not design.settings.wants_any(CHANGES):
+        return []
+    complete = ~np.isnan(table).any(axis=1) & ~np.isnan(grid.scores[judge])
+    counts = group_counts(grid, design.reference, judge, complete)
     changes = judge_as_rater(
         table,
         grid.scores[judge],
@@ -181,7 +199,6 @@ def _change_rows(grid: Grid, table: Floats, judge: str, everyone: str, design: D
             ends = f"from {change.before.value:.3f} to {change.after.value:.3f}"
             estimate = replace(estimate, method=f"{ends}; {estimate.method}")
         reference = everyone if change.kind == "added" else change.human
-        counts = Counts(n=estimate.n)
         rows.append(
             AgreementRow(grid.dimension, reference, judge, name, estimate, counts, p_value=change.p_value)
         )
@@ -194,7 +211,8 @@ def _alternative_rows(
     if len(design.reference) < 3:
         return []
     result = alternative_annotator_test(table, grid.scores[judge], names=design.reference)
-    counts = Counts(n=result.winning_rate.n)
+    usable = ~np.isnan(grid.scores[judge]) & ((~np.isnan(table)).sum(axis=1) >= 2)
+    counts = group_counts(grid, design.reference, judge, usable)
     named = {"alternative_annotator_winning_rate": result.winning_rate, "average_advantage": result.advantage}
     return [
         AgreementRow(grid.dimension, everyone, judge, name, estimate, counts)
@@ -205,9 +223,3 @@ def _alternative_rows(
 
 def _clusters(grid: Grid) -> NDArray[Any] | None:
     return grid.clusters if len(np.unique(grid.clusters)) < len(grid.clusters) else None
-
-
-def _group_counts(grid: Grid, names: tuple[str, ...]) -> Counts:
-    states = np.stack([grid.states[name] for name in names])
-    two = (states == SCORED).sum(axis=0) >= 2
-    return Counts(n=int(two.sum()), n_unscored=int((states == UNSCORED).any(axis=0).sum()))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from medjury.agreement._agreement_table import AgreementRow, Counts
 from medjury.agreement._design import Design
@@ -55,6 +57,29 @@ def counts_of(grid: Grid, reference: str, compare: str) -> Counts:
         n / rated if rated else None,
         *shares,
     )
+
+
+def group_counts(grid: Grid, references: Sequence[str], judge: str | None, used: NDArray[np.bool_]) -> Counts:
+    """What rows about a group of references rest on, alone or with a judge; `used` marks their units. Ceiling
+    and floor of the reference are over all its raters' scores."""
+    states = np.stack([grid.states[name] for name in references])
+    asked = (states != ABSENT).any(axis=0)
+    rated = (states == SCORED).sum(axis=0) >= (2 if judge is None else 1)
+    failed = asked & (states == UNSCORED).any(axis=0)
+    if judge is not None:
+        failed |= asked & (grid.states[judge] == UNSCORED)
+    shares: list[float | None] = [None, None, None, None]
+    if grid.scale is not None and used.any():
+        group = np.concatenate([grid.scores[name][used] for name in references])
+        group = group[~np.isnan(group)]
+        graded = [
+            grid.scale.grade(side) for side in (group, group if judge is None else grid.scores[judge][used])
+        ]
+        ends = (grid.scale.highest, grid.scale.lowest)
+        shares = [float((side == end).mean()) for end in ends for side in graded]
+    n = int(used.sum())
+    coverage = n / int(rated.sum()) if rated.any() else None
+    return Counts(n, int(failed.sum()), 0, 0, coverage, *shares)
 
 
 def complete_pair(grid: Grid, reference: str, compare: str, design: Design) -> Pair:

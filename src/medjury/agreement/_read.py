@@ -41,7 +41,8 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
 
 
 def _long_table(place: Path) -> polars.DataFrame | None:
-    """The table where it has our four columns and is not a table of ours, whose texts are escaped."""
+    """The table where it has our four columns, unless it is a text file that we wrote: there a cell that a
+    spreadsheet would take for a formula stands guarded, and the import takes the guard off."""
     import polars as pl
 
     readers = {
@@ -60,4 +61,5 @@ def _long_table(place: Path) -> polars.DataFrame | None:
         return None  # the import names the row and the fix
     frame = frame.rename({name: name.strip() for name in frame.columns if name.strip() not in frame.columns})
     names = set(frame.columns)
-    return frame if set(REQUIRED) <= names and not names >= _WRITTEN_BY_US else None
+    escaped = names >= _WRITTEN_BY_US and place.suffix.lower() != ".parquet"
+    return frame if set(REQUIRED) <= names and not escaped else None

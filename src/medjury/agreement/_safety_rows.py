@@ -12,6 +12,7 @@ from medjury.agreement._beta_binomial import RateComparison, compare_paired_rate
 from medjury.agreement._design import Design
 from medjury.agreement._estimate import Estimate, undefined
 from medjury.agreement._grid import SCORED, Grid
+from medjury.agreement._pair_rows import counts_of
 from medjury.agreement._severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._win_rate import WinRate, win_rates
 
@@ -35,7 +36,11 @@ def severe_error_rows(
             f"{errors.errors} of {errors.dangerous} items the reference scored {design.threshold:g} or less "
             f"were scored {design.gap:g} or more higher; {errors.rate.method}"
         )
-        counts = Counts(n=errors.dangerous, n_unscored=errors.unscored)
+        at_risk = errors.dangerous + errors.unscored
+        share = errors.dangerous / at_risk if at_risk else None
+        counts = replace(
+            counts_of(grid, reference, name), n=errors.dangerous, n_unscored=errors.unscored, coverage=share
+        )
         estimate = replace(errors.rate, method=text)
         rows.append(AgreementRow(grid.dimension, reference, name, "severe_error_rate", estimate, counts))
     single = {name: found[name].flags for name in design.judges if name in found and name != design.panel}
@@ -70,7 +75,7 @@ def win_rate_rows(grid: Grid, reference: str, raters: tuple[str, ...], design: D
         all_three = np.logical_and.reduce(
             [states[each] == SCORED for each in (reference, name, design.panel)]
         )
-        counts = Counts(n=int(all_three.sum()))
+        counts = replace(counts_of(grid, reference, name), n=int(all_three.sum()))
         if grid.scale is None:
             nothing = undefined("a win rate needs the full scale, and none was given", counts.n, "none")
             rows.append(AgreementRow(grid.dimension, reference, name, "win_rate", nothing, counts))

@@ -13,7 +13,7 @@ from medjury.agreement._agreement_table import AgreementRow, AgreementTable
 from medjury.agreement._classification import BINARY
 from medjury.agreement._clean import clean_rows
 from medjury.agreement._consensus import ConsensusRule, consensus_of
-from medjury.agreement._design import CONSENSUS, JURY, By, Design, JuryRule, Level
+from medjury.agreement._design import CONSENSUS, JURY, By, Design, JuryRule, Level, without
 from medjury.agreement._grades import GradesArgument
 from medjury.agreement._grid import ABSENT, SCORED, UNSCORED, Grid, Grids, RepeatRule, grids
 from medjury.agreement._human_rows import human_rows
@@ -113,6 +113,7 @@ def agreement(
     tasks = [task for grid in made.grids for task in _tasks(_with_groups(grid, design, unscored), design)]
     for part in side_by_side(tasks):
         rows += part
+    rows = [row for row in rows if design.settings.wants(row.statistic)]
     _check_statistics(design.settings, rows)
     if not any(row.estimate.defined for row in rows):
         warnings.append(_nothing_in_common(made, design))
@@ -136,6 +137,11 @@ def _tasks(grid: Grid, design: Design) -> list[Callable[[], list[AgreementRow]]]
     for first, second in combinations(design.reference, 2):
         if second not in design.compare:
             tasks.append(partial(pair_rows, grid, first, second, design))
+    tasks += [
+        partial(pair_rows, grid, without(name), name, design)
+        for name in design.reference
+        if without(name) in grid.scores
+    ]
     return [*tasks, partial(human_rows, grid, design)]
 
 
@@ -144,6 +150,12 @@ def _with_groups(grid: Grid, design: Design, unscored: dict[str, dict[str, int]]
     if len(design.reference) > 1:
         settled = None if design.adjudicator is None else grid.scores[design.adjudicator]
         members = np.column_stack([grid.scores[name] for name in design.reference])
+        if len(design.reference) > 2 and settled is None:
+            # A human's own agreement with a consensus is with that of the others.
+            for place, name in enumerate(design.reference):
+                rest = [each for each in design.reference if each != name]
+                scores = consensus_of(np.delete(members, place, axis=1), design.consensus)
+                grid = _add(grid, without(name), scores, rest, {}, "tie")
         grid = _add(
             grid,
             CONSENSUS,
