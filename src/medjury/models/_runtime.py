@@ -55,7 +55,7 @@ class Runtime:
     def __init__(self, weights: Path, context: int, threads: int | None) -> None:
         self._weights = weights
         self._context = context
-        self._threads = threads or os.cpu_count() or 2
+        self._threads = threads or max(1, (os.cpu_count() or 2) // 2)
         self._server: Any = None
         self._read: str | None = None  # the hash of the prompt that is read in
         self._messages: list[dict[str, str]] = []
@@ -102,6 +102,8 @@ class Runtime:
         settings.cache_ram_mib = 0
         settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self._threads
+        # Threads that wait by spinning stand in each other's way on a busy machine: minutes instead of seconds.
+        settings.cpuparams.poll = settings.cpuparams_batch.poll = 0
         settings.warmup = False
         settings.verbosity = -1  # nothing of a prompt may reach a log
         settings.offline = True
