@@ -63,6 +63,15 @@ def test_items_that_a_human_did_not_rate_are_left_out_for_that_human() -> None:
     assert "Wilcoxon" in result.humans[0].test
 
 
+def test_few_items_are_tested_by_ranks() -> None:
+    from scipy.stats import wilcoxon
+
+    result = alternative_annotator_test(HUMANS[:20], JUDGE[:20], alignment="exact")
+    expected = wilcoxon(np.tile([0, 0, -1, 0], 5) - 0.2, alternative="less", method="asymptotic").pvalue
+    assert result.humans[0].p_value == pytest.approx(expected)
+    assert "Wilcoxon" in result.humans[0].test
+
+
 def test_two_humans_are_too_few_and_it_says_so() -> None:
     result = alternative_annotator_test(HUMANS[:, :2], JUDGE)
     assert result.passed is None

@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
+from scipy.special import ndtr, stdtr
 
 from medjury.agreement._estimate import Estimate, undefined
+from medjury.agreement._signed_rank import wilcoxon_signed_rank
 from medjury.errors import MedjuryError
 
 Alignment = Literal["exact", "distance"]
@@ -170,7 +171,6 @@ def _p_below(shifted: NDArray[np.float64]) -> tuple[float, str]:
         if spread < 1e-12:
             return (0.0 if mean < 0 else 1.0), "t-test, no variance"
         return float(stdtr(n - 1, mean / (spread / np.sqrt(n)))), "one-sided t-test"
-    from scipy.stats import wilcoxon
-
-    p_value = wilcoxon(shifted, alternative="less", method="asymptotic", keepdims=True).pvalue[0]
-    return float(p_value), f"one-sided Wilcoxon signed-rank ({n} items, fewer than {_ENOUGH_FOR_T})"
+    test = wilcoxon_signed_rank(np.zeros(n), shifted, method="normal")
+    p_value = 1.0 if test.z is None else float(ndtr(test.z))
+    return p_value, f"one-sided Wilcoxon signed-rank ({n} items, fewer than {_ENOUGH_FOR_T})"
