@@ -162,6 +162,27 @@ async def test_closing_a_desk_lets_go_of_its_claims(store: Store) -> None:
     await first.close()
 
 
+def test_a_desk_that_was_left_open_lets_go_when_its_loop_is_gone(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("medjury.ratings._desk._HEARTBEAT_SECONDS", 0.05)
+
+    async def forget_to_close() -> StoreDesk:
+        desk = StoreDesk(store)
+        assert await desk.find_or_claim("a") is None
+        return desk
+
+    async def claim() -> None:
+        async with StoreDesk(store) as desk:
+            assert await asyncio.wait_for(desk.find_or_claim("a"), 5) is None
+
+    forgotten = asyncio.run(forget_to_close())
+    asyncio.run(claim())
+    assert forgotten._thread is not None
+    forgotten._thread.join(5)
+    assert not forgotten._thread.is_alive()
+
+
 async def test_a_desk_that_did_nothing_closes(store: Store) -> None:
     await StoreDesk(store).close()
 

@@ -124,7 +124,7 @@ def test_a_half_written_file_never_has_the_name(tmp_path: Path) -> None:
         raise RuntimeError("the disk is gone")
 
     for ending in ("csv", "parquet", "jsonl"):
-        with pytest.raises(Exception, match="the disk is gone"):
+        with pytest.raises(RuntimeError, match="the disk is gone"):
             write_ratings(broken(), tmp_path / f"r.{ending}")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
@@ -140,6 +140,13 @@ def test_what_cannot_be_written_or_read(tmp_path: Path) -> None:
         ratings_from_frame(
             polars.DataFrame({"item": ["1"], "rater": ["r"], "dimension": ["d"], "score": [1.0]})
         )
+
+
+def test_a_table_of_another_shape_is_not_cut_down_to_ratings(tmp_path: Path) -> None:
+    table = rating_frame([rating()])
+    for other in (table.with_columns(calibrated=polars.lit(1.0)), table.drop("cost")):
+        with pytest.raises(MedjuryError, match="Tables of another shape"):
+            write_ratings(other, tmp_path / "r.csv")
 
 
 def test_a_row_that_is_no_rating_is_named() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from medjury.cases import Case
 from medjury.instruments import Reason, load_instrument
-from medjury.ratings import Rating, RatingsError, read_ratings
+from medjury.ratings import Pseudonyms, Rating, RatingsError, rating_frame, read_ratings
 from medjury.ratings._cell import Codes, Scale, read_cell
 
 Write = Callable[..., Path]
@@ -231,7 +231,28 @@ def test_raters_spelled_two_ways_are_named(write: Write) -> None:
         'item,rater,dimension,score\n1,Dr Smith,a,4\n2,dr. smith ,a,4\n3,"SMITH, Dr",a,4\n4,r1,a,4\n5,r2,a,4\n',
     )
     (warning, _) = read_ratings(path).report.warnings
-    assert "'Dr Smith' (1 ratings) and 'SMITH, Dr' (1) and 'dr. smith' (1) look like one person" in warning
+    assert warning.startswith(
+        "raters 'Dr Smith' (1 x, first in r.csv, row 2) and 'dr. smith' (1 x, first in r.csv, row 3) and "
+        "'SMITH, Dr' (1 x, first in r.csv, row 4) look like one person"
+    )
+
+
+def test_the_warning_shows_no_name_that_is_not_kept(write: Write) -> None:
+    path = write("r.csv", "item,rater,dimension,score\n1,Dr Smith,a,4\n2,dr. smith,a,4\n")
+    (warning, _) = read_ratings(path, pseudonyms=Pseudonyms(b"secret")).report.warnings
+    assert "smith" not in warning.casefold()
+    assert "first in r.csv, row 3" in warning
+
+
+def test_a_polars_table_is_read_like_a_file() -> None:
+    table = polars.DataFrame(
+        {"item": [1, 2], "rater": ["Lee"] * 2, "dimension": ["accuracy"] * 2, "score": [4, 9]}
+    )
+    with pytest.raises(RatingsError, match="table, row 2, column 'score': 9 is not on the scale"):
+        read_ratings(table, instrument="note_quality")
+    imported = read_ratings(table, instrument="note_quality", on_bad="unscored")
+    assert [(each.item, each.score) for each in imported.ratings] == [("1", 4.0), ("2", None)]
+    assert list(read_ratings(rating_frame(imported.ratings)).ratings) == list(imported.ratings)
 
 
 def test_without_a_scale_the_reader_is_warned(write: Write) -> None:
@@ -277,6 +298,14 @@ def test_an_id_that_means_another_text_is_refused(write: Write) -> None:
     cases = [Case("1", candidate="the first"), Case("2", candidate="quite another")]
     with pytest.raises(RatingsError, match=r"one\.csv, row 3.*another text here than in the cases"):
         read_ratings(mapping, cases=cases)
+
+
+def test_a_hash_made_elsewhere_is_compared_between_files_only(write: Write) -> None:
+    path = write("r.csv", "item,rater,dimension,score,content_hash\n1,Lee,a,4,00ff\n1,Roy,a,4,00ff\n")
+    assert len(read_ratings(path, cases=[Case("1", candidate="text")]).ratings) == 2
+    path = write("r.csv", "item,rater,dimension,score,content_hash\n1,Lee,a,4,00ff\n1,Roy,a,4,11ff\n")
+    with pytest.raises(RatingsError, match=r"another text here than in r\.csv, row 2"):
+        read_ratings(path)
 
 
 def test_a_wide_table_with_labels_codes_and_explanations(write: Write) -> None:

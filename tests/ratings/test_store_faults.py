@@ -85,6 +85,14 @@ def test_an_address_that_cannot_be(address: str, message: str) -> None:
         open_store(address)
 
 
+def test_a_closed_store_stays_closed(store_address: str) -> None:
+    store = open_store(store_address)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="this store is closed"):
+        store.write(ratings=[rating()])
+
+
 def test_a_store_that_must_exist_is_not_created(file: Path) -> None:
     with pytest.raises(StoreError, match="does not exist"):
         open_store(file, create=False)

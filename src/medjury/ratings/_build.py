@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, get_args
@@ -14,6 +13,7 @@ from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Scor
 from medjury.ratings._cell import Scale, read_cell, scale_of
 from medjury.ratings._entries import Entry
 from medjury.ratings._known_cases import KnownCases
+from medjury.ratings._look_alikes import RaterSeen
 from medjury.ratings._problems import ImportReport, Problem, short
 from medjury.ratings._pseudonyms import Pseudonyms
 from medjury.ratings._rating import RaterKind, Rating, Status
@@ -36,7 +36,7 @@ class Builder:
     on_bad: OnBad = "refuse"
     on_unknown: OnUnknown = "refuse"
     ratings: list[Rating] = field(default_factory=list)
-    raters: Counter[str] = field(default_factory=Counter)
+    raters: dict[str, RaterSeen] = field(default_factory=dict)
     unchecked: set[str] = field(default_factory=set)  # dimensions without a scale
     _seen: dict[tuple[object, ...], tuple[Outcome, str]] = field(default_factory=dict)
     _contents: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
@@ -94,9 +94,13 @@ class Builder:
                     raise _UnknownItem from None
                 raise _RefusedEntry(f"item {item!r} {error.args[0]}", "item") from None
         self._check_content(item, system, entry)
-        self.raters[rater] += 1
+        name = rater
         if self.pseudonyms is not None and kind == "clinician":
             rater = self.pseudonyms.pseudonym(rater)
+        seen = self.raters.get(name)
+        if seen is None:
+            seen = self.raters[name] = RaterSeen(rater, f"{entry.file}, row {entry.row}")
+        seen.ratings += 1
         return system, rater
 
     def _outcome(self, entry: Entry, source: Source) -> Outcome | None:
@@ -199,7 +203,7 @@ class Builder:
             return
         if self.cases is not None:
             ours = self.cases.content(item, system)
-            if ours and len(entry.content) == len(ours) and ours != entry.content:
+            if ours and entry.content.startswith("words-") and ours != entry.content:
                 raise _RefusedEntry(f"item {item!r} is another text here than in the cases", "item")
         place = f"{entry.file}, row {entry.row}"
         first, where = self._contents.setdefault((item, system), (entry.content, place))

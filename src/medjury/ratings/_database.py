@@ -37,8 +37,7 @@ class Database:
         if self.dialect == "sqlite":
             cursor.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         elif write:
-            cursor.execute("BEGIN")
-            cursor.execute(f"SELECT pg_advisory_xact_lock({_WRITERS_TURN})")
+            cursor.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_WRITERS_TURN})")
         else:
             cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
@@ -146,7 +145,10 @@ def _postgres(text: str, wait_seconds: float) -> Database:
 def create_schema(database: Database, cursor: Any) -> None:
     """PostgreSQL keeps our tables apart from others in the same database."""
     if database.dialect == "postgresql":
-        cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {_POSTGRES_SCHEMA}")
+        # Asked first, because a user who may not create schemas may still use one that is there.
+        cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (_POSTGRES_SCHEMA,))
+        if cursor.fetchone() is None:
+            cursor.execute(f"CREATE SCHEMA {_POSTGRES_SCHEMA}")
 
 
 def holders(path: Path) -> list[str]:

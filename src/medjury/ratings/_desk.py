@@ -281,6 +281,8 @@ class StoreDesk:
             if beat:
                 next_beat = time.monotonic() + _HEARTBEAT_SECONDS
             if batch is None:
+                if self._loop.is_closed():  # without closing the desk: nobody will use our claims
+                    break
                 with suppress(StoreError):  # a beat that fails is followed by another
                     self._store.in_transaction(lambda transaction: transaction.beat(self._owner))
                 continue

@@ -156,7 +156,7 @@ def content_hash(text: str) -> str:
     """A hash of the words: spreadsheets change spaces and line ends, and that is no other text."""
     if not text:
         return ""
-    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
+    return "words-" + hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _text(cell: Any) -> str:

@@ -55,15 +55,15 @@ def _frames(
     import polars
 
     if isinstance(ratings, polars.DataFrame):
-        yield from ratings.iter_slices(_ROWS_AT_ONCE)
+        yield from _conform(ratings).iter_slices(_ROWS_AT_ONCE)
     elif isinstance(ratings, str | os.PathLike):
         yield from _parquet_blocks(Path(ratings))
     else:
         remaining = iter(ratings)
         first = next(remaining, None)
         if isinstance(first, polars.DataFrame):
-            yield first
-            yield from remaining  # type: ignore[misc]
+            yield _conform(first)
+            yield from map(_conform, remaining)  # type: ignore[arg-type]
         elif first is not None:
             yield from rating_frames(_chain(first, remaining))  # type: ignore[arg-type]
 
@@ -81,7 +81,20 @@ def _parquet_blocks(path: Path) -> Iterator[polars.DataFrame]:
     table = polars.scan_parquet(path)
     height = table.select(polars.len()).collect().item()
     for start in range(0, height, _ROWS_AT_ONCE):
-        yield table.slice(start, _ROWS_AT_ONCE).collect()
+        yield _conform(table.slice(start, _ROWS_AT_ONCE).collect())
+
+
+def _conform(frame: polars.DataFrame) -> polars.DataFrame:
+    """The table with exactly the columns of ratings; other tables are refused, not cut down to ratings."""
+    import polars
+
+    schema = rating_schema()
+    if sorted(frame.columns) != sorted(schema):
+        raise MedjuryError(
+            f"the table has the columns {', '.join(frame.columns)}; ratings have {', '.join(schema)}. Tables of "
+            "another shape are written with polars itself."
+        )
+    return frame.select([polars.col(name).cast(kind) for name, kind in schema.items()])
 
 
 def _write_csv(frames: Iterator[polars.DataFrame], part: Path) -> int:
@@ -111,20 +124,31 @@ def _write_blocks(
 
 
 def _write_parquet(frames: Iterator[polars.DataFrame], part: Path) -> int:
+    import polars
     from polars.io.plugins import register_io_source
 
     count = 0
+    failure: list[BaseException] = []
 
     def source(
         columns: list[str] | None, predicate: polars.Expr | None, rows: int | None, _batch: int | None
     ) -> Iterator[polars.DataFrame]:
         nonlocal count
-        for frame in frames:
-            count += frame.height
-            yield frame
+        try:
+            for frame in frames:
+                count += frame.height
+                yield frame
+        except Exception as error:
+            failure.append(error)
+            raise
 
     table = register_io_source(source, schema=rating_schema())
-    table.sink_parquet(part, compression="zstd", row_group_size=_ROW_GROUP)
+    try:
+        table.sink_parquet(part, compression="zstd", row_group_size=_ROW_GROUP)
+    except (polars.exceptions.PolarsError, OSError) as error:
+        if failure:  # what our source said, not what polars made of it
+            raise failure[0] from None
+        raise MedjuryError(f"{part.with_suffix('')} cannot be written: {error}") from error
     return count
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from medjury.cases import Case
 from medjury.instruments import Instrument, load_instrument
@@ -21,14 +22,19 @@ from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._rating import Rating
 from medjury.ratings._source import RatingMapping, Source
 from medjury.ratings._store import Store
-from medjury.ratings._table import read_table
+from medjury.ratings._table import Table, read_table
 from medjury.ratings._transaction import utc_now
+
+if TYPE_CHECKING:
+    import polars
 
 _ADVICE = (
     "Correct the file. To keep bad scores as unscored rows instead, with their reason and counted: "
     "on_bad=unscored (--on-bad unscored); to leave out items that are not among the cases: "
     "on_unknown=drop (--on-unknown drop)."
 )
+
+_TABLE = "table"  # what a polars table is called in messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class ImportedRatings:
 
 
 def read_ratings(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | polars.DataFrame,
     *,
     mapping: str | os.PathLike[str] | None = None,
     instrument: Instrument | str | os.PathLike[str] | None = None,
@@ -49,25 +55,25 @@ def read_ratings(
     on_bad: OnBad = "refuse",
     on_unknown: OnUnknown = "refuse",
 ) -> ImportedRatings:
-    """Read ratings from a CSV, Excel, Parquet or JSON file, or from the files that a mapping (`.yaml`) names.
+    """Read ratings from a CSV, Excel, Parquet or JSON file, a polars table, or the files a mapping (`.yaml`) names.
 
     Without a mapping the table has the columns `item, rater, dimension, score`. Scores are checked against the
     instrument, or the mapping's `scale`; with `cases` the ids are checked too. All problems are reported at
     once, as one `RatingsError`. Names stay as they are unless `pseudonyms` are given.
     """
-    plan = _plan(Path(path), mapping)
+    plan = _plan(path, mapping)
     chosen = instrument if instrument is not None else plan.instrument
     builder = Builder(
         ImportReport(),
         utc_now(),
         chosen if chosen is None or isinstance(chosen, Instrument) else load_instrument(chosen),
-        None if cases is None else KnownCases(cases),
+        None if cases is None else KnownCases(cases, contents=any(each.content for each in plan.sources)),
         pseudonyms,
         on_bad,
         on_unknown,
     )
     for source in plan.sources:
-        _read(source, builder, described=mapping is not None or len(plan.sources) > 1)
+        _read(source, path, builder, described=plan.described)
     report = builder.report
     report.warnings += look_alikes(builder.raters)
     if builder.unchecked:
@@ -78,7 +84,7 @@ def read_ratings(
     if report.problems:
         raise refuse(report.problems, _ADVICE)
     if not builder.ratings:
-        raise RatingsError(f"{path}: there are no ratings in it. {report.text()}")
+        raise RatingsError(f"{', '.join(report.files)}: there are no ratings in it. {report.text()}")
     return ImportedRatings(tuple(builder.ratings), report)
 
 
@@ -130,7 +136,10 @@ def open_pseudonyms(store: Store, names_key: str | os.PathLike[str] | None = Non
     return Pseudonyms.open(names_key)
 
 
-def _plan(path: Path, mapping: str | os.PathLike[str] | None) -> RatingMapping:
+def _plan(
+    data: str | os.PathLike[str] | polars.DataFrame, mapping: str | os.PathLike[str] | None
+) -> RatingMapping:
+    path = Path(data) if isinstance(data, str | os.PathLike) else Path(_TABLE)
     if mapping is None and path.suffix.lower() not in (".yaml", ".yml"):
         return RatingMapping((Source(path=path),))
     from medjury.ratings._mapping import read_mapping  # brings pydantic
@@ -138,10 +147,17 @@ def _plan(path: Path, mapping: str | os.PathLike[str] | None) -> RatingMapping:
     return read_mapping(path) if mapping is None else read_mapping(mapping, path)
 
 
-def _read(source: Source, builder: Builder, described: bool) -> None:
-    if source.path is None:
-        raise RatingsError("the mapping names no file")
-    table = read_table(source.path, sheet=source.sheet, delimiter=source.delimiter, encoding=source.encoding)
+def _read(
+    source: Source, data: str | os.PathLike[str] | polars.DataFrame, builder: Builder, described: bool
+) -> None:
+    if isinstance(data, str | os.PathLike):
+        table = read_table(
+            source.path, sheet=source.sheet, delimiter=source.delimiter, encoding=source.encoding
+        )
+    else:
+        table = Table(
+            _TABLE, data.columns, ((n, list(row)) for n, row in enumerate(data.iter_rows(), start=1))
+        )
     builder.report.files.append(table.file)
     if not described and is_ours(table):
         for rating, entry in read_own(table, builder.report):
@@ -157,7 +173,6 @@ def _read(source: Source, builder: Builder, described: bool) -> None:
 
 def _hashes(path: str | os.PathLike[str], mapping: str | os.PathLike[str] | None) -> dict[str, str]:
     """SHA-256 of each file that was read, by its name."""
-    plan = _plan(Path(path), mapping)
-    files = [source.path for source in plan.sources if source.path is not None]
+    files = [source.path for source in _plan(path, mapping).sources]
     files += [Path(each) for each in (path, mapping) if each is not None]
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

@@ -132,14 +132,14 @@ def read_mapping(path: str | os.PathLike[str], data: Path | None = None) -> Rati
     instrument = part.instrument
     if instrument is not None and instrument.endswith((".yaml", ".yml")):
         instrument = str(place.parent / instrument)
-    if part.files is None:
-        return RatingMapping((_source(part, {}, data, str(place)),), instrument)
+    if part.files is None and data is not None:
+        return RatingMapping((_source(part, {}, data, str(place)),), instrument, described=True)
     shared = {name: getattr(part, name) for name in part.model_fields_set & SourcePart.model_fields.keys()}
-    sources = [_source(each, shared, place.parent / each.file, str(place)) for each in part.files]
-    return RatingMapping(tuple(sources), instrument)
+    sources = [_source(each, shared, place.parent / each.file, str(place)) for each in part.files or ()]
+    return RatingMapping(tuple(sources), instrument, described=True)
 
 
-def _source(part: SourcePart, shared: Mapping[str, Any], path: Path | None, place: str) -> Source:
+def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str) -> Source:
     def setting(name: str) -> Any:
         if name in shared and name not in part.model_fields_set:
             return shared[name]

@@ -14,7 +14,7 @@ from medjury.ratings._rating import RaterKind
 class Source:
     """One file and how to read it. Texts name columns; `fixed` values hold for every row."""
 
-    path: Path | None = None
+    path: Path
     sheet: str | None = None
     delimiter: str | None = None
     encoding: str = "utf-8-sig"
@@ -55,3 +55,4 @@ class RatingMapping:
 
     sources: tuple[Source, ...]
     instrument: str | None = None
+    described: bool = False  # by a mapping file, rather than by our own column names

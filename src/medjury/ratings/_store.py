@@ -22,6 +22,7 @@ from medjury.ratings._owner import Busy, Claimed, Owner
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._schema import is_current, migrate
 from medjury.ratings._statements import statements
+from medjury.ratings._store_error import StoreError
 from medjury.ratings._transaction import StoredReply, Transaction, utc_now
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Store:
         self._lock = threading.Lock()
         self._connection: Any = None
         self._error: type[Exception] = database.engine.dialect.loaded_dbapi.Error
+        self._closed = False
         self._close_connection: weakref.finalize[Any, Any] | None = None
 
     @property
@@ -214,6 +216,7 @@ class Store:
 
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             self._disconnect()
         self._database.engine.dispose()
 
@@ -285,6 +288,8 @@ class Store:
     def _raw_connection(self) -> Any:
         from sqlalchemy.exc import DBAPIError
 
+        if self._closed:
+            raise StoreError(f"{self.place}: this store is closed")
         try:
             return self._database.connect()
         except (DBAPIError, self._error) as error:
