@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from medjury.agreement import read_rating_table
-from medjury.calibration import Change, calibrate, change_table, triage_ratings
+from medjury.calibration import Change, calibrate, change_table, held_out_sets, triage_ratings
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data" / "mental_health_judges"
@@ -77,4 +77,9 @@ def test_the_jury_orders_unsafe_answers_better_than_most_single_judges_and_bette
     assert curves["rule"].area.low > 0.5
     areas = sorted(curves[f"judge {judge}"].area.value for judge in JUDGES)
     assert curves["rule"].area.value > areas[-2]
-    assert found.sets.coverage.value == pytest.approx(0.9, abs=0.02)
+    # Most scores tie at the top of the scale, and conservative sets keep every tied grade.
+    assert found.sets.coverage.value > 0.89
+    part = found.part
+    exact = held_out_sets(part.jury, part.labels, cases=part.cases, grades=part.grades, resamples=0)
+    assert exact.coverage.value == pytest.approx(0.9, abs=0.02)
+    assert exact.mean_width.value < found.sets.mean_width.value

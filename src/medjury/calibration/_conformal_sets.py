@@ -56,11 +56,14 @@ class _Part:
 class ConformalSets:
     """A fitted conformal predictor of grades; `predict` gives a set for each new item.
 
-    What is guaranteed, for a random item of a new case drawn like the labelled cases (and for each group,
-    where groups were given): with `split`, the clinician's grade is in the set with probability at least
-    `level`; with `cv+`, at least 2·level − 1 by proof and about `level` in practice, from all labels
-    instead of half of them. Not guaranteed: coverage among cases with one particular score, or after the
-    cases or the judge change.
+    What is guaranteed, for a random item of a new case drawn like the K labelled cases that were held out
+    (and for each group, where groups were given): with `split` and conservative ties, the clinician's grade
+    is in the set with probability at least `level`, whatever the judge and the model; with exact ties,
+    `level` itself where a case has one item, and within 1 / (K + 1) of it where it has several. With `cv+`
+    the proven bound is 2 · level − 1, less a term that vanishes with the number of cases (Barber et al.
+    2021, Ann Stat 49:486-507); in practice it is close to `level`, and all labels are used instead of half
+    of them. Not guaranteed: coverage among cases with one particular score, or after the cases, the judge
+    or the clinicians change.
     """
 
     parts: tuple[_Part, ...]
@@ -211,7 +214,15 @@ def held_out_sets(
         ).predict(given[here], cases=names[here], groups=None if groups is None else of[here].tolist())
         member[here], low[here], high[here] = made.member, made.low, made.high
     sets = GradeSets(tuple(float(grade) for grade in grades), member, low, high)
-    rows = np.column_stack([sets.covers(wanted), sets.width])[taught]
+    return measure_sets(sets, wanted, cases=names, resamples=resamples, seed=seed)
+
+
+def measure_sets(
+    sets: GradeSets, labels: Floats, *, cases: NDArray[np.object_], resamples: int, seed: int
+) -> HeldOutSets:
+    """Coverage and mean width on the labelled items; the sets must have been made without those labels."""
+    known = ~np.isnan(labels) & ~np.isnan(sets.low)
+    rows = np.column_stack([sets.covers(labels), sets.width])[known]
 
     def means(table: Floats) -> Callable[[Floats], dict[str, Floats]]:
         return lambda weights: {
@@ -219,9 +230,7 @@ def held_out_sets(
             for column, name in enumerate(("coverage", "width"))
         }
 
-    found = bootstrap(
-        rows, means, clusters=names[taught], resamples=resamples, seed=seed, method="percentile"
-    )
+    found = bootstrap(rows, means, clusters=cases[known], resamples=resamples, seed=seed, method="percentile")
     return HeldOutSets(sets, found["coverage"], found["width"])
 
 

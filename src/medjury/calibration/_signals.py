@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.calibration._calibrator import Floats
-from medjury.calibration._conformal_sets import ConformalSets
+from medjury.calibration._conformal_sets import ConformalSets, GradeSets
 from medjury.calibration._folds import case_folds
 from medjury.calibration._ordinal import Ordinal
 
@@ -51,8 +51,8 @@ class Items:
         )
 
 
-def signals_of(target: Items, training: Items) -> dict[str, Floats]:
-    """The four signals of the target, from models fitted on the training items."""
+def signals_of(target: Items, training: Items) -> tuple[dict[str, Floats], GradeSets]:
+    """The four signals of the target and its conformal sets, from models fitted on the training items."""
     span = (target.grades[0], target.grades[-1])
     model = Ordinal.fit(training.jury, training.labels, scale=span)
     harm = ((span[1] - np.asarray(model.grades)) / (span[1] - span[0])) ** 2
@@ -66,12 +66,13 @@ def signals_of(target: Items, training: Items) -> dict[str, Floats]:
         ties="conservative",
         seed=target.seed,
     ).predict(target.jury, cases=target.cases)
-    return {
+    signals = {
         "expected_harm": model.probabilities(target.jury) @ harm,
         "disagreement": target.spread,
         "boundary": -np.abs(model.predict(target.jury) - target.boundary),
         "conformal_width": sets.width,
     }
+    return signals, sets
 
 
 def held_out_signals(training: Items, folds: int) -> dict[str, Floats]:
@@ -80,7 +81,7 @@ def held_out_signals(training: Items, folds: int) -> dict[str, Floats]:
     signals = {name: np.full(len(training.jury), np.nan) for name in SIGNALS}
     for number in range(folds):
         here = fold == number
-        for name, values in signals_of(training.part(here), training.part(~here)).items():
+        for name, values in signals_of(training.part(here), training.part(~here))[0].items():
             signals[name][here] = values
     return signals
 

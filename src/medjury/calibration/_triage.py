@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.calibration._calibrator import Floats, on_scale
+from medjury.calibration._conformal_sets import GradeSets
 from medjury.calibration._folds import FOLDS, Cases, case_folds
 from medjury.calibration._logistic import fit_logistic
 from medjury.calibration._review_curve import ReviewCurve, review_curves
@@ -45,6 +46,7 @@ class Triage:
     how: str
     weights: Mapping[str, float] | None
     curves: Mapping[str, ReviewCurve] | None
+    sets: GradeSets | None
     n_labelled: int
     n_severe: int
     n_unscored: int
@@ -100,7 +102,7 @@ def triage(
     if labels is None:
         signals = signals_without_labels(items)
         how = "mean of the signals' ranks; no labels, so nothing was learnt"
-        return Triage(mean_rank(signals, signals), signals, how, None, None, 0, 0, n_unscored)
+        return Triage(mean_rank(signals, signals), signals, how, None, None, None, 0, 0, n_unscored)
     learnt = _learn(items, folds)
     labelled = ~np.isnan(wanted)
     orders = {RULE: learnt.priority, **learnt.signals, "jury": -jury}
@@ -122,6 +124,7 @@ def triage(
         learnt.how,
         learnt.weights,
         curves,
+        learnt.sets,
         int(labelled.sum()),
         int(severe.sum()),
         n_unscored,
@@ -141,6 +144,7 @@ class _Learnt:
     priority: Floats
     signals: Mapping[str, Floats]
     fold: NDArray[np.int64]
+    sets: GradeSets
     how: str
     weights: Mapping[str, float] | None
 
@@ -157,24 +161,29 @@ def _learn(items: Items, folds: int) -> _Learnt:
     fold = np.array([fold_of.get(case, -1) for case in items.cases.tolist()], dtype=np.int64)
     signals = {name: np.full(len(items.jury), np.nan) for name in SIGNALS}
     by_rule, by_rank = np.full(len(items.jury), np.nan), np.full(len(items.jury), np.nan)
+    member = np.zeros((len(items.jury), len(items.grades)), dtype=bool)
+    low, high = np.full(len(items.jury), np.nan), np.full(len(items.jury), np.nan)
     rules: dict[int, _Rule | None] = {}
     for each in range(-1, folds):
         here = (fold == each) & ~np.isnan(items.jury)
         training = items.part(taught & (fold != each))
-        found, inner = signals_of(items.part(here), training), held_out_signals(training, folds)
+        found, made = signals_of(items.part(here), training)
+        inner = held_out_signals(training, folds)
+        member[here], low[here], high[here] = made.member, made.low, made.high
         rules[each] = rule = _rule(inner, training)
         by_rank[here] = mean_rank(found, inner)
         if rule is not None:
             by_rule[here] = rule.log_odds(found)
         for name in SIGNALS:
             signals[name][here] = found[name]
+    sets = GradeSets(items.grades, member, low, high)
     final = rules[-1]
     if final is None or None in rules.values():
         # Log-odds and ranks cannot be compared, so all folds use ranks where one has to.
         how = f"mean of the signals' ranks: fewer than {_SEVERE_CASES} severe cases to learn weights from"
-        return _Learnt(by_rank, signals, fold, how, None)
+        return _Learnt(by_rank, signals, fold, sets, how, None)
     how = f"logistic rule over the signals, cross-fitted in {folds} folds by case"
-    return _Learnt(by_rule, signals, fold, how, final.weights)
+    return _Learnt(by_rule, signals, fold, sets, how, final.weights)
 
 
 def _rule(signals: Mapping[str, Floats], training: Items) -> _Rule | None:

@@ -10,7 +10,7 @@ import numpy as np
 from medjury.agreement import clean_rows
 from medjury.calibration._automatic import AutomaticDecisions, Decide, automatic_decisions
 from medjury.calibration._calibrator import Floats
-from medjury.calibration._conformal_sets import HeldOutSets, held_out_sets
+from medjury.calibration._conformal_sets import HeldOutSets, measure_sets
 from medjury.calibration._folds import FOLDS
 from medjury.calibration._judged import JudgedDimension, read_judged
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
@@ -97,17 +97,8 @@ def triage_ratings(
         resamples=resamples,
     )
     sets, automatic = None, None
-    if reference:
-        sets = held_out_sets(
-            part.jury,
-            part.labels,
-            cases=part.cases,
-            grades=part.grades,
-            level=level,
-            folds=folds,
-            seed=seed,
-            resamples=resamples,
-        )
+    if found.sets is not None:
+        sets = measure_sets(found.sets, part.labels, cases=part.cases, resamples=resamples, seed=seed)
     if decide_at is not None:
         if not reference:
             raise MedjuryError(

@@ -50,13 +50,18 @@ def add_rating_options(parser: argparse.ArgumentParser, *, reference: bool) -> N
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 
+def need_statistics() -> None:
+    """Say what to install where the statistics are not there, before anything else happens."""
+    try:
+        import medjury.calibration  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MedjuryError(f"this command needs {error.name}: pip install 'medjury[stats]'") from None
+
+
 def read_rated(options: argparse.Namespace) -> tuple[polars.DataFrame, Instrument | None, list[str]]:
     """The ratings as a table (with patients where they are known), the instrument, and what to tell the
     reader."""
-    try:
-        from medjury.agreement import read_rating_table
-    except ModuleNotFoundError as error:
-        raise MedjuryError(f"this command needs {error.name}: pip install 'medjury[stats]'") from None
+    from medjury.agreement import read_rating_table
     from medjury.instruments import load_instrument
 
     frame, notes = read_rating_table(options.ratings)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_INCOMPLETE
 from medjury.cli._rated import (
     add_rating_options,
     interval,
+    need_statistics,
     numbers,
     read_rated,
     show_json,
@@ -16,9 +18,10 @@ from medjury.cli._rated import (
     show_table,
     words,
 )
+from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars
 
@@ -75,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    need_statistics()
     return {"fit": _fit, "apply": _apply, "report": _report}[options.action](options)
 
 
@@ -176,7 +180,6 @@ def _write_beside(frame: polars.DataFrame, made: polars.DataFrame, out: str) -> 
     import polars as pl
 
     from medjury.agreement import clean_rows
-    from medjury.ratings import write_ratings
 
     rows = clean_rows(frame)
     columns = [name for name in _PLAIN if name in rows.columns and rows[name].null_count() < rows.height]
@@ -185,10 +188,19 @@ def _write_beside(frame: polars.DataFrame, made: polars.DataFrame, out: str) -> 
         patients = rows.select("item", "patient").unique()
         calibrated = calibrated.join(patients, on="item", how="left", maintain_order="left")
     both = pl.concat([rows.select(columns), calibrated.select(columns)], how="vertical_relaxed")
-    if out.lower().endswith(".parquet"):
-        both.write_parquet(out)
-        return both.height
-    return write_ratings(both, out)
+    writers: dict[str, Callable[[str], object]] = {
+        ".csv": both.write_csv,
+        ".parquet": both.write_parquet,
+        ".jsonl": both.write_ndjson,
+    }
+    ending = Path(out).suffix.lower()
+    if ending not in writers:
+        raise MedjuryError(f"{out}: ratings are written as {', '.join(writers)}; give one of these endings")
+    try:
+        writers[ending](out)
+    except OSError as error:
+        raise MedjuryError(f"{out} cannot be written: {error.strerror or error}") from error
+    return both.height
 
 
 def _report(options: argparse.Namespace) -> int:

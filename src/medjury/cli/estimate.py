@@ -9,6 +9,7 @@ from medjury.cli._main import EXIT_INCOMPLETE
 from medjury.cli._rated import (
     add_rating_options,
     interval,
+    need_statistics,
     numbers,
     read_rated,
     show_json,
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    need_statistics()
     from medjury.calibration import estimate_quality
 
     frame, instrument, warnings = read_rated(options)

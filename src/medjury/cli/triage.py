@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.cli._rated import (
     add_rating_options,
     interval,
+    need_statistics,
     numbers,
     read_rated,
     show_json,
@@ -72,6 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    need_statistics()
     from medjury.calibration import routine_disagreement_of, triage_ratings
 
     frame, instrument, warnings = read_rated(options)
@@ -259,9 +261,9 @@ def _number(value: float) -> float | None:
 def _write(ranking: list[dict[str, Any]], out: str) -> None:
     import polars as pl
 
-    from medjury.ratings import write_ratings
-
     if not out.lower().endswith(".csv"):
         raise MedjuryError(f"{out}: the order is written as .csv; give that ending")
-    # The writer of ratings guards text against spreadsheets and never leaves half a file.
-    write_ratings(pl.DataFrame(ranking, infer_schema_length=None), out)
+    try:
+        pl.DataFrame(ranking, infer_schema_length=None).write_csv(out)
+    except OSError as error:
+        raise MedjuryError(f"{out} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,175 @@
+"""`medjury calibrate`: fit, apply and report from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.calibration.tables import rating_table
+
+from medjury.cli import main
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> str:
+    rating_table(instrument="note_quality@1.0", dimensions=("accuracy",)).write_csv(tmp_path / "ratings.csv")
+    return str(tmp_path / "ratings.csv")
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> dict:
+    assert main([*words, "--json"]) == status
+    return json.loads(capsys.readouterr().out)
+
+
+def test_report_gives_every_statistic_before_and_after_under_stable_names(
+    ratings: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("calibrate", "report", ratings, "--reference", "panel", "--resamples", "200")
+    found = run_json(capsys, *words)
+    assert set(found) == {"changes", "refused", "warnings"}
+    row = found["changes"][0]
+    assert set(row) == {
+        "dimension", "reference", "judge", "statistic", "before", "before_low", "before_high", "after",
+        "after_low",
+        "after_high", "change", "change_low", "change_high", "n", "n_cases", "n_unscored", "calibration",
+        "method",
+    }  # fmt: skip
+    names = {each["statistic"] for each in found["changes"]}
+    assert names == {"offset", "absolute_offset", "rmse", "spearman", "kappa_quadratic"}
+    strict = {each["statistic"]: each for each in found["changes"] if each["judge"] == "strict"}
+    assert strict["offset"]["before"] < -0.5
+    assert abs(strict["offset"]["after"]) < 0.1
+    assert strict["rmse"]["change_high"] < 0
+    assert strict["rmse"]["n_cases"] == 60
+
+
+def test_report_prints_a_table_for_people(ratings: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["calibrate", "report", ratings, "--reference", "panel", "--resamples", "100"]) == 0
+    text = capsys.readouterr().out
+    assert text.splitlines()[0].split() == [
+        "dimension",
+        "judge",
+        "statistic",
+        "before",
+        "after",
+        "change",
+        "n",
+    ]
+    assert "jury_of_calibrated" in text
+    assert "kappa of a single judge falls too" in text
+
+
+def test_curves_come_with_the_report_on_request(ratings: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("calibrate", "report", ratings, "--reference", "panel", "--resamples", "0", "--curves")
+    curve = run_json(capsys, *words)["curves"][0]
+    assert set(curve) == {"judge", "dimension", "reliability", "at", "maps"}
+    assert curve["maps"]["final"] == sorted(curve["maps"]["final"])
+    assert {"score", "label", "label_low", "label_high", "n"} == set(curve["reliability"]["before"][0])
+
+
+def test_fit_then_apply_then_report_on_the_file(
+    ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = str(tmp_path / "c.json"), str(tmp_path / "calibrated.csv")
+    fitted = run_json(capsys, "calibrate", "fit", ratings, "--reference", "panel", "--out", file)
+    assert [each["judge"] for each in fitted["calibrations"]] == ["lenient", "strict", "jury"]
+    assert fitted["calibrations"][0]["instrument"] == "note_quality@1.0"
+    applied = run_json(
+        capsys, "calibrate", "apply", ratings, "--calibration", file, "--out", out, "--with-originals"
+    )
+    assert applied["applied"][1]["n_out_of_fold"] == 120
+    table = pl.read_csv(out)
+    assert set(table["rater"]) == {
+        "panel", "lenient", "strict", "lenient:calibrated", "strict:calibrated", "jury:calibrated"
+    }  # fmt: skip
+    report = run_json(
+        capsys,
+        "calibrate", "report", ratings, "--reference", "panel", "--calibration", file, "--resamples", "0",
+    )  # fmt: skip
+    direct = run_json(capsys, "calibrate", "report", ratings, "--reference", "panel", "--resamples", "0")
+    by_file, by_study = (
+        {(each["judge"], each["statistic"]): each["after"] for each in found["changes"]}
+        for found in (report, direct)
+    )
+    assert all(by_study[name] == pytest.approx(value) for name, value in by_file.items())
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl"])
+def test_apply_writes_ratings_that_the_commands_read_again(
+    ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
+    file = str(tmp_path / "c.json")
+    assert main(["calibrate", "fit", ratings, "--reference", "panel", "--out", file]) == 0
+    for flag in ([], ["--with-originals"]):
+        out = str(tmp_path / f"out{len(flag)}{ending}")
+        assert main(["calibrate", "apply", ratings, "--calibration", file, "--out", out, *flag]) == 0
+    capsys.readouterr()
+    again = run_json(
+        capsys,
+        "calibrate", "report", out, "--reference", "panel", "--judge", "strict:calibrated",
+        "--resamples", "0",
+        "--scale", "1", "5",
+    )  # fmt: skip
+    offset = next(each for each in again["changes"] if each["statistic"] == "offset")
+    assert abs(offset["before"]) < 0.1
+
+
+def test_patients_of_the_case_file_are_kept_in_one_fold(
+    ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = tmp_path / "cases.jsonl"
+    lines = [{"id": f"c{n}", "candidate": "text", "patient": f"p{n // 2}"} for n in range(60)]
+    cases.write_text("\n".join(json.dumps(line) for line in lines))
+    words = (
+        "calibrate",
+        "report",
+        ratings,
+        "--reference",
+        "panel",
+        "--resamples",
+        "0",
+        "--cases",
+        str(cases),
+    )
+    assert run_json(capsys, *words)["changes"][0]["n_cases"] == 30
+
+
+def test_a_judge_that_cannot_be_calibrated_is_named_and_the_status_says_incomplete(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = rating_table()
+    stuck = frame.filter(pl.col("rater") == "strict").with_columns(rater=pl.lit("stuck"), score=pl.lit(4.0))
+    pl.concat([frame, stuck]).write_csv(tmp_path / "r.csv")
+    words = ("calibrate", "report", str(tmp_path / "r.csv"), "--reference", "panel", "--resamples", "0")
+    found = run_json(capsys, *words, status=3)
+    assert found["refused"][0]["judge"] == "stuck"
+    assert "single-valued" in found["refused"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--reference", "pannel"], "did you mean 'panel'"),
+        (["--reference", "panel", "--folds", "40"], "too few labels"),
+        (["--reference", "panel,,x"], "an empty name between commas"),
+        (["--reference", "panel", "--instrument", "diagnosis"], "was judged with note_quality@1.0, not with"),
+    ],
+)
+def test_wrong_input_is_one_clear_message(
+    ratings: str, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", "report", ratings, *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_calibration_of_another_instrument_version_is_refused(
+    ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, other = str(tmp_path / "c.json"), str(tmp_path / "other.csv")
+    assert main(["calibrate", "fit", ratings, "--reference", "panel", "--out", file]) == 0
+    rating_table(instrument="note_quality@2.0", dimensions=("accuracy",)).write_csv(other)
+    assert main(["calibrate", "apply", other, "--calibration", file, "--out", str(tmp_path / "o.csv")]) == 2
+    assert "is for instrument 'note_quality@1.0', not for 'note_quality@2.0'" in capsys.readouterr().err
+    assert not (tmp_path / "o.csv").exists()
