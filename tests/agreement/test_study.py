@@ -481,8 +481,10 @@ def test_a_rater_spelled_two_ways_is_warned_of() -> None:
         ({"reference": "human", "consensus": "adjudicated"}, "go together"),
         ({"reference": "human", "severe": "safety"}, "severe errors are asked for 'safety'"),
         ({"reference": "human", "by": "vendor"}, "by cannot be 'vendor'"),
-        ({"reference": "human", "scale": {"qualty": (1, 5)}}, "a scale is given for 'qualty'"),
+        ({"reference": "human", "scale": {"qualty": (1, 5)}}, "did you mean 'quality'"),
         ({"reference": "human", "resamples": -1}, "cannot be -1"),
+        ({"reference": "human", "seed": -1}, "from 0 on"),
+        ({"reference": "human", "severe": "quality", "by": "all"}, "on single dimensions"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: dict[str, object], message: str) -> None:
@@ -501,6 +503,39 @@ def test_missing_columns_empty_names_and_empty_tables_are_refused() -> None:
         agreement(frame.with_columns(item=pl.lit(" ")), reference="human")
     with pytest.raises(MedjuryError, match="not int"):
         agreement(7, reference="human")
+    with pytest.raises(MedjuryError, match="no name or text"):
+        agreement(frame.with_columns(item=pl.Series([[1]] * 4)), reference="human")
+    with pytest.raises(MedjuryError, match="not whole numbers"):
+        agreement(frame.with_columns(repeat=pl.Series([[1]] * 4)), reference="human")
+
+
+def test_columns_that_nobody_asked_for_do_no_harm() -> None:
+    frame = long_table({"human": [1, 2, 3], "judge": [1, 2, 3]}).with_columns(
+        row=pl.lit(1), cluster=pl.lit("x"), of=pl.lit(2), odd=pl.lit(3), unit=pl.lit(4)
+    )
+    assert agreement(frame, reference="human", scale=(1, 5), resamples=0).find("rmse").estimate.n == 3
+
+
+def test_a_group_without_a_score_says_why() -> None:
+    frame = long_table({"human": [1, 2, 3, 4], "a": [1, None, 2, None], "b": [1, 2, 3, None]})
+    frame = frame.with_columns(
+        status=pl.when(pl.col("score").is_null() & (pl.col("item") == "item 3")).then(
+            pl.lit("not_applicable")
+        )
+    )
+    table = agreement(frame, reference="human", jury="majority", scale=(1, 5), resamples=0)
+    counts = table.find("rmse", compare="jury").counts
+    assert (counts.n, counts.n_unscored, counts.n_not_applicable) == (1, 2, 1)
+    assert table.unscored["jury"] == {"no_quorum": 1, "tie": 1}
+
+
+def test_pooled_dimensions_with_different_scales_have_none_and_say_so() -> None:
+    one = long_table({"human": [1, 2, 3], "judge": [1, 2, 3]}, dimension="a")
+    two = long_table({"human": [0, 1, 1], "judge": [0, 1, 0]}, dimension="b")
+    scales = {"a": (1, 5), "b": (0, 1)}
+    table = agreement(pl.concat([one, two]), reference="human", by="all", scale=scales, resamples=0)
+    assert table.find("gwet_ac1").estimate.reason == "needs the full scale, and none was given"
+    assert any("no common scale" in note for note in table.notes)
 
 
 def test_a_status_that_contradicts_the_score_is_refused() -> None:

@@ -1,5 +1,4 @@
-"""The result of an agreement study: rows that carry n, what was not scored and their method, ready to be
-shown."""
+"""The result of an agreement study: rows that carry n, what was not scored, and their method."""
 
 from __future__ import annotations
 
@@ -104,8 +103,7 @@ class AgreementTable:
     unscored: Mapping[str, Mapping[str, int]]
 
     def find(self, statistic: str, **where: str) -> AgreementRow:
-        """The one row with this statistic and these fields; an error tells where there is none or more than
-        one."""
+        """The one row with this statistic and these fields; an error where there is none, or more than one."""
         fits = [
             row
             for row in self.rows

@@ -1,5 +1,4 @@
-"""The alternative-annotator test: does the judge stand for the group at least as well as one of its
-humans?"""
+"""The alternative-annotator test: does the judge stand for the group as well as one of its humans?"""
 
 from __future__ import annotations
 

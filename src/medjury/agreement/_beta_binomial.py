@@ -1,5 +1,4 @@
-"""Is one error rate lower than another? A posterior probability under two priors, with the counts beside
-it."""
+"""Is one error rate lower than another? A posterior probability under two priors, beside the counts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Rating tables as people bring them, turned into rows the grid can trust, or refused with the row and the
-fix."""
+"""Rating tables as people bring them, made into rows to trust, or refused with the row and the fix."""
 
 from __future__ import annotations
 
@@ -34,12 +33,17 @@ def clean_rows(ratings: object) -> polars.DataFrame:
         )
     if not frame.height:
         raise MedjuryError("there are no ratings: the table has no rows.")
+    frame = frame.select([name for name in (*REQUIRED, "repeat", *_OPTIONAL) if name in frame.columns])
     frame = frame.with_row_index("row", offset=1)
-    for name in _OPTIONAL:
-        if name not in frame.columns:
-            frame = frame.with_columns(pl.lit(None, dtype=pl.String).alias(name))
-    texts = [pl.col(name).cast(pl.String) for name in ("item", "rater", "dimension", *_OPTIONAL)]
-    frame = frame.with_columns(*texts).with_columns(pl.col("system").fill_null(""))
+    missing = [pl.lit(None, dtype=pl.String).alias(name) for name in _OPTIONAL if name not in frame.columns]
+    frame = frame.with_columns(*missing)
+    for name in ("item", "rater", "dimension", *_OPTIONAL):
+        try:
+            frame = frame.with_columns(pl.col(name).cast(pl.String))
+        except pl.exceptions.PolarsError:
+            kind = frame[name].dtype
+            raise MedjuryError(f"the column {name} holds {kind}, which is no name or text.") from None
+    frame = frame.with_columns(pl.col("system").fill_null(""))
     for name in ("item", "rater", "dimension"):
         empty = frame.filter(pl.col(name).is_null() | (pl.col(name).str.strip_chars() == ""))
         if empty.height:
@@ -81,7 +85,11 @@ def _repeats(frame: polars.DataFrame) -> polars.DataFrame:
 
     if "repeat" not in frame.columns:
         return frame.with_columns(pl.lit(0, dtype=pl.Int64).alias("repeat"))
-    numbers = frame.with_columns(pl.col("repeat").cast(pl.Int64, strict=False).alias("repeat"))
+    try:
+        numbers = frame.with_columns(pl.col("repeat").cast(pl.Int64, strict=False).alias("repeat"))
+    except pl.exceptions.PolarsError:
+        kind = frame["repeat"].dtype
+        raise MedjuryError(f"the column repeat holds {kind}, not whole numbers.") from None
     lost = frame.filter(numbers["repeat"].is_null() & frame["repeat"].is_not_null())
     if lost.height:
         raise MedjuryError(f"row {lost['row'][0]}: the repeat {lost['repeat'][0]!r} is not a whole number.")

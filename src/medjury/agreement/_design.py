@@ -80,6 +80,14 @@ class Design:
             raise MedjuryError("an adjudicated consensus and the adjudicator's name go together; give both.")
         if self.margin is not None and len(self.reference) < 2:
             raise MedjuryError("a non-inferiority margin needs two or more references to compare with.")
+        if self.margin is not None and not self.margin > 0:
+            raise MedjuryError(f"a non-inferiority margin is a positive number, not {self.margin:g}.")
+        if self.severe and self.by == "all":
+            raise MedjuryError(
+                "severe errors are counted on single dimensions; leave out by='all' (--by all)."
+            )
+        if self.settings.seed < 0:
+            raise MedjuryError(f"a seed is a whole number from 0 on, not {self.settings.seed}.")
         if self.settings.resamples < 0:
             raise MedjuryError(
                 f"the number of resamples cannot be {self.settings.resamples}; 0 means no intervals."

@@ -1,5 +1,4 @@
-"""The scale: every grade that could be given, seen or not. Observed levels are never taken for it
-silently."""
+"""The scale: every grade that could be given, seen or not. Observed levels are never taken for it."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ class Grades:
         return self.values[-1]
 
     def holds(self, scores: Numbers) -> NDArray[np.bool_]:
-        """Which scores lie between the lowest and the highest grade; a jury's mean may lie between two
-        grades."""
+        """Which scores lie between the lowest and the highest grade, on a grade or not (a jury's mean)."""
         return np.asarray((scores >= self.lowest - _SAME) & (scores <= self.highest + _SAME))
 
     def grade(self, scores: Numbers) -> Numbers:

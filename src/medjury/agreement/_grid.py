@@ -148,12 +148,6 @@ def _off_scale(
     scales: dict[str, Grades | None] = {}
     warnings = []
     names = frame["dimension"].unique().sort().to_list()
-    if isinstance(scale, Mapping):
-        unknown = sorted(set(scale) - set(names))
-        if unknown:
-            raise MedjuryError(
-                f"a scale is given for {unknown[0]!r}, but the dimensions are {', '.join(names)}."
-            )
     off = pl.lit(value=False)
     for name in names:
         here = frame.filter(pl.col("dimension") == name)

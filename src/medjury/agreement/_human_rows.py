@@ -1,5 +1,4 @@
-"""The judge among humans: the humans' own agreement on the same items, and what changes when the judge
-joins."""
+"""The judge among humans: the humans' own agreement on the same items, and what the judge changes."""
 
 from __future__ import annotations
 
@@ -95,8 +94,7 @@ def average_statistics(grades: Grades | None) -> Statistics:
 def _average_rows(
     grid: Grid, table: Floats, judge: str | None, compare: str, design: Design
 ) -> list[AgreementRow]:
-    """Mean agreement of the humans with one another, or of the judge with each human, and their
-    comparison."""
+    """Mean agreement of the humans with one another, or of the judge with each human."""
     count, settings = table.shape[1], design.settings
     statistics = average_statistics(grid.scale)
     said = None if judge is None else grid.scores[judge]

@@ -45,8 +45,7 @@ class Pair:
         return self.cases if len(np.unique(self.cases)) < len(self.cases) else None
 
     def positive(self) -> float | None:
-        """The positive value of a reference with two values: on a two-grade scale, or 0 and 1 without a
-        scale."""
+        """The positive value of a reference with two: on a two-grade scale, or 0 and 1 without a scale."""
         if self.grades is not None and len(self.grades.values) == 2:
             return self.grades.highest if np.isin(self.rows[:, 0], self.grades.values).all() else None
         seen = np.unique(self.rows[:, 0]).tolist()

@@ -1,5 +1,4 @@
-"""Rows on safety and on a second panel: severe errors, who makes them together, and who wins the
-comparison."""
+"""Rows on safety and on a second panel: severe errors, who makes them together, and who wins."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -15,7 +15,16 @@ from medjury.agreement._clean import clean_rows
 from medjury.agreement._consensus import ConsensusRule, consensus_of
 from medjury.agreement._design import CONSENSUS, JURY, By, Design, JuryRule, Level, without
 from medjury.agreement._grades import GradesArgument
-from medjury.agreement._grid import ABSENT, SCORED, UNSCORED, Grid, Grids, RepeatRule, grids
+from medjury.agreement._grid import (
+    ABSENT,
+    NOT_APPLICABLE,
+    SCORED,
+    UNSCORED,
+    Grid,
+    Grids,
+    RepeatRule,
+    grids,
+)
 from medjury.agreement._human_rows import human_rows
 from medjury.agreement._many_raters import MANY_RATER_STATISTICS
 from medjury.agreement._pair import Settings
@@ -61,18 +70,22 @@ def agreement(
     unit is one system's answer to one item; intervals resample whole patients, or items where no patient is
     named.
 
-    `reference`, `compare`: raters; everybody else is compared where `compare` is left out. With several
-    references there is also their `consensus` (mean, median, majority or adjudicated by `adjudicator`), the
-    references' own agreement on the same items, the judge as one more rater and in each one's place, the
-    alternative-annotator test, and with a `margin` the non-inferiority test. `by`: "dimension", "system"
-    (each system too, and the system means), or "all" (dimensions pooled). `level`: "item", "system" (means
-    of systems are the points) or "both". `scale`: (lowest, highest), all grades, or a dict of those by
-    dimension; else the one of the instrument that the ratings name. Observed levels are never taken for the
-    scale. `jury`: adds the compared raters' mean, median or majority as a rater called "jury", where all of
-    them scored. `repeats`: how a rater's repeats on one unit become one score; their spread is reported as
-    `repeat_sd`. `panel`: a second panel that the others are compared with (win rate, severe errors).
-    `severe`: dimensions, oriented so that low is dangerous, for which severe errors are counted: reference
-    at most `threshold`, rater at least `gap` higher. `statistics`: restrict the table to these names.
+    With several references there is also their consensus, the references' own agreement on the same items, the
+    judge as one more rater and in each one's place, the alternative-annotator test, and with a `margin` the
+    non-inferiority test.
+
+    - `reference`, `compare`: names of raters; everybody else is compared where `compare` is left out.
+    - `dimension`: only these. `statistics`: only these names.
+    - `by`: "dimension", "system" (each system too, and the system means), or "all" (dimensions pooled).
+    - `level`: "item", "system" (the systems' means are the points) or "both".
+    - `scale`: (lowest, highest), all grades, or a dict of those by dimension; else the one of the built-in
+      instrument that the ratings name. Observed levels are never taken for the scale.
+    - `consensus`: "mean", "median", "majority", or "adjudicated" by `adjudicator`.
+    - `jury`: adds the compared judges' mean, median or majority as a rater, where all of them scored.
+    - `repeats`: how a rater's repeats on one unit become one score; `repeat_sd` keeps their spread.
+    - `panel`: a second panel that the others are compared with (win rate, severe errors).
+    - `severe`: dimensions, oriented so that low is dangerous, on which severe errors are counted: reference
+      at most `threshold`, rater at least `gap` higher.
 
     >>> import polars as pl
     >>> scores = {"human": [1, 2, 3, 4, 5, 3], "judge": [1, 2, 4, 4, 5, 2]}
@@ -82,7 +95,9 @@ def agreement(
     >>> round(table.find("kappa_quadratic").estimate.value, 3)
     0.909
     """
-    frame = _chosen_dimensions(clean_rows(ratings), dimension)
+    everything = clean_rows(ratings)
+    _check_scale(scale, everything)
+    frame = _chosen_dimensions(everything, dimension)
     names = frame["rater"].unique().sort().to_list()
     warnings = look_alikes(names, partial(_rated_together, frame))
     settings = Settings(resamples, seed, None if statistics is None else frozenset(statistics))
@@ -155,39 +170,37 @@ def _with_groups(grid: Grid, design: Design, unscored: dict[str, dict[str, int]]
             for place, name in enumerate(design.reference):
                 rest = [each for each in design.reference if each != name]
                 scores = consensus_of(np.delete(members, place, axis=1), design.consensus)
-                grid = _add(grid, without(name), scores, rest, {}, "tie")
-        grid = _add(
-            grid,
-            CONSENSUS,
-            consensus_of(members, design.consensus, settled),
-            design.reference,
-            unscored,
-            "tie",
-        )
+                grid = _add(grid, without(name), scores, rest, {})
+        scores = consensus_of(members, design.consensus, settled)
+        grid = _add(grid, CONSENSUS, scores, design.reference, unscored)
     if design.jury is not None:
         members = np.column_stack([grid.scores[name] for name in design.judges])
-        scores = consensus_of(members, design.jury)
         complete = ~np.isnan(members).any(axis=1)
-        scores = np.where(complete, scores, np.nan)
-        grid = _add(grid, JURY, scores, design.judges, unscored, "no_quorum or tie")
+        scores = np.where(complete, consensus_of(members, design.jury), np.nan)
+        grid = _add(grid, JURY, scores, design.judges, unscored)
     return grid
 
 
 def _add(
-    grid: Grid,
-    name: str,
-    scores: np.ndarray,
-    members: Sequence[str],
-    unscored: dict[str, dict[str, int]],
-    why: str,
+    grid: Grid, name: str, scores: np.ndarray, members: Sequence[str], unscored: dict[str, dict[str, int]]
 ) -> Grid:
-    asked = np.logical_or.reduce([grid.states[member] != ABSENT for member in members])
-    states = np.where(np.isnan(scores), np.where(asked, UNSCORED, ABSENT), SCORED).astype(np.uint8)
-    lost = int((states == UNSCORED).sum())
-    if lost:
-        reasons = unscored.setdefault(name, {})
-        reasons[why] = reasons.get(why, 0) + lost
-    return grid.with_rater(name, scores, states)
+    """A group as a rater. Without a score it is unscored where one of its members failed or they tie, not
+    applicable where that is all its members say, and absent where nobody was asked."""
+    states = np.stack([grid.states[member] for member in members])
+    failed = (states == UNSCORED).any(axis=0)
+    excused = (states == NOT_APPLICABLE).any(axis=0) & ~failed
+    partly = (states == SCORED).any(axis=0) & (states != SCORED).any(axis=0) & ~excused
+    asked = (states != ABSENT).any(axis=0)
+    missing = np.isnan(scores)
+    state = np.select([~missing, excused, asked], [SCORED, NOT_APPLICABLE, UNSCORED], ABSENT).astype(np.uint8)
+    lost = missing & (state == UNSCORED)
+    reasons = {"missing": lost & failed & ~partly, "no_quorum": lost & partly}
+    reasons["tie"] = lost & ~reasons["missing"] & ~reasons["no_quorum"]
+    for reason, units in reasons.items():
+        if units.any():
+            counted = unscored.setdefault(name, {})
+            counted[reason] = counted.get(reason, 0) + int(units.sum())
+    return grid.with_rater(name, scores, state)
 
 
 def _compared(
@@ -201,6 +214,16 @@ def _compared(
     others = tuple(name for name in names if name not in _listed(reference) and name != adjudicator)
     chosen = others if compare is None else _listed(compare)
     return chosen if panel is None or panel in chosen else (*chosen, panel)
+
+
+def _check_scale(scale: GradesArgument, frame: polars.DataFrame) -> None:
+    if isinstance(scale, Mapping):
+        known = frame["dimension"].unique().sort().to_list()
+        for name in scale:
+            if name not in known:
+                raise MedjuryError(
+                    f"a scale is given for {name!r}, which is no dimension; {nearest(name, known)}"
+                )
 
 
 def _chosen_dimensions(frame: polars.DataFrame, dimension: str | Sequence[str] | None) -> polars.DataFrame:
@@ -255,8 +278,11 @@ def _notes(made: Grids, design: Design) -> tuple[str, ...]:
     notes = []
     bare = [grid.dimension for grid in made.grids if grid.scale is None]
     if bare:
+        said = "the pooled dimensions have no common scale"
+        if design.by != "all":
+            said = f"no scale was given for {', '.join(bare)}"
         notes.append(
-            f"no scale was given for {', '.join(bare)}: kappas take whole-number grades one apart, whatever "
+            f"{said}: kappas take whole-number grades one apart, whatever "
             "their range; coefficients that depend on the number of grades, ceiling and floor are left "
             "undefined. Give the scale to have them."
         )

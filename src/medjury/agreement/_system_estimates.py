@@ -1,5 +1,4 @@
-"""What a table says about systems: agreement of their means, agreement inside them, and the simple
-baseline."""
+"""What a table says about systems: agreement of their means, inside them, and the simple baseline."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The agreement table as text: what must be known first, then numbers, then footnotes. Nothing is left
-out."""
+"""The agreement table as text: first what must be known, then numbers, then footnotes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Win rate: how often the jury is closer to the reference than a second panel, on the same resampled
-cases."""
+"""Win rate: how often the jury is closer to the reference than a second panel, on the same resamples."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Many small bootstraps side by side: one worker a core, and the linear algebra inside each kept to one
-thread.
+"""Many small bootstraps side by side: one worker a core, and one thread of linear algebra each.
 
-The matrices of one pair of raters are too small for threads of their own: on a busy machine those spend
-most of the time waiting for one another (measured: 95 s of processor time instead of 21 s for one table).
+The matrices of one pair of raters are too small for threads of their own: on a busy machine those spend most of
+the time waiting for one another (measured: 95 s of processor time instead of 21 s for one table).
 """
 
 from __future__ import annotations
