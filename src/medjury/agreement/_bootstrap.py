@@ -52,7 +52,8 @@ class Replicates:
     left_out: Mapping[str, Floats]
     multiplicity: Floats
     n: int
-    clusters: int
+    resamples: int
+    unit: str
     design: str
 
     def estimate(
@@ -97,9 +98,8 @@ class Replicates:
         if not np.isfinite(value):
             return undefined(reason, self.n, f"bootstrap, {self.design}")
         if not resampled.size:
-            return Estimate(float(value), None, None, self.n, "no interval asked for")
-        if self.clusters < 2:
-            return Estimate(float(value), None, None, self.n, "no interval: one cluster cannot be resampled")
+            asked = f"no interval: one {self.unit} cannot be resampled" if self.resamples else "no interval"
+            return Estimate(float(value), None, None, self.n, asked)
         kept = resampled[np.isfinite(resampled)]
         lost = resampled.size - kept.size
         if lost > UNDEFINED_ALLOWED * resampled.size:
@@ -163,13 +163,12 @@ def replicates(
         if jackknife:
             blocks, multiplicity, groups = leave_one_out(data, seed)
             left_out = _collect(read, blocks)
-    unit = "clusters" if data.clustered else "items"
-    design = f"{resamples} resamples of {data.clusters} {unit}, seed {seed}"
+    unit = "cluster" if data.clustered else "item"
+    design = f"{resamples} resamples of {data.clusters} {unit}s, seed {seed}"
     if groups:
         design += f", acceleration from {groups} groups"
-    return Replicates(
-        observed, resampled, left_out, multiplicity, data.n if n is None else n, data.clusters, design
-    )
+    reported = data.n if n is None else n
+    return Replicates(observed, resampled, left_out, multiplicity, reported, resamples, unit, design)
 
 
 def bootstrap(

@@ -2,6 +2,11 @@
 
 Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapter 5: the coefficient is linearised in the
 items' contributions to observed and chance agreement, with infinitely many items and these raters.
+
+As published, an item scored once contributes zero to the observed agreement and is then compared with the
+coefficient, which adds spread that is not there: with such items the standard error is too large. We give
+Gwet's number and, beside it, the same linearisation with p_a taken as the ratio it is; without such items the
+two are one.
 """
 
 from __future__ import annotations
@@ -16,13 +21,17 @@ from medjury.agreement._scores import Scale, level_codes
 
 @dataclass(frozen=True, slots=True)
 class ChanceCorrected:
-    """(observed − chance)/(1 − chance) over `n` items, with its standard error; None where undefined."""
+    """(observed − chance)/(1 − chance) over `n` items; None where undefined.
+
+    `standard_error` is Gwet's, `ratio_error` the one that items scored once do not inflate.
+    """
 
     value: float | None
     standard_error: float | None
     observed: float | None
     chance: float | None
     n: int
+    ratio_error: float | None = None
 
 
 def linearised(table: Floats, scale: Scale, credit: Floats) -> dict[str, ChanceCorrected]:
@@ -55,9 +64,12 @@ def linearised(table: Floats, scale: Scale, credit: Floats) -> dict[str, ChanceC
             continue
         observed = float(agreement[several].mean())
         value = (observed - expected) / (1.0 - expected)
-        parts = n / several.sum() * (agreement - expected * several) / (1.0 - expected)
-        parts = parts - 2.0 * (1.0 - value) * (by_item - expected) / (1.0 - expected)
-        found[name] = ChanceCorrected(value, _standard_error(parts, value), observed, expected, n)
+        share_paired = float(several.mean())
+        by_chance = 2.0 * (1.0 - value) * (by_item - expected) / (1.0 - expected)
+        published = (agreement - expected * several) / share_paired / (1.0 - expected) - by_chance - value
+        ratio = (agreement - observed * several) / share_paired / (1.0 - expected) - by_chance
+        errors = _standard_error(published), _standard_error(ratio)
+        found[name] = ChanceCorrected(value, errors[0], observed, expected, n, errors[1])
     found["krippendorff"] = _krippendorff(counts[several], agreeing[several], credit)
     return found
 
@@ -96,9 +108,10 @@ def _krippendorff(counts: Floats, agreeing: Floats, credit: Floats) -> ChanceCor
     chance_part = counts @ credit @ pooled / mean_rated - expected * excess
     parts = (by_item - observed * excess - expected) / (1.0 - expected)
     parts = parts - 2.0 * (1.0 - uncorrected) * (chance_part - expected) / (1.0 - expected)
-    return ChanceCorrected(value, _standard_error(parts, uncorrected), observed, expected, n)
+    error = _standard_error(parts - uncorrected)
+    return ChanceCorrected(value, error, observed, expected, n, error)
 
 
-def _standard_error(parts: Floats, value: float) -> float | None:
-    n = len(parts)
-    return None if n < 2 else float(np.sqrt(((parts - value) ** 2).sum() / (n * (n - 1.0))))
+def _standard_error(deviations: Floats) -> float | None:
+    n = len(deviations)
+    return None if n < 2 else float(np.sqrt((deviations**2).sum() / (n * (n - 1.0))))

@@ -138,8 +138,7 @@ def _rank_correlations(first: Floats, second: Floats, names: list[Correlation]) 
             n = weights.sum(axis=-1)
             pairs = n * (n - 1.0) / 2.0
             untied = [pairs - (each * (each - 1.0)).sum(axis=-1) / 2.0 for each in (weights_x, weights_y)]
-            # Root by root: the product of two numbers of pairs may be too large to be exact.
-            both = np.sqrt(untied[0]) * np.sqrt(untied[1])
+            both = np.sqrt(untied[0] * untied[1])
             tau = concordance(first, second, weights) / np.where(both > 0, both, np.nan)
             values["kendall_tau_b"] = np.clip(tau, -1.0, 1.0)
         return values
@@ -152,7 +151,7 @@ def _spearman(x: Levels, y: Levels, weights: Floats, weights_x: Floats, weights_
     together = np.einsum("bq,bq,bq->b", weights, ranks_x[:, x.codes], ranks_y[:, y.codes])
     spread_x = np.einsum("bl,bl,bl->b", weights_x, ranks_x, ranks_x)
     spread_y = np.einsum("bl,bl,bl->b", weights_y, ranks_y, ranks_y)
-    both = np.sqrt(spread_x) * np.sqrt(spread_y)
+    both = np.sqrt(spread_x * spread_y)
     return np.asarray(np.clip(together / np.where(both > 0, both, np.nan), -1.0, 1.0))
 
 

@@ -106,20 +106,21 @@ def icc_statistics(forms: Iterable[IccForm]) -> Statistics:
 
 
 def coefficient(squares: MeanSquares, form: IccForm) -> Floats:
-    """The ICC from its mean squares; NaN where its denominator is not positive."""
+    """The ICC from its mean squares; NaN where its denominator is not positive beyond rounding."""
     noise = squares.within if form in ("icc_1_1", "icc_1_k") else squares.error
     raters = (squares.raters - squares.error) / squares.n if form in ("icc_2_1", "icc_2_k") else 0.0
     if form.endswith("_1"):
         below = squares.items + (squares.k - 1) * noise + squares.k * raters
     else:
         below = squares.items + raters
-    return np.asarray((squares.items - noise) / np.where(below > 0, below, np.nan))
+    rounding = 1e-9 * (squares.items + squares.raters + noise)
+    return np.asarray((squares.items - noise) / np.where(below > rounding, below, np.nan))
 
 
 def f_interval(squares: MeanSquares, form: IccForm) -> Analytic:
     """The F interval of one form, from the observed mean squares."""
 
-    def ends(_: float, confidence: float) -> tuple[float, float, str] | None:
+    def ends(value: float, confidence: float) -> tuple[float, float, str] | None:
         n, k = float(squares.n[0]), squares.k
         items, raters, error, within = (
             float(each[0]) for each in (squares.items, squares.raters, squares.error, squares.within)
@@ -146,6 +147,8 @@ def f_interval(squares: MeanSquares, form: IccForm) -> Analytic:
             )
         if form.endswith("_k"):
             low, high = (k * each / (1.0 + (k - 1) * each) for each in (low, high))
+        if not low - 1e-9 <= value <= high + 1e-9:
+            return None  # McGraw & Wong's degrees of freedom break down below zero agreement
         source = "McGraw & Wong 1996" if form.startswith("icc_2") else "Shrout & Fleiss 1979"
         return float(low), float(high), f"F interval ({source})"
 

@@ -14,7 +14,7 @@ from medjury.agreement._estimate import Estimate, undefined
 from medjury.agreement._resample import Floats
 from medjury.errors import MedjuryError
 
-Interval = Literal["analytic", "bca", "percentile", "basic", "none"]
+Interval = Literal["analytic", "gwet", "bca", "percentile", "basic", "none"]
 # From value and confidence to both ends and the method's name; None where these data give no such interval.
 Analytic = Callable[[float, float], tuple[float, float, str] | None]
 
@@ -22,7 +22,8 @@ Analytic = Callable[[float, float], tuple[float, float, str] | None]
 class Options(TypedDict, total=False):
     """Keyword arguments of every coefficient.
 
-    interval: "analytic" (named in the result's `method`), "bca", "percentile", "basic" or "none".
+    interval: "analytic" (named in the result's `method`), "bca", "percentile", "basic" or "none"; "gwet" is the
+        published interval of Gwet's family, as irrCAC gives it, and the analytic one elsewhere.
     clusters: the case of each item where several items belong to one; they are resampled together.
     resamples (10,000), confidence (0.95) and seed (0) of the interval.
     """
@@ -57,7 +58,8 @@ def estimates(
     confidence = options.get("confidence", 0.95)
     if not 0.0 < confidence < 1.0:
         raise MedjuryError(f"The confidence is a share between 0 and 1, such as 0.95, not {confidence}.")
-    if interval == "analytic" and clusters is not None:
+    by_formula = interval in ("analytic", "gwet")
+    if by_formula and clusters is not None:
         raise MedjuryError(
             "An analytic interval takes every item as independent. With clusters, ask for interval='bca'."
         )
@@ -68,22 +70,21 @@ def estimates(
             raise MedjuryError(f"There are {len(kept)} items but {len(names)} cluster names.")
         clusters = names[kept]
     seed = options.get("seed", 0)
-    resamples = 0 if interval in ("analytic", "none") else options.get("resamples", 10_000)
+    resamples = 0 if by_formula or interval == "none" else options.get("resamples", 10_000)
     made = replicates(
         rows, statistics, clusters=clusters, resamples=resamples, seed=seed, jackknife=interval == "bca", n=n
     )
-    analytic_of = analytic() if interval == "analytic" and made.n else {}
+    analytic_of = analytic() if by_formula and made.n else {}
     results = {}
     for name, value in made.observed.items():
         if not np.isfinite(value):
-            method = interval if interval in ("analytic", "none") else f"{interval} bootstrap"
-            results[name] = undefined(reason(name), made.n, method + note)
-        elif interval == "analytic":
+            results[name] = undefined(reason(name), made.n, interval + note)
+        elif interval == "analytic" or interval == "gwet":
             results[name] = _analytic(name, value, made.n, confidence, note, analytic_of)
         else:
-            method_of = "percentile" if interval == "none" else interval
-            made_estimate = made.estimate(name, method=method_of, confidence=confidence)
-            results[name] = replace(made_estimate, method=made_estimate.method + note)
+            resampled = "percentile" if interval == "none" else interval
+            estimate = made.estimate(name, method=resampled, confidence=confidence)
+            results[name] = replace(estimate, method=estimate.method + note)
     return results
 
 

@@ -62,10 +62,15 @@ def two_raters(
     known = None if scale is None else read_scale(scale)
     pairs = read_pairs(first, second, known)
     found: dict[str, Estimate] = {}
-    gaps: list[Difference] = [name for name in get_args(Difference) if name in wanted]
+    if known is not None and isinstance(known.levels[0], str):
+        reason = "it needs numbers, and the scale has words"
+        numeric = set(get_args(Difference)[1:]) | set(get_args(Correlation))
+        found |= {name: undefined(reason, pairs.n, "none" + pairs.note) for name in wanted if name in numeric}
+    rest = [name for name in wanted if name not in found]
+    gaps: list[Difference] = [name for name in get_args(Difference) if name in rest]
     if gaps:
         found |= differences(pairs, gaps, **options)
-    orders: list[Correlation] = [name for name in get_args(Correlation) if name in wanted]
+    orders: list[Correlation] = [name for name in get_args(Correlation) if name in rest]
     if orders:
         found |= correlations(pairs, orders, **options)
     chosen = [weights for weights, name in KAPPAS.items() if name in wanted]

@@ -162,6 +162,7 @@ def _pattern_counts(multiplicity: Integers, resamples: int, generator: np.random
         return drawn.astype(np.float64)
     pattern_of = np.repeat(np.arange(patterns), multiplicity)
     counts = np.empty((resamples, patterns))
+    cells: NDArray[Any]
     if clusters > 1 << 14:
         group, flat_of = max(1, BLOCK // clusters), None
     else:
@@ -174,7 +175,7 @@ def _pattern_counts(multiplicity: Integers, resamples: int, generator: np.random
         if flat_of is not None:
             index = generator.integers(0, clusters, size=(size, clusters), dtype=np.uint16)
             index += (np.arange(size, dtype=np.uint16) * np.uint16(clusters))[:, np.newaxis]
-            cells = flat_of.take(index)
+            cells = flat_of.take(index) if patterns < clusters else index
         else:
             cells = generator.integers(0, clusters, size=(size, clusters))
             if patterns < clusters:

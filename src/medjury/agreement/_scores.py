@@ -113,13 +113,18 @@ def level_codes(positions: Floats, values: Floats) -> NDArray[np.int64]:
 
 
 def _as_objects(scores: Scores) -> NDArray[Any]:
+    # A polars or pandas object becomes an array by itself; a list keeps its None.
+    source: Any = scores if hasattr(scores, "__array__") else list(scores)  # type: ignore[arg-type]
     try:
-        # A polars or pandas object becomes an array by itself; a list keeps its None.
-        return np.asarray(scores if hasattr(scores, "__array__") else list(scores), dtype=object)  # type: ignore[arg-type]
-    except ValueError as error:
+        raw = np.asarray(source, dtype=object)
+    except ValueError:
+        raw = np.array([[]], dtype=object)
+    ragged = raw.ndim == 1 and any(isinstance(each, (list, tuple, np.ndarray)) for each in raw)
+    if ragged or (raw.size == 0 and len(source)):
         raise MedjuryError(
             "The rows of the score table differ in length. Give every rater a cell in every row."
-        ) from error
+        )
+    return raw
 
 
 def _numbers(raw: NDArray[Any]) -> Floats:

@@ -1,0 +1,321 @@
+"""The bootstrap engine: R's intervals on R's resamples, whole clusters, honest about what is undefined."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import ndtri
+from tests.agreement.reference_values import reference, resample_indices
+
+from medjury.agreement import (
+    bootstrap,
+    cohen_kappa,
+    combined,
+    compare,
+    correlation_statistics,
+    evaluate,
+    kappa_statistics,
+    on_columns,
+    pearson,
+    replicates,
+)
+from medjury.agreement._interval import acceleration, bca_levels, bias_correction, interval, quantile
+from medjury.agreement._resample import draw, leave_one_out, sample
+from medjury.errors import MedjuryError
+
+BOOT = reference("bootstrap_bca_boot_package")
+
+
+def classification(rows):
+    truth, said = rows.T
+
+    def read(weights):
+        n, positive, claimed, both = (weights @ x for x in (np.ones(len(rows)), truth, said, truth * said))
+        accuracy = weights @ (truth == said).astype(float) / n
+        chance = (positive * claimed + (n - positive) * (n - claimed)) / n**2
+        return {
+            "kappa": (accuracy - chance) / (1 - chance),
+            "f1": 2 * both / (positive + claimed),
+            "accuracy": accuracy,
+        }
+
+    return read
+
+
+def mean(rows):
+    return lambda weights: {"mean": weights @ rows[:, 0] / weights.sum(axis=-1)}
+
+
+def boot_case(result: dict):
+    if result["name"] == "mean":
+        return np.array(BOOT["data"]["x"]), mean
+    return np.column_stack([BOOT["data"]["truth"], BOOT["data"]["pred"]]), classification
+
+
+@pytest.mark.parametrize("result", BOOT["results"], ids=lambda result: result["name"])
+def test_resampled_and_left_out_values_equal_boot(result: dict) -> None:
+    rows, statistics = boot_case(result)
+    indices = resample_indices(result["indices_file"].removesuffix(".csv"))
+    ours = evaluate(rows, statistics, indices)[result["name"]]
+    assert ours == pytest.approx(result["boot_t"], abs=1e-12)
+    made = replicates(rows, statistics, resamples=1)
+    assert made.observed[result["name"]] == pytest.approx(result["t0"], abs=1e-12)
+    left_out = np.repeat(made.left_out[result["name"]], made.multiplicity.astype(int))
+    assert np.sort(left_out) == pytest.approx(np.sort(result["jackknife_values"]), abs=1e-12)
+    below = np.mean(ours < result["t0"] - 1e-12)
+    assert ndtri(below) == pytest.approx(result["z0_strict_less"], abs=1e-9)
+
+
+@pytest.mark.parametrize("result", BOOT["results"], ids=lambda result: result["name"])
+def test_interval_ends_equal_boot(result: dict) -> None:
+    """`boot` centres the jackknife on the value, not on its mean, and counts ties as not below: given its own
+    z0 and a, our BCa ends are its ends."""
+    ordered = np.sort(result["boot_t"])
+    ends = [quantile(ordered, 0.025), quantile(ordered, 0.975)]
+    assert ends == pytest.approx(result["perc"], abs=1e-12)
+    assert ends == pytest.approx([ordered[49], ordered[1949]], abs=0)
+    low, high, name = interval(
+        result["t0"], ordered, np.empty(0), np.empty(0), method="basic", confidence=0.95
+    )
+    assert [low, high] == pytest.approx(result["basic"], abs=1e-12)
+    assert name == "basic"
+    levels = bca_levels(result["z0_strict_less"], result["acceleration_a"], 0.95)
+    assert [quantile(ordered, level) for level in levels] == pytest.approx(result["bca"], abs=1e-9)
+    influence = result["t0"] - np.array(result["jackknife_values"])
+    centred_on_value = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
+    assert centred_on_value == pytest.approx(result["acceleration_a"], abs=1e-9)
+    ours = acceleration(np.array(result["jackknife_values"]), np.ones(len(influence)))
+    assert ours == pytest.approx(result["acceleration_a"], abs=1e-3)
+
+
+@pytest.mark.parametrize("result", BOOT["results"], ids=lambda result: result["name"])
+def test_bias_correction_counts_half_of_the_ties(result: dict) -> None:
+    values = np.array(result["boot_t"])
+    share = result["prop_t_lt_t0"] + result["prop_t_eq_t0"] / 2
+    assert bias_correction(result["t0"], values) == pytest.approx(ndtri(share), abs=1e-9)
+
+
+def test_bca_ends_equal_scipy_on_the_same_resampled_values() -> None:
+    generator = np.random.default_rng(1)
+    x = generator.gamma(2.0, size=30)
+    values = generator.choice(x, size=(999, 30)).mean(axis=1)
+    left_out = (x.sum() - x) / 29
+    z0 = stats.norm.ppf((stats.percentileofscore(values, x.mean(), kind="mean")) / 100)
+    assert bias_correction(x.mean(), values) == pytest.approx(z0, abs=1e-12)
+    gap = left_out.mean() - left_out
+    peer = (gap**3).sum() / (6 * (gap**2).sum() ** 1.5)
+    assert acceleration(left_out, np.ones(30)) == pytest.approx(peer, abs=1e-12)
+    theirs = stats.bootstrap(
+        (x,), np.mean, n_resamples=9999, method="BCa", rng=np.random.default_rng(2)
+    ).confidence_interval
+    ours = bootstrap(x, mean, resamples=9999)["mean"]
+    assert (ours.low, ours.high) == pytest.approx(tuple(theirs), abs=0.02)
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
+def test_the_interval_of_kappa_agrees_with_a_plain_loop(method: str) -> None:
+    generator = np.random.default_rng(2)
+    first = generator.integers(1, 5, 60)
+    second = np.clip(first + generator.integers(-1, 2, 60), 1, 4)
+    theirs = stats.bootstrap(
+        (first, second),
+        lambda a, b: cohen_kappa(a, b, scale=range(1, 5), interval="none").value,
+        paired=True,
+        vectorized=False,
+        n_resamples=2000,
+        method={"bca": "BCa"}.get(method, method),
+        rng=np.random.default_rng(3),
+    ).confidence_interval
+    ours = cohen_kappa(first, second, scale=range(1, 5), interval=method, resamples=20_000)
+    assert (ours.low, ours.high) == pytest.approx(tuple(theirs), abs=0.02)
+
+
+def test_patterns_and_items_are_resampled_with_the_same_law() -> None:
+    """Many identical rows are drawn as a multinomial, few as indices: mean and covariance are the same."""
+    for rows in (np.repeat([0.0, 1.0, 2.0], [50, 30, 20]), np.array([0.0, 0.0, 1.0, 2.0])):
+        data = sample(rows)
+        weights = np.concatenate(list(draw(data, 40_000, np.random.default_rng(4))))
+        assert (weights.sum(axis=1) == len(rows)).all()
+        share = data.counts / len(rows)
+        assert weights.mean(axis=0) == pytest.approx(data.counts, rel=0.02)
+        covariance = len(rows) * (np.diag(share) - np.outer(share, share))
+        assert np.cov(weights.T) == pytest.approx(covariance, rel=0.05, abs=0.05 * len(rows))
+
+
+def test_large_samples_are_drawn_in_pieces_and_every_resample_is_whole() -> None:
+    data = sample(np.random.default_rng(5).normal(size=20_000))
+    blocks = list(draw(data, 60, np.random.default_rng(6)))
+    assert len(blocks) > 1
+    weights = np.concatenate(blocks)
+    assert weights.shape == (60, 20_000)
+    assert (weights.sum(axis=1) == 20_000).all()
+
+
+def test_memory_does_not_grow_with_the_number_of_resamples() -> None:
+    rows = np.random.default_rng(7).normal(size=(3000, 2))
+    tracemalloc.start()
+    bootstrap(rows, correlation_statistics(["pearson"]), resamples=3000, method="percentile")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6  # all weights at once would be 72 MB
+
+
+def test_rows_of_a_cluster_are_drawn_together() -> None:
+    rows = np.arange(12.0)
+    clusters = ["a"] * 5 + ["b"] * 3 + ["c"] * 4
+    data = sample(rows, clusters)
+    weights = np.concatenate(list(draw(data, 200, np.random.default_rng(8))))
+    for members in (slice(0, 5), slice(5, 8), slice(8, 12)):
+        assert (weights[:, members] == weights[:, members][:, :1]).all()
+    without, multiplicity, groups = leave_one_out(data, 0)
+    assert np.concatenate(list(without)).sum(axis=1).tolist() == [7, 9, 8]
+    assert multiplicity.tolist() == [1, 1, 1]
+    assert groups == 0
+
+
+def test_rating_rows_of_one_case_do_not_count_as_so_many_cases() -> None:
+    """Ten copies of each item add no information: by row the interval shrinks, by case it does not."""
+    generator = np.random.default_rng(9)
+    x = generator.normal(size=30)
+    copied = np.repeat(x, 10)
+    by_case = bootstrap(copied, mean, clusters=np.repeat(np.arange(30), 10), resamples=4000)["mean"]
+    by_row = bootstrap(copied, mean, resamples=4000)["mean"]
+    once = bootstrap(x, mean, resamples=4000)["mean"]
+    assert by_case.high - by_case.low == pytest.approx(once.high - once.low, rel=0.05)
+    assert by_row.high - by_row.low < 0.4 * (once.high - once.low)
+    assert "of 30 clusters" in by_case.method
+    assert by_case.n == 300
+
+
+def test_clusters_of_one_item_are_no_clusters() -> None:
+    x = np.random.default_rng(10).normal(size=25)
+    plain = bootstrap(x, mean, resamples=500)["mean"]
+    named = bootstrap(x, mean, resamples=500, clusters=[f"case {i}" for i in range(25)])["mean"]
+    assert (plain.low, plain.high) == (named.low, named.high)
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_gives_another() -> None:
+    x = np.random.default_rng(11).normal(size=25)
+    first, again = (bootstrap(x, mean, resamples=300, seed=5) for _ in range(2))
+    other = bootstrap(x, mean, resamples=300, seed=6)
+    assert first == again
+    assert first["mean"].low != other["mean"].low
+
+
+def test_with_thousands_of_clusters_groups_are_left_out_and_the_method_says_so() -> None:
+    """Groups give the same acceleration on average, and at this size it hardly matters."""
+    gaps = []
+    for seed in range(12):
+        x = np.random.default_rng(seed).exponential(size=5000)
+        made = replicates(x, mean, resamples=10, seed=seed)
+        assert len(made.left_out["mean"]) == 1000
+        single = acceleration((x.sum() - x) / 4999, np.ones(5000))
+        gaps.append(acceleration(made.left_out["mean"], made.multiplicity) - single)
+    assert np.mean(gaps) == pytest.approx(0.0, abs=1e-3)
+    assert "acceleration from 1000 groups" in made.estimate("mean").method
+
+
+def test_few_undefined_resamples_are_left_out_and_counted() -> None:
+    found = pearson([1] * 16 + [2] * 4, [1, 2, 3, 4] * 5, resamples=2000)
+    assert found.low is not None
+    assert "undefined in" in found.method
+    assert found.method.endswith("left out")
+
+
+def test_many_undefined_resamples_leave_no_interval() -> None:
+    found = cohen_kappa([1] * 20 + [2], [1] * 20 + [2], scale=[1, 2], resamples=1000)
+    assert found.value == 1.0
+    assert found.low is None
+    assert found.high is None
+    assert "no interval: undefined in" in found.method
+
+
+def test_a_value_outside_all_its_resamples_falls_back_to_the_percentile_and_says_so() -> None:
+    low, high, name = interval(
+        5.0, np.array([1.0, 2.0, 3.0]), np.ones(3), np.ones(3), method="bca", confidence=0.9
+    )
+    assert (low, high) == (1.0, 3.0)
+    assert "no BCa" in name
+
+
+def test_one_cluster_has_no_interval() -> None:
+    found = bootstrap([1.0, 2.0, 3.0], mean, clusters=["a", "a", "a"], resamples=100)["mean"]
+    assert found.value == 2.0
+    assert found.low is None
+    assert "one cluster" in found.method
+
+
+def test_a_comparison_uses_the_same_resamples_for_both() -> None:
+    """Two judges that err on the same items differ far more surely than their own intervals suggest."""
+    generator = np.random.default_rng(13)
+    truth = generator.normal(size=60)
+    noise = generator.normal(size=60)
+    rows = np.column_stack([truth, truth + noise, truth + 1.2 * noise])
+    statistics = combined(
+        on_columns(correlation_statistics(["pearson"]), [0, 1], "first."),
+        on_columns(correlation_statistics(["pearson"]), [0, 2], "second."),
+    )
+    found = compare(rows, statistics, "first.pearson", "second.pearson", resamples=2000)
+    assert found.difference.value == pytest.approx(found.first.value - found.second.value)
+    assert found.difference.low > 0
+    assert found.p_value < 0.01
+    assert found.first.low < found.second.high
+    backwards = compare(rows, statistics, "second.pearson", "first.pearson", resamples=2000)
+    assert backwards.p_value == found.p_value
+    assert backwards.difference.value == -found.difference.value
+
+
+def test_equal_statistics_have_a_p_value_of_one() -> None:
+    rows = np.random.default_rng(14).normal(size=(20, 1))
+    twice = combined(on_columns(mean, [0], "a."), on_columns(mean, [0], "b."))
+    assert compare(rows, twice, "a.mean", "b.mean", resamples=200).p_value == 1.0
+
+
+def test_the_p_value_of_no_difference_is_uniform_enough() -> None:
+    generator = np.random.default_rng(15)
+
+    def gap(rows):
+        return lambda weights: {
+            "a": weights @ rows[:, 0] / weights.sum(axis=-1),
+            "b": weights @ rows[:, 1] / weights.sum(axis=-1),
+        }
+
+    values = [
+        compare(generator.normal(size=(60, 2)), gap, "a", "b", resamples=199, method="percentile").p_value
+        for _ in range(400)
+    ]
+    assert 0.02 < np.mean(np.array(values) <= 0.05) < 0.09
+
+
+def test_incomplete_rows_do_not_count_but_stay_in_the_resamples() -> None:
+    rows = np.array([[1, 1, 2], [2, 2, np.nan], [3, 2, 3], [1, np.nan, 1], [2, 3, 3], [3, 3, 2]])
+    statistics = combined(
+        on_columns(kappa_statistics([1, 2, 3], ["none"]), [0, 1], "a."),
+        on_columns(kappa_statistics([1, 2, 3], ["none"]), [0, 2], "b."),
+    )
+    made = replicates(rows, statistics, resamples=50)
+    for column, name in ((1, "a.kappa"), (2, "b.kappa")):
+        alone = cohen_kappa(rows[:, 0], rows[:, column], scale=[1, 2, 3], interval="none")
+        assert made.observed[name] == pytest.approx(alone.value, abs=1e-12)
+
+
+def test_wrong_arguments_are_refused_in_words() -> None:
+    with pytest.raises(MedjuryError, match="one name per item"):
+        bootstrap([1, 2, 3], mean, clusters=["a"])
+    with pytest.raises(MedjuryError, match="cannot be -1"):
+        bootstrap([1, 2, 3], mean, resamples=-1)
+    with pytest.raises(MedjuryError, match="between 0 and 1"):
+        pearson([1, 2, 3], [1, 2, 4], confidence=95)
+    made = replicates([1, 2, 3], mean, resamples=50, jackknife=False)
+    with pytest.raises(MedjuryError, match="jackknife=True"):
+        made.estimate("mean", method="bca")
+
+
+def test_a_wider_confidence_gives_a_wider_interval() -> None:
+    x = np.random.default_rng(16).normal(size=30)
+    narrow, wide = (bootstrap(x, mean, confidence=share, resamples=999)["mean"] for share in (0.8, 0.99))
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert wide.method.startswith("99 %")

@@ -1,0 +1,89 @@
+"""Differences on the score's own scale: direction, size, limits of agreement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+from tests.agreement.reference_values import reference
+
+from medjury.agreement import (
+    bland_altman,
+    difference_statistics,
+    evaluate,
+    exact_match,
+    mean_absolute_error,
+    median_difference,
+    offset,
+    root_mean_squared_error,
+)
+
+REFERENCE, JUDGE = [3, 4, 2, 5, 1], [4, 4, 1, 5, 4]
+
+
+def test_offset_is_the_second_rater_less_the_first() -> None:
+    assert offset(REFERENCE, JUDGE, interval="none").value == pytest.approx(0.6)
+    assert offset(JUDGE, REFERENCE, interval="none").value == pytest.approx(-0.6)
+    assert offset(JUDGE, REFERENCE, absolute=True, interval="none").value == pytest.approx(0.6)
+
+
+def test_errors_and_matches() -> None:
+    assert mean_absolute_error(REFERENCE, JUDGE, interval="none").value == pytest.approx(1.0)
+    assert root_mean_squared_error(REFERENCE, JUDGE, interval="none").value == pytest.approx(np.sqrt(11 / 5))
+    assert exact_match(REFERENCE, JUDGE, interval="none").value == pytest.approx(0.4)
+
+
+def test_analytic_intervals_equal_statsmodels_and_scipy() -> None:
+    found = exact_match(REFERENCE, JUDGE, interval="analytic")
+    assert (found.low, found.high) == pytest.approx(proportion_confint(2, 5, method="wilson"), abs=1e-12)
+    found = offset(REFERENCE, JUDGE, interval="analytic")
+    expected = stats.ttest_rel(JUDGE, REFERENCE).confidence_interval()
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def test_median_and_quartiles_equal_r() -> None:
+    case = reference("wilcoxon_signed_rank_ties_zeros")["likert"]
+    found = median_difference(case["x"], case["y"], interval="none")
+    assert found["median_difference"].value == case["median_diff_y_minus_x"]
+    quartiles = [found["difference_q1"].value, found["difference_q3"].value]
+    assert quartiles == case["iqr_y_minus_x"]
+
+
+def test_quantiles_on_given_resamples_equal_numpy() -> None:
+    generator = np.random.default_rng(5)
+    rows = generator.normal(size=(31, 2))
+    resamples = generator.integers(0, 31, size=(20, 31))
+    names = ["difference_q1", "median_difference", "difference_q3"]
+    ours = evaluate(rows, difference_statistics(names), resamples)
+    gap = rows[:, 1] - rows[:, 0]
+    for name, share in zip(names, (0.25, 0.5, 0.75), strict=True):
+        assert ours[name] == pytest.approx([np.quantile(gap[each], share) for each in resamples], abs=1e-12)
+
+
+def test_limits_of_agreement() -> None:
+    found = bland_altman(REFERENCE, JUDGE)
+    gap = np.subtract(JUDGE, REFERENCE)
+    assert found.bias.value == pytest.approx(gap.mean())
+    assert found.upper.value - found.lower.value == pytest.approx(2 * stats.norm.ppf(0.975) * gap.std(ddof=1))
+    assert found.bias.low == pytest.approx(stats.ttest_rel(JUDGE, REFERENCE).confidence_interval().low)
+    half = stats.t.ppf(0.975, 4) * gap.std(ddof=1) * np.sqrt(1 / 5 + stats.norm.ppf(0.975) ** 2 / 8)
+    assert found.upper.high - found.upper.value == pytest.approx(half)
+
+
+def test_limits_of_agreement_need_two_items() -> None:
+    assert bland_altman([3], [4]).bias.reason == "one difference has no spread"
+    assert bland_altman([None], [4]).upper.reason == "no item was scored by both raters"
+
+
+def test_rounding_does_not_hide_a_match_or_a_tie() -> None:
+    thirds = 0.1 + 0.2
+    assert exact_match([thirds, 1], [0.3, 2], interval="none").value == 0.5
+    found = median_difference([4, 3, 1], [4.3, 3.3, 1.3], interval="none")
+    assert found["difference_q1"].value == found["difference_q3"].value
+
+
+def test_nothing_in_common_is_undefined_not_zero() -> None:
+    found = offset([None, 2], [1, None])
+    assert found.value is None
+    assert found.reason == "no item was scored by both raters"
