@@ -43,6 +43,14 @@ def shared_runtime(weights: Path, context: int, threads: int | None) -> Runtime:
         return runtime
 
 
+def _idle_cores() -> int:
+    """Threads wait for each other after every step, so that one without a core of its own slows all the
+    others: take only cores that are idle now. The reply does not depend on their number."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return max(1, min(8, cores - round(busy)))
+
+
 class Runtime:
     """One copy of the weights. `ask` runs in `thread` only, so that there is one decode at a time.
 

