@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from medjury.calibration import METHODS, Isotonic, Linear, Offset, Ordinal, outside
+from medjury.calibration import METHODS, Isotonic, Linear, Offset, Ordinal, count_outside
 from medjury.errors import MedjuryError
 
 SCALE = (1.0, 5.0)
@@ -89,7 +89,7 @@ def test_a_score_off_the_scale_is_refused_and_one_beyond_the_fitted_range_is_cou
     with pytest.raises(MedjuryError, match=r"2 of the judge's scores lie off the scale 1 to 5: 0, 7"):
         fitted.predict([0, 3, 7])
     assert fitted.predict([1, 5]).tolist() == [2, 5]
-    assert outside(fitted, [1, 2, 5, np.nan]) == 2
+    assert count_outside(fitted, [1, 2, 5, np.nan]) == 2
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,15 @@ def test_a_subset_that_is_not_stated_random_is_warned_of_and_one_that_looks_chos
     assert "not look like a random draw" in worst_first.warnings[0]
 
 
+def test_cases_labelled_whole_do_not_look_chosen_merely_because_their_items_are_alike() -> None:
+    warned = 0
+    for seed in range(60):
+        labels, jury, cases = sample(np.random.default_rng(seed), 200, 600, 0.9, per_case=20)
+        found = estimate_mean(labels, jury, cases=cases, labels_random=True)
+        warned += any("random draw" in each for each in found.warnings)
+    assert warned <= 3
+
+
 def test_items_without_a_jury_score_are_counted_and_left_out() -> None:
     labels, jury, cases = sample(np.random.default_rng(3), 60, 300, 0.8)
     jury[[2, 100]] = np.nan

@@ -174,6 +174,8 @@ def test_a_damaged_or_foreign_file_is_refused(file: Path, tmp_path: Path) -> Non
     for change in (
         {"final": {**entry["final"], "knots": ["one", "two"]}},
         {"final": {**entry["final"], "extra": 1}},
+        {"final": {**entry["final"], "values": entry["final"]["values"][::-1]}},
+        {"final": {**entry["final"], "values": entry["final"]["values"][1:]}},
         {"by_fold": entry["by_fold"][:3]},
         {"seed": None},
     ):

@@ -35,6 +35,7 @@ def test_report_gives_every_statistic_before_and_after_under_stable_names(
         "after_low",
         "after_high", "change", "change_low", "change_high", "n", "n_cases", "n_unscored", "calibration",
         "method",
+        "reason",
     }  # fmt: skip
     names = {each["statistic"] for each in found["changes"]}
     assert names == {"offset", "absolute_offset", "rmse", "spearman", "kappa_quadratic"}
@@ -153,6 +154,7 @@ def test_a_judge_that_cannot_be_calibrated_is_named_and_the_status_says_incomple
     [
         (["--reference", "pannel"], "did you mean 'panel'"),
         (["--reference", "panel", "--folds", "40"], "too few labels"),
+        (["--reference", "panel", "--confidence", "95"], "such as 0.95, not 95"),
         (["--reference", "panel,,x"], "an empty name between commas"),
         (["--reference", "panel", "--instrument", "diagnosis"], "was judged with note_quality@1.0, not with"),
     ],

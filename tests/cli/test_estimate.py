@@ -53,6 +53,7 @@ def test_a_difference_and_a_warning_where_the_draw_was_not_said_to_be_random(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--confidence", "95"], "such as 0.95, not 95"),
         (["--difference", "a"], "name two systems"),
         (["--difference", "a,z"], "there is no system 'z'"),
         (["--dimension", "acuracy"], "did you mean 'accuracy'"),

@@ -81,6 +81,7 @@ def test_the_routine_diagnosis(tmp_path: Path, capsys: pytest.CaptureFixture[str
     ("words", "message"),
     [
         (["--reference", "panel", "--threshold", "0.5"], "no item is a severe error"),
+        (["--reference", "panel", "--catch", "80"], "lies between 0 and 1, not at 80"),
         (["--dimension", "safety,risk"], "name one"),
         (["--routine", "ward"], "--routine needs --reference"),
         (["--out", "order.xlsx"], "written as .csv"),

@@ -3,7 +3,7 @@
 from medjury.calibration._apply import CalibratedRatings, apply_calibrations, evaluate_calibrations
 from medjury.calibration._automatic import AutomaticDecisions, automatic_decisions
 from medjury.calibration._before_after import Change, before_after
-from medjury.calibration._calibrator import Calibrator, Method, outside
+from medjury.calibration._calibrator import Calibrator, Method, count_outside
 from medjury.calibration._conformal_intervals import ConformalIntervals
 from medjury.calibration._conformal_sets import ConformalSets, GradeSets, HeldOutSets, held_out_sets
 from medjury.calibration._cross_fit import METHODS, CrossFitted, OutOfFold, cross_fit
@@ -76,6 +76,7 @@ __all__ = [
     "calibration_curve",
     "case_folds",
     "change_table",
+    "count_outside",
     "cross_fit",
     "estimate_difference",
     "estimate_mean",
@@ -83,7 +84,6 @@ __all__ = [
     "evaluate_calibrations",
     "held_out_sets",
     "load_calibrations",
-    "outside",
     "read_judged",
     "reliability",
     "review_curves",

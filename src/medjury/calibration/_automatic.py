@@ -168,16 +168,14 @@ def _guarantee(
         needed = int(np.ceil(np.log(1 - confidence) / np.log(1 - error)))
         return (
             f"No rule could be shown to err in at most {100 * error:g} % of its decisions; every case is "
-            "referred. "
-            f"{tested} cases were tested; at least {needed} decided ones without a single error are needed."
+            f"referred. {tested} cases were tested; at least {needed} decided ones without a single error "
+            "are needed."
         )
     what = {"both": "are decided wrongly", "pass": "are passed wrongly", "fail": "are failed wrongly"}[decide]
     return (
         f"With {100 * confidence:g} % confidence in the draw of labelled cases, at most {100 * error:g} % "
-        "of the "
-        f"automatically decided items (one item of each new case drawn like the labelled ones) {what}, that "
-        "is, "
-        f"against the reference's side of {threshold:g}. Not promised: the same for a subgroup of cases, "
-        "for one "
-        "particular score, or after the cases, the judges or the clinicians change."
+        "of the automatically decided items (one item of each new case drawn like the labelled ones) "
+        f"{what}, that is, against the reference's side of {threshold:g}. Not promised: the same for a "
+        "subgroup of cases, for one particular score, or after the cases, the judges or the clinicians "
+        "change."
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from medjury.agreement import (
     Estimate,
+    Grades,
     combined,
     correlation_statistics,
     difference_statistics,
@@ -17,7 +18,7 @@ from medjury.agreement import (
     on_columns,
     replicates,
 )
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._cross_fit import OutOfFold
 from medjury.errors import MedjuryError
 
@@ -49,11 +50,14 @@ def before_after(
     """The table of one judge on one dimension. Whole cases are resampled; the maps are held as fitted.
 
     `offset` is signed (judge − reference); offsets are compared by `absolute_offset`. For kappa every score
-    is rounded half up to the nearest of `grades`, the full scale. Isotonic calibration shrinks to the mean:
-    offset and RMSE fall while a single judge's kappa may fall too, which is why both stand in one table.
+    is rounded half up to the nearest of `grades`, the full scale. `spearman` is the mean over folds: a fold
+    with high labels is mapped a little lower than the others, since its own labels are left out, and ranks
+    across folds would count that against the judge. Isotonic calibration shrinks to the mean: offset and RMSE
+    fall while a single judge's kappa may fall too, which is why both stand in one table.
     """
     if not isinstance(pairs, OutOfFold):
         raise MedjuryError("a before/after table needs out-of-fold scores: make them with `cross_fit`.")
+    check_confidence(confidence)
     known = pairs.known
     reference, before, after = pairs.labels[known], pairs.scores[known], pairs.calibrated[known]
     if not len(reference):
@@ -134,6 +138,4 @@ def nearest_grade(scores: Floats, grades: Sequence[float]) -> Floats:
     >>> nearest_grade(np.array([2.5, 4.49]), (1, 2, 3, 4, 5)).tolist()
     [3.0, 4.0]
     """
-    levels = np.asarray(grades, dtype=float)
-    middles = (levels[:-1] + levels[1:]) / 2 - 1e-9
-    return np.asarray(levels[np.searchsorted(middles, scores, side="right")])
+    return np.asarray(Grades(tuple(float(grade) for grade in grades)).grade(scores))

@@ -18,7 +18,7 @@ class Calibrator(Protocol):
     """`predict` never reverses the judge's order, never leaves the scale, and keeps a missing score missing.
 
     `seen` is the range of scores the fit saw. A score off the scale is refused; one on the scale but beyond
-    `seen` gets a prediction, and `outside` counts it so that nobody overlooks it.
+    `seen` gets a prediction, and `count_outside` counts it so that nobody overlooks it.
     """
 
     method: ClassVar[Method]
@@ -32,7 +32,13 @@ class Calibrator(Protocol):
     def predict(self, scores: ArrayLike) -> Floats: ...
 
 
-def outside(calibrator: Calibrator, scores: ArrayLike) -> int:
+def check_confidence(confidence: float) -> None:
+    """A confidence is a share between 0 and 1; 95 is refused, not taken for 0.95."""
+    if not 0 < confidence < 1:
+        raise MedjuryError(f"the confidence is a share between 0 and 1, such as 0.95, not {confidence:g}.")
+
+
+def count_outside(calibrator: Calibrator, scores: ArrayLike) -> int:
     """How many scores lie beyond the range the calibrator was fitted on."""
     values = np.asarray(scores, dtype=float)
     low, high = calibrator.seen
@@ -77,8 +83,7 @@ def labelled_pairs(
         )
     if np.ptp(wanted) <= _SAME:
         raise MedjuryError(
-            f"the reference gave {wanted[0]:g} to all {wanted.size} labelled items: every calibration would "
-            "map "
-            f"every score to {wanted[0]:g}. Label more varied cases."
+            f"the reference gave {wanted[0]:g} to all {wanted.size} labelled items: every calibration "
+            f"would map every score to {wanted[0]:g}. Label more varied cases."
         )
     return given, wanted

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.calibration._calibrator import Calibrator, Floats, Method, labelled_pairs, on_scale, outside
+from medjury.calibration._calibrator import (
+    Calibrator,
+    Floats,
+    Method,
+    count_outside,
+    labelled_pairs,
+    on_scale,
+)
 from medjury.calibration._folds import CASES_PER_FOLD, FOLDS, Cases, case_folds
 from medjury.calibration._isotonic import Isotonic
 from medjury.calibration._linear import Linear
@@ -47,9 +54,9 @@ class OutOfFold:
         leaked = int(np.count_nonzero(self.in_sample & ~np.isnan(self.labels) & ~np.isnan(self.calibrated)))
         if leaked:
             raise MedjuryError(
-                f"{leaked} labelled items were calibrated by a map fitted on their own cases. Reporting on "
-                "the "
-                "cases that taught the calibration is an error: cross-fit them, or report on other cases."
+                f"{leaked} labelled items were calibrated by a map fitted on their own cases. Reporting "
+                "on the cases that taught the calibration is an error: cross-fit them, or report on "
+                "other cases."
             )
 
     @property
@@ -148,7 +155,7 @@ def apply_folds(
         here = fold == number
         chosen = final if number == FINAL else calibrators[number]
         calibrated[here] = chosen.predict(scores[here])
-        far += outside(chosen, scores[here])
+        far += count_outside(chosen, scores[here])
     return calibrated, far
 
 

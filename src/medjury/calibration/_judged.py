@@ -35,10 +35,13 @@ Marks = NDArray[np.bool_]
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedDimension:
     """One dimension of one instrument. Rows are units (one system's answer to one item); `cases` names the
-    patient, or the item where no patient is named. `jurors` are the judges that form the jury: all but those
-    that are a jury's own rows already. `labels` is the mean of the reference raters who scored
-    the unit; NaN is missing. `not_applicable` marks, for each judge, where NaN means that the dimension
-    does not apply to the unit, and `label_not_applicable` where every reference rater said so."""
+    patient, or the item where no patient is named. NaN is missing.
+
+    `jurors` are the judges that form the jury: all but those that are a jury's own rows already. `labels` is the
+    mean of the reference raters who scored the unit. `asked` marks where a judge has a row at all,
+    `not_applicable` where the judge said that the dimension does not apply, `label_not_applicable` where every
+    reference rater with a row said so.
+    """
 
     dimension: str
     instrument: str
@@ -96,9 +99,9 @@ def read_judged(
     """From a rating table (polars, or `Rating` objects) to scores and labels.
 
     `judges` defaults to every rater that is not a reference and, where the table says, neither a clinician
-    nor a text metric; where it calls everybody a clinician, to everybody else. The
-    scale is the one given, else the instrument's; where neither is known but every score is a whole number
-    from 1 to 5 (or 0 and 1), that scale is assumed and a warning says so.
+    nor a text metric; where it calls everybody a clinician, to everybody else. The scale is the one given,
+    else the instrument's; where neither is known but every score lies from 1 to 5 (or is 0 or 1), that scale is
+    assumed and a warning says so.
     """
     frame = clean_rows(ratings)
     raters = frame["rater"].unique().sort().to_list()
@@ -215,9 +218,8 @@ def _instrument_of(
     for dimension, found in stated.iter_rows():
         if len(found) > 1:
             raise MedjuryError(
-                f"dimension {dimension!r} was judged with {' and '.join(found)}; scores of two instruments "
-                "cannot be "
-                "calibrated together. Keep the ratings of one."
+                f"dimension {dimension!r} was judged with {' and '.join(found)}; scores of two "
+                "instruments cannot be calibrated together. Keep the ratings of one."
             )
         labels[dimension] = found[0]
     if given is not None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.agreement import Estimate
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._folds import Cases
 from medjury.errors import MedjuryError
 
@@ -67,7 +67,12 @@ class _Part:
     n_unscored: int
     labelled_cases: NDArray[np.bool_]
     scored_cases: NDArray[np.bool_]
-    imbalance: float | None
+
+    @property
+    def imbalance(self) -> float:
+        """How many standard errors the jury's mean on labelled items lies from that on the others."""
+        error = float((self.jury**2).sum()) ** 0.5
+        return (self.jury_labelled - self.jury_unlabelled) / error if error > 0 else 0.0
 
 
 def estimate_mean(
@@ -129,6 +134,8 @@ def estimate_difference(
 def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, whose: str) -> _Part:
     if labels.shape != jury.shape or labels.ndim != 1 or len(codes) != len(labels):
         raise MedjuryError("give one label (or NaN), one jury score and one case per item.")
+    if np.isinf(labels).any() or np.isinf(jury).any():
+        raise MedjuryError(f"{whose}: a score is infinite; leave it out where there is none.")
     scored = ~np.isnan(jury)
     labelled, rest = scored & ~np.isnan(labels), scored & np.isnan(labels)
     label_cases, rest_cases = _present(codes[labelled], size), _present(codes[rest], size)
@@ -136,8 +143,8 @@ def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, who
     if label_cases.sum() < LABELLED_CASES:
         raise MedjuryError(
             f"{whose}: {int(label_cases.sum())} cases have both a clinician's label and a jury score; at "
-            "least "
-            f"{LABELLED_CASES} are needed, and {FEW_CASES} for an interval to lean on. Label more cases."
+            f"least {LABELLED_CASES} are needed, and {FEW_CASES} for an interval to lean on. Label more "
+            "cases."
         )
     own, other = _stretch(int(label_cases.sum())), _stretch(int(rest_cases.sum()))
     centred = np.where(labelled, jury - jury[labelled].mean(), 0.0) * (-own / n)
@@ -160,13 +167,13 @@ def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, who
         n_unscored=int((~scored).sum()),
         labelled_cases=label_cases,
         scored_cases=scored_cases,
-        imbalance=_imbalance(jury, labelled, rest),
     )
 
 
 def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: str) -> PredictionPowered:
     from scipy.special import stdtrit
 
+    check_confidence(confidence)
     signs = [1.0, -1.0][: len(parts)]
     label = np.sum([sign * part.label for sign, part in zip(signs, parts, strict=True)], axis=0)
     jury = np.column_stack([sign * part.jury for sign, part in zip(signs, parts, strict=True)])
@@ -235,31 +242,20 @@ def _warnings(parts: list[_Part], labels_random: bool, cases: int, variance: flo
     found = []
     if not labels_random:
         found.append(
-            "the labelled items were not stated to be a random draw; if they were chosen in any other way "
-            "(the "
-            "difficult ones, the first ones), no estimate here is valid"
+            "the labelled items were not stated to be a random draw; if they were chosen in any other "
+            "way (the difficult ones, the first ones), no estimate here is valid"
         )
     found += [
-        f"the jury scores labelled items differently from unlabelled ones (z = {part.imbalance:.1f}): they "
-        "do "
-        "not look like a random draw"
+        f"the jury scores labelled items differently from unlabelled ones (z = {part.imbalance:.1f}): "
+        "they do not look like a random draw"
         for part in parts
-        if part.imbalance is not None and abs(part.imbalance) > 3
+        if abs(part.imbalance) > 3
     ]
     if cases < FEW_CASES:
         found.append(f"only {cases} labelled cases: read the interval with care below {FEW_CASES}")
     if variance <= 1e-20:
         found.append("all labelled items agree, so the interval has no width and says nothing")
     return tuple(found)
-
-
-def _imbalance(jury: Floats, labelled: NDArray[np.bool_], rest: NDArray[np.bool_]) -> float | None:
-    """Standardised difference of the jury's means on labelled and on unlabelled items."""
-    if rest.sum() < 2 or labelled.sum() < 2:
-        return None
-    one, two = jury[labelled], jury[rest]
-    error = float(one.var(ddof=1) / len(one) + two.var(ddof=1) / len(two)) ** 0.5
-    return float(one.mean() - two.mean()) / error if error > 0 else None
 
 
 def _codes(cases: Cases) -> tuple[NDArray[np.int64], int]:

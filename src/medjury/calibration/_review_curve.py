@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.agreement import Estimate, combined, on_columns, replicates
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._folds import Cases
 from medjury.errors import MedjuryError
 
@@ -54,6 +54,9 @@ def review_curves(
     folds in which priorities were learnt) the same share is reviewed in each: priorities of two folds come
     from two rules and cannot be ranked against each other.
     """
+    check_confidence(confidence)
+    if not 0 < catch <= 1:
+        raise MedjuryError(f"the share of severe errors to catch lies between 0 and 1, not at {catch:g}.")
     if not severe.any():
         raise MedjuryError(
             "no item is a severe error by this definition: there is nothing to catch. Check the threshold."

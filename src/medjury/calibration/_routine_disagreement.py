@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr, ndtri
 
 from medjury.agreement import Estimate, proportion
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._logistic import fit_logistic
 from medjury.errors import MedjuryError
 
@@ -56,6 +56,7 @@ def routine_disagreement(
     case are averaged first, because the panel spoke once per case. Intervals are Wald on the log-odds scale
     with a heteroscedasticity-robust covariance; the bands' are Clopper-Pearson's.
     """
+    check_confidence(confidence)
     score, outcome, unknown = _by_case(safety, disagrees, cases)
     if len(score) < _CASES:
         raise MedjuryError(

@@ -179,7 +179,7 @@ def _calibration(entry: Mapping[str, Any], content: Mapping[str, Any]) -> SavedC
     def calibrator(stored: Mapping[str, Any]) -> Calibrator:
         if sorted(stored) != sorted(names):
             raise ValueError(f"a {entry['method']} calibration has {', '.join(names)}")
-        return kind(**{name: _frozen(value) for name, value in stored.items()})
+        return _sound(kind(**{name: _frozen(value) for name, value in stored.items()}))
 
     folds = tuple(calibrator(each) for each in entry["by_fold"])
     fold_of = {str(case): int(fold) for case, fold in content["case_folds"][entry["case_folds"]].items()}
@@ -202,6 +202,15 @@ def _calibration(entry: Mapping[str, Any], content: Mapping[str, Any]) -> SavedC
         medjury=str(content["medjury"]),
         created_at=str(content["created_at"]),
     )
+
+
+def _sound(calibrator: Calibrator) -> Calibrator:
+    """Refuse what no fit could have written: a map that falls, or leaves its scale."""
+    low, high = calibrator.scale
+    values = calibrator.predict(np.linspace(low, high, 101))
+    if not np.isfinite(values).all() or (np.diff(values) < -1e-9).any() or not low < high:
+        raise ValueError(f"a {calibrator.method} map that is not monotone")
+    return calibrator
 
 
 def _frozen(value: Any) -> Any:

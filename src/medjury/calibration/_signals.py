@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury.agreement import mean_of_raters
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._conformal_sets import ConformalSets, GradeSets
 from medjury.calibration._folds import case_folds
@@ -109,8 +110,7 @@ def mean_rank(signals: Mapping[str, Floats], among: Mapping[str, Floats]) -> Flo
 
 def mean_and_spread(table: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation of the judges who scored each item; NaN where none did."""
-    known = ~np.isnan(table)
+    known, mean = ~np.isnan(table), mean_of_raters(table)
     count, nothing = known.sum(axis=1), np.full(len(table), np.nan)
-    mean = np.divide(np.where(known, table, 0.0).sum(axis=1), count, out=nothing.copy(), where=count > 0)
     squares = np.where(known, (table - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
     return mean, np.sqrt(np.divide(squares, count, out=nothing, where=count > 0))

@@ -181,8 +181,7 @@ def _jury_of_calibrated(
     if left_out:
         warnings.append(
             f"dimension {part.dimension!r}: {left_out} units lack the score of a judge; the mean of "
-            "calibrated "
-            "judges leaves them out, the jury's own score keeps them"
+            "calibrated judges leaves them out, the jury's own score keeps them"
         )
     by_judge = {name: each.fitted.out_of_fold for name, each in judges.items()}
     calibrated = jury_mean({name: pairs.calibrated for name, pairs in by_judge.items()})

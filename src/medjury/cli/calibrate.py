@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import polars
 
-    from medjury.calibration import CalibrationStudy, Change, Refusal
+    from medjury.calibration import CalibrationStudy, Change, Refusal, SavedCalibration
 
 _PLAIN = (
     "item", "patient", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status",
@@ -137,15 +137,10 @@ def _fit(options: argparse.Namespace) -> int:
 
 
 def _apply(options: argparse.Namespace) -> int:
-    from medjury.calibration import apply_calibrations, load_calibrations
+    from medjury.calibration import apply_calibrations
     from medjury.ratings import rating_frame, write_ratings
 
-    saved = load_calibrations(options.calibration)
-    judges, dimensions = words(options.judge), words(options.dimension)
-    if judges is not None:
-        saved = tuple(each for each in saved if each.judge in judges)
-    if dimensions is not None:
-        saved = tuple(each for each in saved if each.dimension in dimensions)
+    saved = _chosen(options)
     frame, instrument, warnings = read_rated(options)
     applied = apply_calibrations(frame, saved, instrument=instrument)
     made = rating_frame(applied.ratings)
@@ -173,6 +168,23 @@ def _apply(options: argparse.Namespace) -> int:
         show_table(rows)
         print(f"\nWrote {count} ratings to {options.out}; calibrated raters end in `:calibrated`.")
     return 0
+
+
+def _chosen(options: argparse.Namespace) -> tuple[SavedCalibration, ...]:
+    """The calibrations of the file that the options ask for."""
+    from medjury.calibration import load_calibrations
+
+    saved = load_calibrations(options.calibration)
+    judges, dimensions = words(options.judge), words(options.dimension)
+    found = tuple(
+        each
+        for each in saved
+        if (judges is None or each.judge in judges) and (dimensions is None or each.dimension in dimensions)
+    )
+    if not found:
+        known = ", ".join(f"{each.judge} on {each.dimension}" for each in saved)
+        raise MedjuryError(f"{options.calibration} holds no such calibration; it has {known}")
+    return found
 
 
 def _write_beside(frame: polars.DataFrame, made: polars.DataFrame, out: str) -> int:
@@ -204,7 +216,7 @@ def _write_beside(frame: polars.DataFrame, made: polars.DataFrame, out: str) -> 
 
 
 def _report(options: argparse.Namespace) -> int:
-    from medjury.calibration import before_after, change_table, evaluate_calibrations, load_calibrations
+    from medjury.calibration import before_after, change_table, evaluate_calibrations
 
     settings = {"resamples": options.resamples, "seed": options.seed, "confidence": options.confidence}
     if options.calibration is None:
@@ -218,7 +230,7 @@ def _report(options: argparse.Namespace) -> int:
         frame, instrument, told = read_rated(options)
         found = evaluate_calibrations(
             frame,
-            load_calibrations(options.calibration),
+            _chosen(options),
             reference=words(options.reference) or [],
             instrument=instrument,
         )
@@ -246,6 +258,7 @@ def _report(options: argparse.Namespace) -> int:
                     "n_unscored": of.n_unscored,
                     "calibration": of.how,
                     "method": change.change.method,
+                    "reason": change.before.reason or change.after.reason or None,
                 }
             )
     if options.json:
