@@ -9,6 +9,7 @@ from medjury.audits._multiplicity import ADJUSTMENTS, Adjustment, adjust
 from medjury.audits._position import position
 from medjury.audits._self_preference import self_preference
 from medjury.audits._stability import stability
+from medjury.audits._table import rating_rows
 from medjury.audits._text_effects import text_effects
 from medjury.audits._text_features import TextFeatures, case_features, text_features
 
@@ -26,6 +27,7 @@ __all__ = [
     "group_differences",
     "internal_consistency",
     "position",
+    "rating_rows",
     "self_preference",
     "split_by",
     "stability",

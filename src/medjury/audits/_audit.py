@@ -12,7 +12,7 @@ from medjury.agreement import Estimate
 if TYPE_CHECKING:
     import polars
 
-Value = str | float | int | None
+Value = str | float | int | bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Finding:
 
     `group` says what is compared (a vendor, a patient group, the other dimension, two versions). `p_adjusted`
     is corrected for all findings of the same statistic in the audit. `verdict` says in plain words what the
-    numbers allow; it is empty for findings that only describe.
+    numbers allow; it is empty for findings that only describe. `stands_out` marks those a reader must see.
     """
 
     statistic: str
@@ -33,6 +33,7 @@ class Finding:
     p_value: float | None = None
     p_adjusted: float | None = None
     verdict: str = ""
+    stands_out: bool = False
 
     def row(self) -> dict[str, Value]:
         """The finding as flat names and values."""
@@ -49,6 +50,7 @@ class Finding:
             "p_value": self.p_value,
             "p_adjusted": self.p_adjusted,
             "verdict": self.verdict,
+            "stands_out": self.stands_out,
             "method": self.estimate.method,
             "reason": self.estimate.reason,
         }
@@ -92,7 +94,13 @@ class Audit:
         numbers = ("value", "low", "high", "p_value", "p_adjusted")
         whole = ("n", "n_unscored")
         schema = {"audit": pl.String} | {
-            name: pl.Float64 if name in numbers else pl.Int64 if name in whole else pl.String
+            name: pl.Float64
+            if name in numbers
+            else pl.Int64
+            if name in whole
+            else pl.Boolean
+            if name == "stands_out"
+            else pl.String
             for name in Finding("", Estimate(0.0, None, None, 0, "")).row()
         }
         return pl.DataFrame(self.rows(), schema=schema)

@@ -8,12 +8,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from medjury.agreement import (
     combined,
     correlation_statistics,
     cronbach_alpha,
-    on_columns,
     replicates,
     undefined,
 )
@@ -38,7 +38,7 @@ def internal_consistency(
     dimensions: Sequence[str] | None = None,
     adjustment: Adjustment = "holm",
     confidence: float = 0.95,
-    resamples: int = 2000,
+    resamples: int = 10_000,
     seed: int = 0,
 ) -> Audit:
     """The correlation matrix between dimensions of each rater, and of the reference raters' mean.
@@ -143,7 +143,8 @@ def _differences(
         estimate = drawn.difference(*names_of, confidence=confidence)
         p_value = None
         if estimate.low is not None:
-            p_value = two_sided_p(drawn.resampled[names_of[0]] - drawn.resampled[names_of[1]])
+            one, two = (drawn.resampled[name] for name in names_of)
+            p_value = two_sided_p(estimate.value or 0.0, one - two, len(set(clusters)))
         first, second = (listed[place] for place in mine)
         findings.append(Finding("spearman_less_reference", estimate, rater, first, second, p_value=p_value))
     return findings
@@ -151,7 +152,7 @@ def _differences(
 
 def _correlations(pairs: Sequence[tuple[int, int]]) -> Callable[[Floats], Read]:
     one = correlation_statistics(["spearman"])
-    parts = combined(*(on_columns(one, pair, prefix=f"{pair[0]} {pair[1]} ") for pair in pairs))
+    parts = combined(*(_collapsed(one, pair) for pair in pairs))
 
     def statistics(rows: Floats) -> Read:
         inner = parts(rows)
@@ -164,6 +165,24 @@ def _correlations(pairs: Sequence[tuple[int, int]]) -> Callable[[Floats], Read]:
         return read
 
     return statistics
+
+
+def _collapsed(statistics: Callable[[Floats], Read], pair: tuple[int, int]) -> Callable[[Floats], Read]:
+    """The statistic of two columns, on their distinct pairs of values: on a rating scale there are few."""
+
+    def prepare(rows: Floats) -> Read:
+        cells, cell_of = np.unique(rows[:, pair], axis=0, return_inverse=True)
+        shape = (len(rows), len(cells))
+        into = csr_array((np.ones(len(rows)), cell_of.ravel(), np.arange(len(rows) + 1)), shape=shape)
+        inner = statistics(cells)
+
+        def read(weights: Floats) -> dict[str, Floats]:
+            found = inner(np.asarray(weights @ into))
+            return {f"{pair[0]} {pair[1]} {name}": values for name, values in found.items()}
+
+        return read
+
+    return prepare
 
 
 def _name(first: int, second: int) -> str:

@@ -242,7 +242,7 @@ def _findings(
             drawn.estimate(name, confidence=confidence, reason=reason), n=counts.get(name, noisy)
         )
         tested = name in ("shift", "excess_change", "unscored_share_change") and estimate.low is not None
-        p_value = two_sided_p(drawn.resampled[name]) if tested else None
+        p_value = two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n) if tested else None
         verdict = ""
         if name == "shift" and estimate.low is not None:
             # Both one-sided tests at the level 1 − confidence are one interval with twice that outside.
@@ -282,7 +282,7 @@ def _beyond_noise(
         f"no interval: change beyond {math.sqrt(within):.3g} within-answer SD, Bonferroni over {n} answers"
     )
     estimate = Estimate(float(len(moved)), None, None, n, method)
-    return Finding(name, estimate, rater, dimension, group, verdict=names(said))
+    return Finding(name, estimate, rater, dimension, group, verdict=names(said), stands_out=bool(said))
 
 
 def _judged(
@@ -303,7 +303,7 @@ def _judged(
                 verdict = "answers changed beyond noise" if shown and up else "not shown"
             else:
                 verdict = ("more" if up else "fewer") + " without a score" if shown else "not shown"
-            made[place] = replace(each, p_adjusted=p, verdict=verdict)
+            made[place] = replace(each, p_adjusted=p, verdict=verdict, stands_out=shown)
     return tuple(made)
 
 

@@ -59,9 +59,9 @@ def adjusted(
     made = []
     for finding, p in zip(findings, adjust([each.p_value for each in findings], rule), strict=True):
         above, below, neither = verdicts
-        verdict = ""
+        verdict, shown = "", False
         if p is not None and finding.estimate.value is not None:
             shown = p <= 1.0 - confidence
             verdict = neither if not shown else above if finding.estimate.value > 0 else below
-        made.append(replace(finding, p_adjusted=p, verdict=verdict))
+        made.append(replace(finding, p_adjusted=p, verdict=verdict, stands_out=shown))
     return made

@@ -149,7 +149,11 @@ def _finding(
 ) -> Finding:
     name = f"{kind} {judge}" if judge else kind
     estimate = replace(drawn.estimate(name, confidence=confidence, reason=NO_SCALE), n=n)
-    p_value = two_sided_p(drawn.resampled[name]) if estimate.low is not None else None
+    p_value = (
+        two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n)
+        if estimate.low is not None
+        else None
+    )
     return Finding(kind + suffix, estimate, judge, dimension, vendor, p_value=p_value)
 
 

@@ -24,16 +24,25 @@ def sums_by_cluster(features: Floats, clusters: Sequence[object]) -> Floats:
     return sums
 
 
-def two_sided_p(resampled: Floats) -> float | None:
-    """Bootstrap p-value of "the value is zero": twice the smaller share of resamples at or beyond zero.
+def two_sided_p(value: float, resampled: Floats, units: int) -> float | None:
+    """P-value of "the value is zero": twice the smaller share of resamples at or beyond zero.
 
-    (1 + count) / (1 + resamples), so that it is never 0; None where nothing was resampled.
+    (1 + count) / (1 + resamples). Where fewer than ten resamples lie there, the share is too coarse to be
+    corrected for many comparisons, and the tail is Student's, of value / bootstrap standard deviation with
+    `units` − 1 degrees of freedom (units: what was resampled). None where nothing was resampled.
 
-    >>> two_sided_p(np.array([1.0, 2.0, 3.0, -1.0, 2.0, 1.0, 4.0, 2.0, 1.0]))
-    0.4
+    >>> round(two_sided_p(1.7, np.array([1.0, 2.0, 3.0, -1.0, 2.0, 1.0, 4.0, 2.0, 1.0] * 20), 30), 3)
+    0.232
     """
+    from scipy.special import stdtr
+
     kept = resampled[np.isfinite(resampled)]
-    if not kept.size:
+    if not kept.size or not np.isfinite(value):
         return None
-    smaller = min(np.count_nonzero(kept <= 0.0), np.count_nonzero(kept >= 0.0))
-    return float(min(1.0, 2.0 * (1 + smaller) / (1 + kept.size)))
+    count = int(min(np.count_nonzero(kept <= 0.0), np.count_nonzero(kept >= 0.0)))
+    share = min(1.0, 2.0 * (1 + count) / (1 + kept.size))
+    spread = float(kept.std(ddof=1)) if kept.size > 1 else 0.0
+    if count >= 10 or spread <= 1e-12 * abs(value) or units < 2:
+        return share
+    coarsest = min(1.0, 2.0 * 11 / (1 + kept.size))
+    return min(coarsest, 2.0 * float(stdtr(units - 1, -abs(value) / spread)))

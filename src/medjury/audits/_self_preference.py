@@ -112,22 +112,24 @@ def _by_family(findings: Sequence[Finding], adjustment: Adjustment, confidence: 
         judged = adjusted(family, adjustment, confidence=confidence, verdicts=verdicts)
         for place, finding in zip(places, judged, strict=True):
             made[place] = finding
-    return [
-        _cross_checked(finding, made) if finding.statistic == "same_vendor" else finding for finding in made
-    ]
+    return [_cross_checked(finding, made) for finding in made]
 
 
 def _cross_checked(finding: Finding, findings: Sequence[Finding]) -> Finding:
     """The model's verdict stands unless a paired contrast does not show it and excludes the model's estimate.
 
-    A judge that merely spreads its scores more than the others fools the model and the plain contrast, not
-    the scaled one."""
+    A judge that merely spreads its scores more than the others fools the model and the plain contrast, not the
+    scaled one. A contrast stands out by itself only where the model has no estimate.
+    """
+    about = [each for each in findings if (each.rater, each.dimension) == (finding.rater, finding.dimension)]
+    if finding.statistic.startswith(PLAIN):
+        modelled = any(each.statistic == "same_vendor" and each.estimate.defined for each in about)
+        return replace(finding, stands_out=finding.stands_out and not modelled)
     value = finding.estimate.value
-    if finding.verdict in ("", NOT_SHOWN) or value is None:
+    if finding.statistic != "same_vendor" or not finding.stands_out or value is None:
         return finding
-    for other in findings:
-        same = other.rater == finding.rater and other.dimension == finding.dimension
-        if not same or other.statistic not in (PLAIN, SCALED) or other.verdict == finding.verdict:
+    for other in about:
+        if other.statistic not in (PLAIN, SCALED) or other.verdict == finding.verdict:
             continue
         low, high = other.estimate.low, other.estimate.high
         if low is not None and high is not None and not low <= value <= high:

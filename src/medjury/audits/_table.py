@@ -17,6 +17,21 @@ KEY = ("item", "system", "rater", "dimension")
 MACHINES = ("judge", "jury", "metric")
 
 
+def rating_rows(ratings: object) -> polars.DataFrame:
+    """Clean rows (see `clean_rows`) with every other column of the table kept beside them."""
+    import polars as pl
+
+    clean = clean_rows(ratings)
+    if not isinstance(ratings, pl.DataFrame):
+        return clean
+    others = [name for name in ratings.columns if name not in clean.columns]
+    if not others:
+        return clean
+    return clean.join(
+        ratings.select(others).with_row_index("row", offset=1), on="row", how="left", maintain_order="left"
+    )
+
+
 def read_table(
     ratings: object,
     *,
@@ -32,7 +47,7 @@ def read_table(
     """
     import polars as pl
 
-    frame = clean_rows(ratings)
+    frame = rating_rows(ratings)
     if dimensions is not None:
         _must_exist("dimension", dimensions, frame["dimension"].unique().to_list())
         frame = frame.filter(pl.col("dimension").is_in(list(dimensions)))

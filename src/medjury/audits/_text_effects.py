@@ -115,9 +115,7 @@ def _features(
             f"there is no column {', '.join(absent) or ' or '.join(FEATURES)} to audit. Give the cases, so "
             "that lengths can be counted, or ratings with such a column."
         )
-    wrong = [name for name in chosen if not source[name].dtype.is_numeric()]
-    if wrong:
-        raise MedjuryError(f"the column {wrong[0]!r} holds {source[wrong[0]].dtype}, not numbers.")
+    source = source.with_columns(_as_numbers(source[name]) for name in chosen)
     if "system" not in source.columns:
         source = source.with_columns(pl.lit("").alias("system"))
     key = [pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")]
@@ -135,6 +133,17 @@ def _features(
             )
         table = table.with_columns(pl.col("length").log(2))
     return table, chosen
+
+
+def _as_numbers(column: polars.Series) -> polars.Series:
+    """A column of numbers, also where a file gave them as text; anything else is refused."""
+    import polars as pl
+
+    numbers = column.cast(pl.Float64, strict=False)
+    empty = column.is_null() | (column.cast(pl.String).str.strip_chars() == "")
+    if not (numbers.is_not_null() & numbers.is_finite() | empty).all():
+        raise MedjuryError(f"the column {column.name!r} holds something that is not a number.")
+    return numbers
 
 
 def _with_reference(part: polars.DataFrame, rater: str, reference: Sequence[str]) -> polars.DataFrame:
@@ -177,7 +186,11 @@ def _slopes(
         statistic, feature = name.split(" ", 1)
         reason = f"{feature} does not vary, or cannot be told apart from the other features"
         estimate = replace(drawn.estimate(name, confidence=confidence, reason=reason), n=rows.height)
-        p_value = two_sided_p(drawn.resampled[name]) if estimate.low is not None else None
+        p_value = (
+            two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n)
+            if estimate.low is not None
+            else None
+        )
         findings.append(Finding(statistic, estimate, rater, dimension, feature, p_value=p_value))
     return findings
 
@@ -260,5 +273,6 @@ def _judged(findings: Sequence[Finding], adjustment: Adjustment, confidence: flo
         verdict = ""
         if each.statistic == BEYOND and given is not None and beyond is not None:
             verdict = beyond.verdict if given.verdict == beyond.verdict else VERDICTS[2]
-        result.append(replace(made[(each.statistic, *about)], verdict=verdict))
+        stands_out = verdict not in ("", VERDICTS[2])
+        result.append(replace(made[(each.statistic, *about)], verdict=verdict, stands_out=stands_out))
     return result

@@ -1,0 +1,163 @@
+"""Two rankings of the same systems: does the jury order them as the clinicians do?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.agreement import Estimate, replicates, undefined
+from medjury.errors import MedjuryError
+from medjury.ranking._drawn import MACRO
+from medjury.ranking._rank import Measure
+from medjury.ranking._scores import Block, Scores, block_means
+from medjury.ranking._win_rate import SAME, Ties, win_shares
+
+Floats = NDArray[np.float64]
+Read = Callable[[Floats], Mapping[str, Floats]]
+Both = Callable[[Floats, Floats], tuple[Floats, Floats]]
+NO_SPREAD = "all systems tie in one of the rankings"
+
+
+@dataclass(frozen=True, slots=True)
+class RankingAgreement:
+    """Kendall's tau-b of two rankings, and how many pairs of systems they order alike, against each other, or
+    tie in one of them."""
+
+    tau: Estimate
+    systems: tuple[str, ...]
+    concordant: int
+    discordant: int
+    tied: int
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "kendall_tau_b": self.tau.value,
+            "low": self.tau.low,
+            "high": self.tau.high,
+            "systems": len(self.systems),
+            "concordant": self.concordant,
+            "discordant": self.discordant,
+            "tied": self.tied,
+            "n": self.tau.n,
+            "method": self.tau.method,
+            "reason": self.tau.reason,
+        }
+
+
+def ranking_agreement(
+    first: Scores,
+    second: Scores,
+    *,
+    by: Measure = "macro_average",
+    ties: Ties = "half",
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> RankingAgreement:
+    """Kendall's tau-b between two rankings of the same systems, such as a jury's and the clinicians'.
+
+    Both rankings are made anew on the same resamples of cases, so the interval holds the noise of both. Noise can
+    only blur an order: resampled taus tend to lie below the observed one, which BCa corrects for as far as it
+    can. Systems that tie within noise flip at random, so read tau beside the tie groups.
+    """
+    if set(first.systems) != set(second.systems):
+        odd = sorted(set(first.systems) ^ set(second.systems))
+        raise MedjuryError(f"the rankings must hold the same systems; only one of them has {odd[0]!r}.")
+    systems = first.systems
+    one, two = _measure(first.means[np.newaxis], by, ties), _measure(second.means[np.newaxis], by, ties)
+    signs = np.triu(_signs(one)[0] * _signs(two)[0], 1)
+    pairs = len(systems) * (len(systems) - 1) // 2
+    counts = int((signs > 0).sum()), int((signs < 0).sum())
+    joined = _join(first, second, by, ties)
+    if joined is None:
+        value = float(_tau(one, two)[0])
+        method = "no interval: the two rankings do not share the cases or benchmarks to resample"
+        tau = undefined(NO_SPREAD, len(systems), method)
+        if np.isfinite(value):
+            tau = Estimate(value, None, None, len(systems), method)
+    else:
+        table, units, measures = joined
+
+        def statistics(rows: Floats) -> Read:
+            return lambda weights: {"tau": _tau(*measures(weights, rows))}
+
+        drawn = replicates(table, statistics, clusters=units, resamples=resamples, seed=seed)
+        tau = drawn.estimate("tau", confidence=confidence, reason=NO_SPREAD)
+    return RankingAgreement(tau, systems, *counts, pairs - sum(counts))
+
+
+def _join(
+    first: Scores, second: Scores, by: Measure, ties: Ties
+) -> tuple[Floats, tuple[str, ...], Both] | None:
+    """Rows that both rankings can resample, their names, and how to read both from the weights of rows."""
+    if len(first.blocks) == 1 and len(second.blocks) == 1:
+        return _join_cases(first, second, by, ties)
+    if not first.blocks and not second.blocks and first.benchmarks == second.benchmarks:
+        parts = [each.means if by == MACRO else win_shares(each.means, ties) for each in (first, second)]
+
+        def means(weights: Floats, rows: Floats) -> tuple[Floats, Floats]:
+            one, two = np.split(weights @ rows / weights.sum(axis=1, keepdims=True), 2, axis=1)
+            return one, two
+
+        return np.vstack(parts).T, first.benchmarks, means
+    return None
+
+
+def _join_cases(
+    first: Scores, second: Scores, by: Measure, ties: Ties
+) -> tuple[Floats, tuple[str, ...], Both] | None:
+    blocks = first.blocks[0], second.blocks[0]
+    if not {*blocks[0].clusters} & {*blocks[1].clusters}:
+        return None
+    clusters = tuple(sorted({*blocks[0].clusters, *blocks[1].clusters}))
+    parts = [_aligned(block, clusters, part) for block in blocks for part in ("sums", "counts")]
+    edges = np.cumsum([part.shape[1] for part in parts])[:-1]
+
+    def measures(weights: Floats, rows: Floats) -> tuple[Floats, Floats]:
+        sums_one, counts_one, sums_two, counts_two = np.split(rows, edges, axis=1)
+        made = [
+            block_means(
+                weights,
+                Block(block.benchmarks, clusters, sums, counts),
+                len(scores.raters),
+                len(scores.systems),
+            )
+            for scores, block, sums, counts in (
+                (first, blocks[0], sums_one, counts_one),
+                (second, blocks[1], sums_two, counts_two),
+            )
+        ]
+        return _measure(made[0], by, ties), _measure(made[1], by, ties)
+
+    return np.hstack(parts), clusters, measures
+
+
+def _aligned(block: Block, clusters: tuple[str, ...], part: str) -> Floats:
+    values: Floats = getattr(block, part)
+    table = np.zeros((len(clusters), values.shape[1]))
+    place = {name: number for number, name in enumerate(clusters)}
+    table[[place[name] for name in block.clusters]] = values
+    return table
+
+
+def _measure(means: Floats, by: Measure, ties: Ties) -> Floats:
+    """From `(resamples, systems, benchmarks)` to what ranks the systems, `(resamples, systems)`."""
+    return np.asarray(means.mean(axis=2) if by == MACRO else win_shares(means, ties).mean(axis=2))
+
+
+def _signs(values: Floats) -> Floats:
+    difference = values[:, :, np.newaxis] - values[:, np.newaxis, :]
+    return np.asarray(np.where(np.abs(difference) <= SAME, 0.0, np.sign(difference)))
+
+
+def _tau(first: Floats, second: Floats) -> Floats:
+    """Kendall's tau-b of each row of two tables `(resamples, systems)`."""
+    one, two = _signs(first), _signs(second)
+    untied = np.sqrt((one**2).sum(axis=(1, 2))) * np.sqrt((two**2).sum(axis=(1, 2)))
+    known = np.isfinite(first).all(axis=1) & np.isfinite(second).all(axis=1) & (untied > 0)
+    together = np.where(np.isfinite(one * two), one * two, 0.0).sum(axis=(1, 2))
+    return np.asarray(np.where(known, together / np.where(known, untied, 1.0), np.nan))

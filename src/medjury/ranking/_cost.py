@@ -1,0 +1,81 @@
+"""Cost against performance: which systems give the most for their price?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from medjury.errors import MedjuryError
+from medjury.ranking._rank import Ranking
+from medjury.ranking._win_rate import SAME
+
+
+@dataclass(frozen=True, slots=True)
+class CostPoint:
+    """One system. `on_front` where no other is at least as good for at most the price, and better in one of the
+    two; else `dominated_by` names the cheapest that is. `cheapest_of_best` marks the cheapest system that is not
+    separated from the best one: what a careful buyer takes."""
+
+    system: str
+    cost: float
+    performance: float
+    on_front: bool
+    dominated_by: str
+    level_with_best: bool
+    cheapest_of_best: bool
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "system": self.system,
+            "cost": self.cost,
+            "performance": self.performance,
+            "on_front": self.on_front,
+            "dominated_by": self.dominated_by,
+            "level_with_best": self.level_with_best,
+            "cheapest_of_best": self.cheapest_of_best,
+        }
+
+
+def cost_performance(ranking: Ranking, costs: Mapping[str, float]) -> tuple[CostPoint, ...]:
+    """Every system of the ranking with its cost, cheapest first; performance is what the ranking is by."""
+    points: dict[str, tuple[float, float]] = {}
+    for standing in ranking.standings:
+        cost = costs.get(standing.system)
+        if cost is None:
+            raise MedjuryError(
+                f"there is no cost of the system {standing.system!r}; a cost unknown is not 0."
+            )
+        if not math.isfinite(cost) or cost < 0:
+            raise MedjuryError(f"the cost of {standing.system!r} is {cost}; it must be a number, 0 or more.")
+        measured = standing.win_rate if ranking.by == "win_rate" else standing.macro_average
+        points[standing.system] = float(cost), float(measured.value or 0.0)
+    unknown = [system for system in costs if system not in points]
+    if unknown:
+        raise MedjuryError(f"there is a cost of {unknown[0]!r}, which is not among the ranked systems.")
+    best = ranking.standings[0].system
+    apart = {frozenset((pair.better, pair.other)) for pair in ranking.pairs if pair.separated}
+    level = [system for system in points if frozenset((best, system)) not in apart]
+    cheapest = min(level, key=lambda system: (points[system][0], -points[system][1]))
+    order = sorted(points, key=lambda system: (points[system][0], -points[system][1], system))
+    made = []
+    for system in order:
+        better = [other for other in order if other != system and _dominates(points[other], points[system])]
+        made.append(
+            CostPoint(
+                system=system,
+                cost=points[system][0],
+                performance=points[system][1],
+                on_front=not better,
+                dominated_by=better[0] if better else "",
+                level_with_best=system in level,
+                cheapest_of_best=system == cheapest,
+            )
+        )
+    return tuple(made)
+
+
+def _dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    no_worse = one[0] <= other[0] and one[1] >= other[1] - SAME
+    return no_worse and (one[0] < other[0] or one[1] > other[1] + SAME)

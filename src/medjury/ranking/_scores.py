@@ -1,0 +1,230 @@
+"""The scores a ranking rests on: systems by benchmarks, with the items behind them where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.errors import MedjuryError
+
+if TYPE_CHECKING:
+    import polars
+
+Floats = NDArray[np.float64]
+Missing = Literal["refuse", "common"]
+WHOLE = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Benchmarks that share their items. A row is a cluster (case): the sums of its scores and their numbers,
+    each `(clusters, raters × systems × benchmarks)`. Clusters are what is resampled."""
+
+    benchmarks: tuple[str, ...]
+    clusters: tuple[str, ...]
+    sums: Floats
+    counts: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What each system scored on each benchmark; higher is better.
+
+    `means` is systems by benchmarks. `blocks` hold the item-level scores; without them only the benchmarks can
+    be resampled. `counts` and `unscored` are per system: scores used, ratings without one.
+    """
+
+    systems: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    raters: tuple[str, ...]
+    means: Floats
+    blocks: tuple[Block, ...]
+    counts: tuple[int, ...]
+    unscored: tuple[int, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def unit(self) -> str:
+        """What the intervals resample."""
+        if not self.blocks:
+            return "benchmarks"
+        return "cases" if len(self.blocks) == 1 else "cases within each benchmark"
+
+
+def block_means(weights: Floats, block: Block, raters: int, systems: int) -> Floats:
+    """Mean scores `(resamples, systems, benchmarks)`: over a rater's answers first, then over raters.
+
+    So a rater who left some answers out does not change who is compared with whom. A rater who never scored a
+    benchmark has no part in it; NaN where one who did has no score of a system in the resample.
+    """
+    shape = (raters, systems, len(block.benchmarks))
+    takes_part = block.counts.sum(axis=0).reshape(shape).any(axis=1)[:, np.newaxis, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = ((weights @ block.sums) / (weights @ block.counts)).reshape(-1, *shape)
+        return np.asarray(np.where(takes_part, means, 0.0).sum(axis=1) / takes_part.sum(axis=0))
+
+
+def from_benchmark_scores(table: polars.DataFrame, *, missing: Missing) -> Scores:
+    """Scores from one row per system and benchmark."""
+    import polars as pl
+
+    twice = table.group_by("system", "benchmark").len().filter(pl.col("len") > 1).sort("system", "benchmark")
+    if twice.height:
+        system, benchmark, count = twice.row(0)
+        raise MedjuryError(
+            f"there are {count} scores of {system!r} on {benchmark!r}. Keep one, or add a column `item` if they "
+            "are the scores of single items."
+        )
+    systems, benchmarks = _names(table, "system"), _names(table, "benchmark")
+    means = np.full((len(systems), len(benchmarks)), np.nan)
+    places = zip(_places(table, "system", systems), _places(table, "benchmark", benchmarks), strict=True)
+    for (row, column), score in zip(places, table["score"].to_list(), strict=True):
+        means[row, column] = np.nan if score is None else score
+    unscored = [int(np.count_nonzero(~np.isfinite(row))) for row in means]
+    scores = Scores(systems, benchmarks, (), means, (), _counted(means), tuple(unscored), ())
+    return complete(scores, missing)
+
+
+def from_items(rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: Missing) -> Scores:
+    """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`.
+
+    Rows of one `block` share their items: its benchmarks are resampled together.
+    """
+    import polars as pl
+
+    if not rows.height:
+        raise MedjuryError("no rating has a score, so there is nothing to rank.")
+    systems, raters = _names(rows, "system"), _names(rows, "rater")
+    blocks = []
+    for (_,), part in sorted(rows.group_by("block"), key=lambda each: str(each[0][0])):
+        benchmarks, clusters = _names(part, "benchmark"), _names(part, "cluster")
+        size = len(raters) * len(systems) * len(benchmarks)
+        columns = (
+            np.array(_places(part, "rater", raters)) * len(systems)
+            + np.array(_places(part, "system", systems))
+        ) * len(benchmarks) + np.array(_places(part, "benchmark", benchmarks))
+        cells = np.array(_places(part, "cluster", clusters)) * size + columns
+        shape = (len(clusters), size)
+        sums = (
+            np.bincount(cells, part["score"].to_numpy(), len(clusters) * size)
+            .reshape(shape)
+            .astype(np.float64)
+        )
+        counts = np.bincount(cells, minlength=len(clusters) * size).reshape(shape).astype(np.float64)
+        blocks.append(Block(benchmarks, clusters, sums, counts))
+    _refuse_strangers(rows)
+    means = [block_means(np.ones((1, len(b.clusters))), b, len(raters), len(systems))[0] for b in blocks]
+    lost = dict(unscored.group_by("system").len().iter_rows())
+    used = dict(rows.group_by("system").agg(pl.len()).iter_rows())
+    scores = Scores(
+        systems,
+        tuple(name for block in blocks for name in block.benchmarks),
+        raters,
+        np.hstack(means),
+        tuple(blocks),
+        tuple(int(used.get(system, 0)) for system in systems),
+        tuple(int(lost.get(system, 0)) for system in systems),
+        (),
+    )
+    return complete(scores, missing)
+
+
+def complete(scores: Scores, missing: Missing) -> Scores:
+    """Every system on every benchmark: refused where a cell is empty, or cut to the benchmarks all share."""
+    if len(scores.systems) < 2:
+        raise MedjuryError(f"a ranking needs two systems or more; there is only {scores.systems[0]!r}.")
+    _refuse_absent_raters(scores)
+    known = np.isfinite(scores.means)
+    for place, system in enumerate(scores.systems):
+        others = np.delete(known, place, axis=0).any(axis=0)
+        if not (known[place] & others).any():
+            raise MedjuryError(
+                f"the system {system!r} shares no benchmark with any other system, so it cannot be compared. "
+                "Remove it, or score it on the others' benchmarks."
+            )
+    shared = np.asarray(known.all(axis=0))
+    if shared.all():
+        return scores
+    if missing == "refuse":
+        row, column = (int(each[0]) for each in np.nonzero(~known))
+        raise MedjuryError(
+            f"{int((~known).sum())} of {known.size} cells are empty, first {scores.systems[row]!r} on "
+            f"{scores.benchmarks[column]!r}. An average over different benchmarks "
+            "compares different things: fill the cells, or use only the benchmarks that all systems have "
+            "(--missing common)."
+        )
+    if not shared.any():
+        raise MedjuryError("no benchmark has a score of every system.")
+    kept = tuple(name for name, whole in zip(scores.benchmarks, shared, strict=True) if whole)
+    dropped = [name for name in scores.benchmarks if name not in kept]
+    warning = f"{len(dropped)} of {len(scores.benchmarks)} benchmarks lack a system and are left out: "
+    return Scores(
+        scores.systems,
+        kept,
+        scores.raters,
+        scores.means[:, shared],
+        tuple(cut for block in scores.blocks if (cut := _cut(block, kept, scores)) is not None),
+        scores.counts,
+        scores.unscored,
+        (*scores.warnings, warning + ", ".join(dropped[:8]) + (" …" if len(dropped) > 8 else "")),
+    )
+
+
+def _cut(block: Block, kept: Sequence[str], scores: Scores) -> Block | None:
+    chosen = [place for place, name in enumerate(block.benchmarks) if name in kept]
+    if not chosen:
+        return None
+    shape = (len(block.clusters), len(scores.raters) * len(scores.systems), len(block.benchmarks))
+    cut = [
+        each.reshape(shape)[:, :, chosen].reshape(len(block.clusters), -1)
+        for each in (block.sums, block.counts)
+    ]
+    return Block(tuple(block.benchmarks[place] for place in chosen), block.clusters, cut[0], cut[1])
+
+
+def _refuse_absent_raters(scores: Scores) -> None:
+    """A rater who scored other systems there but not this one would change who is compared with whom."""
+    for block in scores.blocks:
+        shape = (len(scores.raters), len(scores.systems), len(block.benchmarks))
+        scored = block.counts.sum(axis=0).reshape(shape) > 0
+        absent = np.argwhere(~scored & scored.any(axis=0) & scored.any(axis=1)[:, np.newaxis, :])
+        if len(absent):
+            rater, system, benchmark = (int(place) for place in absent[0])
+            raise MedjuryError(
+                f"the rater {scores.raters[rater]!r} has no score of {scores.systems[system]!r} on "
+                f"{block.benchmarks[benchmark]!r}, though others have. Name the raters that scored every system."
+            )
+
+
+def _refuse_strangers(rows: polars.DataFrame) -> None:
+    """A system none of whose items anyone else answered has no place among the others."""
+    import polars as pl
+
+    shared = (
+        rows.select("block", "item", "system")
+        .unique()
+        .with_columns(pl.col("system").n_unique().over("block", "item").alias("systems"))
+    )
+    best = shared.group_by("system").agg(pl.col("systems").max()).filter(pl.col("systems") < 2).sort("system")
+    if best.height and rows["system"].n_unique() > 1:
+        raise MedjuryError(
+            f"the system {best['system'][0]!r} answered no item that another system answered, so it cannot be "
+            "compared. Remove it, or let all systems answer the same items."
+        )
+
+
+def _names(table: polars.DataFrame, column: str) -> tuple[str, ...]:
+    return tuple(str(name) for name in table[column].unique().sort().to_list())
+
+
+def _places(table: polars.DataFrame, column: str, names: Sequence[str]) -> list[int]:
+    place = {name: number for number, name in enumerate(names)}
+    return [place[name] for name in table[column].to_list()]
+
+
+def _counted(means: Floats) -> tuple[int, ...]:
+    return tuple(int(np.count_nonzero(np.isfinite(row))) for row in means)

@@ -1,0 +1,270 @@
+"""Ranking: the numbers by hand, the intervals by what was resampled, the letters by what was planted."""
+
+from __future__ import annotations
+
+import json
+import statistics
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.ranking.tables import benchmark_table, rating_table
+
+from medjury.errors import MedjuryError
+from medjury.ranking import Scores, composite_of, rank, read_scores
+
+QUALITY = {"best": 0.30, "twin": 0.30, "middle": 0.20, "worst": 0.0}
+
+
+def by_hand() -> pl.DataFrame:
+    scores = {"A": (0.9, 0.8, 0.7), "B": (0.6, 0.8, 0.5), "C": (0.7, 0.1, 0.6)}
+    rows = [(system, f"b{k}", score) for system, each in scores.items() for k, score in enumerate(each)]
+    return pl.DataFrame(rows, schema=["system", "benchmark", "score"], orient="row")
+
+
+def test_win_rate_and_macro_average_by_hand() -> None:
+    ranking = rank(read_scores(by_hand()), resamples=200)
+    found = {each.system: each for each in ranking.standings}
+    assert found["A"].win_rate.value == pytest.approx((1 + 0.75 + 1) / 3)
+    assert found["B"].win_rate.value == pytest.approx((0 + 0.75 + 0) / 3)
+    assert found["C"].win_rate.value == pytest.approx((0.5 + 0 + 0.5) / 3)
+    assert found["A"].win_sd == pytest.approx(statistics.stdev([1, 0.75, 1]))
+    assert found["A"].win_sd_rivals == pytest.approx(statistics.stdev([2.5 / 3, 3 / 3]))
+    assert found["C"].macro_average.value == pytest.approx(1.4 / 3)
+    assert found["C"].macro_sd == pytest.approx(statistics.stdev([0.7, 0.1, 0.6]))
+    assert [each.rank for each in ranking.standings] == [1, 2, 3]
+
+
+def test_a_tie_may_count_as_a_win_for_both() -> None:
+    ranking = rank(read_scores(by_hand()), ties="win", resamples=200)
+    assert ranking.standing("A").win_rate.value == 1.0
+    assert ranking.standing("B").win_rate.value == pytest.approx(1 / 3)
+
+
+def test_planted_ties_share_a_letter_and_planted_differences_do_not() -> None:
+    for by in ("macro_average", "win_rate"):
+        ranking = rank(read_scores(benchmark_table(QUALITY)), by=by, resamples=1000)  # type: ignore[arg-type]
+        letters = {each.system: each.tie_group for each in ranking.standings}
+        assert letters == {"best": "a", "twin": "a", "middle": "b", "worst": "c"}
+        assert {each.system: (each.rank_low, each.rank_high) for each in ranking.standings} == {
+            "best": (1, 2), "twin": (1, 2), "middle": (3, 3), "worst": (4, 4),
+        }  # fmt: skip
+
+
+def test_ratings_rank_the_same_way() -> None:
+    ranking = rank(
+        read_scores(rating_table({name: 3 * worth for name, worth in QUALITY.items()})), resamples=1000
+    )
+    letters = {each.system: each.tie_group for each in ranking.standings}
+    assert letters == {"best": "a", "twin": "a", "middle": "b", "worst": "c"}
+    assert ranking.unit == "cases" and ranking.benchmarks == ("accuracy", "clarity")
+
+
+def test_what_is_resampled_is_said_and_matters() -> None:
+    """Ten benchmarks of a hundred items: resampling items is sure of them, resampling benchmarks is not."""
+    generator = np.random.default_rng(0)
+    rows = [
+        (system, f"b{b}", f"b{b} item {k}", float(0.5 + worth + shift + generator.normal(0, 0.05)))
+        for b in range(10)
+        for system, worth in (("A", 0.0), ("B", 0.05))
+        for shift in (float(np.random.default_rng([b, len(system), ord(system)]).normal(0, 0.08)),)
+        for k in range(100)
+    ]
+    items = pl.DataFrame(rows, schema=["system", "benchmark", "item", "score"], orient="row")
+    means = items.group_by("system", "benchmark").agg(pl.col("score").mean()).sort("system", "benchmark")
+    fine, coarse = (rank(read_scores(table), resamples=1000) for table in (items, means))
+    assert fine.unit == "cases within each benchmark" and coarse.unit == "benchmarks"
+    widths = []
+    for ranking in (fine, coarse):
+        estimate = ranking.standing("A").macro_average
+        assert estimate.low is not None and estimate.high is not None
+        widths.append(estimate.high - estimate.low)
+    assert 4 * widths[0] < widths[1]
+    assert fine.standing("A").macro_average.value == pytest.approx(coarse.standing("A").macro_average.value)
+    assert "within 10 benchmarks" in fine.standing("A").macro_average.method
+
+
+def test_patients_are_drawn_whole() -> None:
+    ratings = rating_table({"A": 0.0, "B": 0.3}, cases=60)
+    patients = ratings.with_columns(
+        ("p" + pl.col("item").str.slice(1).cast(pl.Int64).floordiv(6).cast(pl.String)).alias("patient")
+    )
+    assert "of 60 clusters" in rank(read_scores(ratings), resamples=100).standings[0].macro_average.method
+    assert "of 10 clusters" in rank(read_scores(patients), resamples=100).standings[0].macro_average.method
+
+
+def test_a_rater_who_left_answers_out_does_not_shift_the_system() -> None:
+    """ada is a point more lenient; without half of her scores of A, a mean of what is there would punish A."""
+    ratings = rating_table({"A": 0.0, "B": 0.0}, cases=200)
+    lenient = pl.when(pl.col("rater") == "ada").then(pl.col("score") + 1).otherwise(pl.col("score"))
+    gap = (pl.col("rater") == "ada") & (pl.col("system") == "A") & pl.col("item").str.ends_with("1")
+    full = read_scores(ratings.with_columns(lenient.alias("score")))
+    part = read_scores(ratings.with_columns(pl.when(~gap).then(lenient).alias("score")))
+    assert part.means == pytest.approx(full.means, abs=0.05)
+    assert part.unscored == (40, 0)
+
+
+def test_a_rater_who_rated_one_dimension_only_takes_part_in_that_one() -> None:
+    ratings = rating_table({"A": 0.0, "B": 0.5}, cases=20)
+    part = ratings.filter((pl.col("rater") == "ada") | (pl.col("dimension") == "accuracy"))
+    whole, cut = read_scores(ratings), read_scores(part)
+    assert cut.means[:, 0] == pytest.approx(whole.means[:, 0])
+    assert cut.means[:, 1] == pytest.approx(read_scores(ratings, raters=["ada"]).means[:, 1])
+
+
+def test_the_jury_ranks_where_there_is_one_and_clinicians_do_not() -> None:
+    ratings = rating_table({"A": 0.0, "B": 1.0}, cases=30)
+    jury = ratings.filter(pl.col("rater") == "ada").with_columns(
+        pl.lit("jury").alias("rater"), pl.lit("jury").alias("rater_kind")
+    )
+    clinician = jury.with_columns(pl.lit("dr one").alias("rater"), pl.lit("clinician").alias("rater_kind"))
+    assert read_scores(pl.concat([ratings, clinician])).raters == ("ada", "bob")
+    assert read_scores(pl.concat([ratings, jury, clinician])).raters == ("jury",)
+    assert read_scores(ratings.drop("rater_kind"), reference=["bob"]).raters == ("ada",)
+    assert read_scores(ratings, raters=["bob"]).raters == ("bob",)
+
+
+def test_a_benchmark_column_holds_the_mean_of_its_dimensions() -> None:
+    ratings = rating_table({"A": 0.0, "B": 0.5}, cases=20)
+    both = pl.concat(
+        ratings.with_columns(pl.lit(name).alias("benchmark"), (pl.lit(name) + pl.col("item")).alias("item"))
+        for name in ("notes", "letters")
+    )
+    scores = read_scores(both)
+    assert scores.benchmarks == ("letters", "notes") and len(scores.blocks) == 2
+    expected = ratings.filter(pl.col("system") == "A")["score"].mean()
+    assert scores.means[0] == pytest.approx([expected, expected])
+
+
+def test_composites_follow_the_instruments_rule() -> None:
+    ratings = rating_table({"A": 0.0, "B": 0.5}, cases=20)
+    composite = composite_of("quality=accuracy:3,clarity:1")
+    scores = read_scores(ratings, composites=[composite])
+    means = ratings.filter(pl.col("system") == "A").group_by("dimension").agg(pl.col("score").mean())
+    part = dict(means.iter_rows())
+    assert scores.benchmarks == ("quality",)
+    assert scores.means[0, 0] == pytest.approx(0.75 * part["accuracy"] + 0.25 * part["clarity"])
+    gap = (pl.col("item") == "c0") & (pl.col("dimension") == "clarity")
+    lost = read_scores(
+        ratings.with_columns(pl.when(~gap).then(pl.col("score")).alias("score")), composites=[composite]
+    )
+    assert lost.unscored == (2, 2) and lost.counts == (38, 38)
+    skipped = ratings.with_columns(
+        pl.when(~gap).then(pl.col("score")).alias("score"),
+        pl.when(gap).then(pl.lit("not_applicable")).otherwise(pl.lit("scored")).alias("status"),
+    )
+    assert read_scores(skipped, composites=[composite]).counts == (40, 40)
+
+
+@pytest.mark.parametrize("text", ["quality", "=a:1", "q=", "q=a", "q=a:x", "q=a:-1", "q=:1", "q=a:0"])
+def test_a_composite_that_cannot_be_read_is_refused(text: str) -> None:
+    with pytest.raises(MedjuryError, match="NAME=DIMENSION:WEIGHT"):
+        composite_of(text)
+
+
+def test_a_risk_is_turned_around_on_its_scale() -> None:
+    ratings = rating_table({"A": 0.0, "B": 1.0}, cases=30)
+    plain = read_scores(ratings, dimensions=["clarity"])
+    turned = read_scores(ratings, dimensions=["clarity"], lower_is_better=["clarity"], scale=(1, 5))
+    assert turned.means == pytest.approx(6 - plain.means)
+    with pytest.raises(MedjuryError, match="give the scale"):
+        read_scores(ratings, lower_is_better=["clarity"])
+
+
+def test_a_system_without_overlap_is_refused() -> None:
+    table = pl.concat([by_hand(), pl.DataFrame({"system": ["D"], "benchmark": ["other"], "score": [0.5]})])
+    with pytest.raises(MedjuryError, match="'D' shares no benchmark with any other system"):
+        read_scores(table)
+    ratings = rating_table({"A": 0.0, "B": 0.0}, cases=5)
+    stranger = ratings.filter(pl.col("system") == "A").with_columns(
+        pl.lit("D").alias("system"), ("x" + pl.col("item")).alias("item")
+    )
+    with pytest.raises(MedjuryError, match="'D' answered no item that another system answered"):
+        read_scores(pl.concat([ratings, stranger]))
+
+
+def test_an_empty_cell_is_refused_or_left_out_by_name() -> None:
+    gap = by_hand().filter((pl.col("system") != "B") | (pl.col("benchmark") != "b1"))
+    with pytest.raises(MedjuryError, match=r"1 of 9 cells are empty, first 'B' on 'b1'.*--missing common"):
+        read_scores(gap)
+    scores = read_scores(gap, missing="common")
+    assert scores.benchmarks == ("b0", "b2") and "left out: b1" in scores.warnings[0]
+    unrated = rating_table({"A": 0.0, "B": 0.0}, cases=5).filter(
+        (pl.col("system") == "A") | (pl.col("rater") == "bob")
+    )
+    with pytest.raises(MedjuryError, match="the rater 'ada' has no score of 'B' on 'accuracy'"):
+        read_scores(unrated)
+
+
+def test_bad_tables_are_refused_with_the_row() -> None:
+    with pytest.raises(MedjuryError, match="2 scores of 'A' on 'b0'"):
+        read_scores(pl.concat([by_hand(), by_hand().head(1)]))
+    with pytest.raises(MedjuryError, match="row 1: the score 'good' is not a number"):
+        read_scores(by_hand().with_columns(pl.lit("good").alias("score")))
+    with pytest.raises(MedjuryError, match="row 1: the score is not finite"):
+        read_scores(by_hand().with_columns(pl.lit(float("nan")).alias("score")))
+    with pytest.raises(MedjuryError, match="row 1: there is no system"):
+        read_scores(by_hand().with_columns(pl.lit(" ").alias("system")))
+    with pytest.raises(MedjuryError, match="only 'A'"):
+        read_scores(by_hand().filter(pl.col("system") == "A"))
+    with pytest.raises(MedjuryError, match="needs system, benchmark, score"):
+        read_scores(by_hand().drop("benchmark"))
+    with pytest.raises(MedjuryError, match="no column `system`"):
+        read_scores(
+            rating_table({"A": 0.0, "B": 0.0}, cases=3).filter(pl.col("system") == "A").drop("system")
+        )
+    with pytest.raises(MedjuryError, match="no rater 'eve'"):
+        read_scores(rating_table({"A": 0.0, "B": 0.0}, cases=3), raters=["eve"])
+
+
+def test_scales_far_apart_and_few_units_are_said() -> None:
+    apart = by_hand().with_columns(
+        pl.when(pl.col("benchmark") == "b0")
+        .then(pl.col("score") * 100)
+        .otherwise(pl.col("score"))
+        .alias("score")
+    )
+    warnings = rank(read_scores(apart), resamples=100).warnings
+    assert any("only 3 benchmarks to resample" in text for text in warnings)
+    assert any("rank by win_rate" in text for text in warnings)
+
+
+def test_the_same_seed_gives_the_same_ranking_in_any_order_of_rows() -> None:
+    table = benchmark_table(QUALITY)
+    shuffled = table.sample(fraction=1.0, shuffle=True, seed=3)
+    assert rank(read_scores(table), resamples=300).rows() == rank(read_scores(shuffled), resamples=300).rows()
+
+
+def test_rows_have_the_stable_names_and_json_has_no_nan() -> None:
+    ranking = rank(read_scores(by_hand()), resamples=100)
+    rows = json.loads(ranking.to_json())
+    wanted = {"win_rate", "win_rate_low", "win_rate_high", "win_sd", "macro_average", "macro_sd", "tie_group"}
+    assert all(wanted <= set(row) for row in rows)
+    assert ranking.frame().height == 3
+    single = rank(read_scores(by_hand().filter(pl.col("benchmark") == "b0")), resamples=100)
+    assert json.loads(single.to_json())[0]["win_sd"] is None
+    assert single.standings[0].win_rate.low is None
+
+
+def test_every_pair_is_compared() -> None:
+    ranking = rank(read_scores(benchmark_table(QUALITY)), resamples=500)
+    assert len(ranking.pairs) == 6
+    pair = next(each for each in ranking.pairs if {each.better, each.other} == {"middle", "worst"})
+    assert (
+        pair.better == "middle" and pair.separated and pair.difference.value == pytest.approx(0.2, abs=0.03)
+    )
+    with pytest.raises(MedjuryError, match="macro_average or win_rate"):
+        rank(read_scores(by_hand()), by="median")  # type: ignore[arg-type]
+
+
+def test_intervals_of_the_macro_average_cover() -> None:
+    """Thirty benchmarks drawn from a population with a known mean."""
+    covered = 0
+    for seed in range(150):
+        generator = np.random.default_rng(seed)
+        means = 0.5 + generator.normal(0, 0.1, (2, 30))
+        scores = Scores(("A", "B"), tuple(f"b{k}" for k in range(30)), (), means, (), (30, 30), (0, 0), ())
+        found = rank(scores, resamples=400, seed=seed).standing("A").macro_average
+        assert found.low is not None and found.high is not None
+        covered += found.low <= 0.5 <= found.high
+    assert 0.89 <= covered / 150 <= 0.985
