@@ -145,7 +145,19 @@ def test_scores_beyond_the_fitted_range_are_counted(tmp_path: Path) -> None:
     applied = apply_calibrations(
         rating_table(dimensions=("risk",), instrument=LABEL, seed=3), load_calibrations(tmp_path / "c.json")
     )
-    assert applied.counts["strict", "risk"].n_outside > 0
+    count = applied.counts["strict", "risk"].n_outside
+    assert count > 0
+    assert any(f"strict, risk: {count} scores lie beyond the range" in each for each in applied.warnings)
+
+
+def test_scores_off_the_scale_are_refused_with_the_row(file: Path) -> None:
+    frame = rating_table(dimensions=("risk",), instrument=LABEL)
+    row = frame.with_row_index().filter(pl.col("rater") == "strict")["index"][3]
+    wrong = frame.with_columns(score=pl.when(pl.int_range(pl.len()) == row).then(9.0).otherwise("score"))
+    with pytest.raises(
+        MedjuryError, match=f"1 scores lie off the scale 1 to 5 of 'risk', first in row {row + 1}"
+    ):
+        apply_calibrations(wrong, load_calibrations(file))
 
 
 def test_calibrations_that_fit_nothing_are_named(file: Path) -> None:

@@ -44,10 +44,11 @@ def apply_calibrations(
 ) -> CalibratedRatings:
     """Calibrate a table with a saved file. A case that taught a calibration gets the map fitted without it.
 
-    Another instrument, or another version of it, is refused; so is a score off the scale. A jury is formed
-    anew from the judges it was made of.
+    Another instrument, or another version of it, is refused; so is a score off the scale. A score on the scale
+    but beyond what the fit saw is calibrated, counted and warned of. A jury is formed anew from its judges.
     """
     usable, judged = _usable(ratings, saved, (), instrument)
+    _refuse_off_scale(ratings, usable)
     unused = tuple((each.judge, each.dimension) for each in saved if each not in usable)
     parts = {part.dimension: part for part in judged.dimensions}
     when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
@@ -65,7 +66,12 @@ def apply_calibrations(
         for judge, known in values.items():
             kind = next(each for each in usable if each.judge == judge)
             rows += _derived_rows(judged.instrument, kind, known, when)
-    return CalibratedRatings(tuple(rows), counts, unused, judged.warnings)
+    far = [
+        f"{judge}, {dimension}: {each.n_outside} scores lie beyond the range that the calibration was fitted on"
+        for (judge, dimension), each in counts.items()
+        if each.n_outside
+    ]
+    return CalibratedRatings(tuple(rows), counts, unused, (*judged.warnings, *far))
 
 
 def evaluate_calibrations(
@@ -125,6 +131,26 @@ def _usable(
     for each in usable:
         each.check(judge=each.judge, dimension=each.dimension, instrument=labels[each.dimension])
     return usable, judged
+
+
+def _refuse_off_scale(ratings: object, usable: Sequence[SavedCalibration]) -> None:
+    import polars as pl
+
+    frame = clean_rows(ratings)
+    for each in usable:
+        low, high = each.grades[0], each.grades[-1]
+        off = frame.filter(
+            (pl.col("dimension") == each.dimension)
+            & pl.col("rater").is_in(list(each.members))
+            & ~pl.col("score").is_between(low - 1e-9, high + 1e-9)
+        )
+        if off.height:
+            first = off.row(0, named=True)
+            raise MedjuryError(
+                f"{off.height} scores lie off the scale {low:g} to {high:g} of {each.dimension!r}, first in row "
+                f"{first['row']}: {first['rater']} gave {first['score']:g}. Correct them, or leave the score empty "
+                "and the status `unscored`."
+            )
 
 
 def _rows(

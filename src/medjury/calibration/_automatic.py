@@ -31,8 +31,9 @@ REFER, PASS, FAIL = "refer", "pass", "fail"
 class AutomaticDecisions:
     """`decisions` has "pass", "fail" or "refer" for every item ("" where the jury gave no score). `cut` is
     how probable the decided side must be, None where no rule passed the test. `error` counts wrong
-    decisions among the tested cases, one item per case; `guarantee` says in words what is promised and what
-    is not."""
+    decisions among the tested cases, one item per case; `missed` is the share of the tested cases below the
+    threshold that were passed, which a low overall error hides where such cases are rare; `share` leaves out
+    the cases that taught the rule. `guarantee` says in words what is promised and what is not."""
 
     decisions: NDArray[np.str_]
     share: Estimate
