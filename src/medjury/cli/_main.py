@@ -30,6 +30,8 @@ COMMANDS = {
     "impact": "which clinically loaded things changed between what was said and what was recognised",
     "align": "align what was said with what was recognised, turn by turn",
     "transcripts": "from two transcripts to a finished study of clinical impact",
+    "report": "write a run's report: may this jury be trusted, for what, and how do we know",
+    "compare": "what changed between two runs, with paired intervals",
     "verify": "check a run folder against its manifest and its audit log",
 }
 

@@ -1,5 +1,8 @@
-"""The report: one self-contained HTML page about a run, readable without network and without script."""
+"""The report: one self-contained HTML page about a run that says first whether its jury may be trusted."""
 
+from medjury.report._checks import Check
 from medjury.report._page import write_page
+from medjury.report._pdf import write_pdf
+from medjury.report._rules import GateRules, ReportSettings
 
-__all__ = ["write_page"]
+__all__ = ["Check", "GateRules", "ReportSettings", "write_page", "write_pdf"]

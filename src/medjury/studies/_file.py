@@ -6,6 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from medjury.report import GateRules, ReportSettings
+
+_RULES, _SHOWN = GateRules(), ReportSettings()
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
 
 
@@ -78,6 +81,33 @@ class BudgetPart(_Part):
     calls: int | None = Field(default=None, ge=1)
 
 
+class GatePart(_Part):
+    """What must be shown before the jury may be trusted: see docs/report.md. State it before the run."""
+
+    minimum_cases: int = Field(default=_RULES.minimum_cases, ge=1)
+    minimum_clinicians: int = Field(default=_RULES.minimum_clinicians, ge=1)
+    statistic: Literal["kappa_quadratic", "icc_2_1", "spearman"] = "kappa_quadratic"
+    floor: float = Field(default=_RULES.floor, ge=-1, le=1)
+    margin: float = Field(default=_RULES.margin, gt=0, le=2)
+    severe_limit: float = Field(default=_RULES.severe_limit, ge=0, le=1)
+    danger: float = Field(default=_RULES.danger, ge=0, lt=1)
+    gap: float = Field(default=_RULES.gap, gt=0, le=1)
+    coverage: float = Field(default=_RULES.coverage, ge=0, le=1)
+    severe_dimensions: list[str] | None = None
+    development_cases: list[str] | str = []
+
+
+class ReportPart(_Part):
+    """What the report shows: see docs/report.md."""
+
+    clinician_cost_per_hour: float | None = Field(default=None, ge=0)
+    clinician_minutes_per_case: float | None = Field(default=None, gt=0)
+    cases_shown: int = Field(default=_SHOWN.cases_shown, ge=0, le=500)
+    hide_texts: bool = False
+    resamples: int = Field(default=_SHOWN.resamples, ge=200, le=100_000)
+    seed: int = 0
+
+
 class StudyFile(_Part):
     """The whole file."""
 
@@ -96,6 +126,8 @@ class StudyFile(_Part):
     budget: BudgetPart = BudgetPart()
     max_unscored: float = Field(default=0.05, ge=0, le=1)
     examples: bool = False
+    gate: GatePart = GatePart()
+    report: ReportPart = ReportPart()
 
     @field_validator("cases", "humans", mode="before")
     @classmethod

@@ -14,14 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from medjury import __version__
+from medjury.instruments import Instrument
 from medjury.judging import PROMPT_VERSION
 from medjury.ratings import RatingCount
+from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
 from medjury.studies._plan import Plan
 from medjury.studies._study import Study
 
 FORMAT = 1
-_PACKAGES = ("aiohttp", "polars", "sqlalchemy", "xllamacpp", "anthropic", "google-genai")
+_PACKAGES = (
+    "aiohttp", "polars", "sqlalchemy", "xllamacpp", "anthropic", "google-genai", "numpy", "scipy", "matplotlib",
+)  # fmt: skip
 
 
 def run_name(study: Study, plan: Plan, humans: Humans | None = None) -> str:
@@ -57,6 +61,7 @@ def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str)
             "name": instrument.name,
             "version": instrument.version,
             "fingerprint": instrument.fingerprint(),
+            "dimensions": _dimensions(instrument),
         },
         "humans": None if humans is None else humans.summary,
         "prompt_version": PROMPT_VERSION,
@@ -78,6 +83,8 @@ def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str)
             "quorum": study.jury.quorum,
             "repeats": study.jury.repeats,
         },
+        "gate": stated_gate(study),
+        "report": study.settings.report.model_dump(),
         "allow_hosts": list(study.settings.allow_hosts),
         "redacted": bool(study.settings.redact),
         "prices": {"as_of": prices_as_of, "currency": plan.currency},
@@ -126,6 +133,34 @@ def file_hash(path: Path) -> str:
 
 def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _dimensions(instrument: Instrument) -> list[dict[str, Any]]:
+    """Scales and directions, so that a report needs no instrument file; `derived` follow from the others."""
+    own = {each.name: each for each in instrument.dimensions}
+    found: list[dict[str, Any]] = [
+        {
+            "name": each.name,
+            "label": each.label,
+            "grades": list(each.values),
+            "higher_is_better": each.higher_is_better,
+        }
+        for each in instrument.dimensions
+    ]
+    found += [
+        {
+            "name": each.name,
+            "label": each.label or each.name,
+            "grades": list(own[each.of].values),
+            "higher_is_better": not own[each.of].higher_is_better,
+            "derived": True,
+        }
+        for each in instrument.reversed
+    ]
+    return found + [
+        {"name": each.name, "label": each.label or each.name, "derived": True}
+        for each in instrument.composites
+    ]
 
 
 def _versions() -> dict[str, str]:

@@ -1,0 +1,66 @@
+"""The whole page: the verdict first, then every section that has something to say."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from medjury.report._evidence import Evidence
+from medjury.report._exhibits import Exhibits
+from medjury.report._gate import judge_gate
+from medjury.report._html import Html, element, text
+from medjury.report._material import Material, Section, SectionMaker
+from medjury.report._numbers import compute
+from medjury.report._sections import agreement, cases, coverage, distributions, methods, study, verdict
+
+SECTIONS: tuple[SectionMaker, ...] = (
+    verdict.section,
+    study.section,
+    coverage.section,
+    distributions.section,
+    agreement.section,
+    cases.section,
+    methods.section,
+)
+# Whatever a note may hold, the page loads nothing and talks to nobody.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
+    "form-action 'none'"
+)
+
+
+def compose(evidence: Evidence, exhibits: Exhibits) -> str:
+    """The page as text; `exhibits` collects its figures and tables."""
+    numbers = compute(evidence)
+    material = Material(evidence, numbers, judge_gate(evidence, numbers), exhibits)
+    sections = [section for make in SECTIONS if (section := make(material)) is not None]
+    study_name, instrument = str(evidence.manifest.get("study", "")), evidence.manifest.get("instrument", {})
+    subtitle = (
+        f"{evidence.manifest.get('cases', 0):,} answers · instrument {instrument.get('name', 'not known')} "
+        f"{instrument.get('version', '')} · {len(evidence.judges)} judge(s) · {len(evidence.clinicians)} "
+        "clinician(s) · "
+        f"run finished {evidence.manifest.get('finished_at', 'never')}"
+    )
+    links = [element("li", element("a", each.title, href=f"#{each.id}")) for each in sections]
+    head = (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{text(_POLICY)}">'
+        f"<title>{text(f'Medjury: {study_name}')}</title><style>{_own('page.css')}</style></head>"
+    )
+    first, rest = sections[0], sections[1:]
+    main = (
+        element("header", element("h1", study_name), element("p", subtitle, class_="soft"))
+        + _whole(first)
+        + element("nav", element("ul", *links[1:]), aria_label="Sections of this report")
+        + "".join(_whole(each) for each in rest)
+    )
+    return f"{head}<body>{element('main', Html(main))}<script>{_own('sort.js')}</script></body></html>\n"
+
+
+def _whole(section: Section) -> Html:
+    return element("section", element("h2", section.title, id=f"{section.id}-title"), section.body, id=section.id,
+                   aria_labelledby=f"{section.id}-title")  # fmt: skip
+
+
+def _own(name: str) -> str:
+    return files("medjury.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,123 @@
+"""HTML from values: everything is escaped unless it is already HTML, so that no note can become markup."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+
+from medjury.agreement import Estimate
+
+# Control characters mean nothing in HTML, and browsers disagree on them.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+NOTHING = "–"
+
+
+class Html(str):
+    """Text that is markup already. HTML and HTML make HTML; with anything else it is text, to be escaped."""
+
+    __slots__ = ()
+
+    def __add__(self, other: str) -> str:
+        made = str.__add__(self, other)
+        return Html(made) if isinstance(other, Html) else made
+
+
+Cell = str | float | int | Estimate | None
+
+
+def text(value: object) -> Html:
+    """Any value as escaped text; HTML stays as it is."""
+    if isinstance(value, Html):
+        return value
+    return Html(html.escape(_CONTROL.sub("\ufffd", str(value)), quote=True))
+
+
+def joined(parts: Iterable[object]) -> Html:
+    return Html("".join(text(part) for part in parts))
+
+
+def element(name: str, *content: object, **attributes: object) -> Html:
+    """`<name attribute="value">content</name>`; an attribute's trailing underscore falls away (`class_`)."""
+    shown = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{text(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Html(f"<{name}{shown}>{joined(content)}</{name}>")
+
+
+def paragraph(*content: object, class_: str | None = None) -> Html:
+    return element("p", *content, class_=class_)
+
+
+def bullets(lines: Iterable[object]) -> Html:
+    made = [element("li", line) for line in lines]
+    return element("ul", *made) if made else Html("")
+
+
+def shown(value: Cell, digits: int = 2) -> str:
+    """A value as a reader wants it: thousands apart, estimates with their interval, nothing as a dash."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, Estimate):
+        if value.value is None:
+            return f"not defined: {value.reason}"
+        number = f"{_number(value.value, digits)}"
+        if value.low is None and value.high is None:
+            return number
+        ends = (NOTHING if end is None else _number(end, digits) for end in (value.low, value.high))
+        return f"{number} ({' to '.join(ends)})"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return _number(value, digits)
+    return value
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    return NOTHING if share is None else f"{100 * share:.{digits}f} %"
+
+
+def table_html(
+    head: Sequence[str], rows: Sequence[Sequence[Cell]], *, caption: str, digits: int = 2, sort: bool = True
+) -> Html:
+    """A table whose first column names the row; numbers stand on the right and sort as numbers."""
+    numeric = [_is_numeric([row[place] for row in rows]) for place in range(len(head))]
+    titles = joined(
+        element("th", title, scope="col", class_="number" if right else None)
+        for title, right in zip(head, numeric, strict=True)
+    )
+    body = joined(_row(row, numeric, digits) for row in rows)
+    table = element(
+        "table",
+        element("caption", caption),
+        element("thead", element("tr", titles)),
+        element("tbody", body),
+        class_="sortable" if sort and len(rows) > 2 else None,
+    )
+    return element("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
+
+
+def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: int) -> Html:
+    cells = []
+    for place, (value, right) in enumerate(zip(row, numeric, strict=True)):
+        number = value.value if isinstance(value, Estimate) else value
+        key = f"{number:.6g}" if right and isinstance(number, int | float) else None
+        name, scope = ("th", "row") if place == 0 else ("td", None)
+        content = value if isinstance(value, Html) else shown(value, digits)
+        cells.append(element(name, content, scope=scope, class_="number" if right else None, data_value=key))
+    return element("tr", *cells)
+
+
+def _is_numeric(values: Sequence[Cell]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int | float | Estimate) for value in known)
+
+
+def _number(value: float, digits: int) -> str:
+    rounded = f"{value:,.{digits}f}"
+    # −0.00 is zero, and a minus sign is no hyphen.
+    return rounded.lstrip("-") if float(rounded.replace(",", "")) == 0 else rounded.replace("-", "−")

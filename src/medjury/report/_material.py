@@ -1,0 +1,81 @@
+"""What a section gets and what it gives: one file per section, each a function from material to HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from medjury.report._evidence import Evidence, Measured
+from medjury.report._exhibits import Exhibits
+from medjury.report._gate import Verdict
+from medjury.report._html import Html
+from medjury.report._numbers import Numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# More panels than this make no readable figure; the tables beside it have every dimension.
+PANELS = 12
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page with a heading of its own."""
+
+    id: str
+    title: str
+    body: Html
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """The evidence, its numbers and the verdicts; figures and tables are made through `exhibits`."""
+
+    evidence: Evidence
+    numbers: Mapping[str, Numbers]
+    verdicts: tuple[Verdict, ...]
+    exhibits: Exhibits
+
+    @property
+    def compared(self) -> tuple[Measured, ...]:
+        """The dimensions on which the jury can be compared with clinicians."""
+        return tuple(each for each in self.evidence.dimensions if self.numbers[each.name].pairs)
+
+
+SectionMaker = Callable[[Material], Section | None]
+
+
+def panels(
+    figure: Figure, things: Sequence[Thing], columns: int, draw: Callable[[Axes, Thing], None]
+) -> None:
+    """Small multiples: one set of axes for each thing, row by row."""
+    columns = min(columns, len(things))
+    rows = -(-len(things) // columns)
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for place, one in enumerate(axes.flat):
+        if place < len(things):
+            draw(one, things[place])
+        else:
+            one.set_axis_off()
+
+
+def height(things: int, columns: int, each: float, extra: float = 0.3) -> float:
+    """Inches of a figure of small multiples."""
+    return extra + each * -(-things // min(columns, max(things, 1)))
+
+
+def only_some(shown: int, all_of_them: int, where: str) -> str:
+    """A sentence where a figure shows a part."""
+    return (
+        f" The first {shown} of {all_of_them} dimensions; the others are in {where}."
+        if shown < all_of_them
+        else ""
+    )
+
+
+def short(name: str, most: int = 22) -> str:
+    """A name that fits beside an axis."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -1,0 +1,138 @@
+"""The first screen: may we trust this jury, for what, and how do we know?"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from medjury.report._gate import MEANING, Verdict, Word, agreement_of
+from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
+from medjury.report._material import Material, Section
+
+_ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
+_REASONS = 6
+
+
+def section(material: Material) -> Section:
+    verdicts = material.verdicts
+    head = _banner(material)
+    rows = [
+        (verdict.label, _badge(verdict.word), verdict.reasons[0] if verdict.reasons else "Every rule is met.")
+        for verdict in verdicts
+    ]
+    table = material.exhibits.table(
+        "verdicts",
+        ("dimension", "verdict", "the main reason"),
+        rows,
+        caption="The gate, dimension by dimension",
+    )
+    details = joined(_rules(material, verdict) for verdict in verdicts)
+    return Section(
+        "verdict",
+        "May we trust this jury?",
+        Html(head + table + element("h3", "Every rule, with its numbers") + details),
+    )
+
+
+def _line(material: Material, verdict: Verdict) -> tuple[Cell, ...]:
+    numbers = material.numbers[verdict.dimension]
+    _, jury, beside = agreement_of(material.evidence, numbers)
+    errors = numbers.severe.get(material.evidence.jury)
+    return (
+        verdict.label,
+        _badge(verdict.word),
+        numbers.cases,
+        jury,
+        None if beside is None else beside.human_human,
+        None if errors is None else f"{errors.errors:,} of {errors.dangerous:,}",
+        verdict.reasons[0] if verdict.reasons else "Every rule is met.",
+    )
+
+
+def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:
+    """The worst word, and the words in a line: a jury is as good as the dimension it is used for."""
+    counted: Counter[Word] = Counter(verdict.word for verdict in verdicts)
+    worst: Word = next((word for word in _ORDER if counted[word]), "INCOMPLETE")
+    if len(counted) < 2:
+        return worst, worst
+    parts = [
+        f"{word} for {', '.join(verdict.label for verdict in verdicts if verdict.word == word)}"
+        for word in reversed(_ORDER)
+        if counted[word]
+    ]
+    return worst, "; ".join(parts)
+
+
+def _banner(material: Material) -> Html:
+    worst, line = headline(material.verdicts)
+    reasons: dict[str, list[str]] = {}
+    for verdict in material.verdicts:
+        for reason in verdict.reasons:
+            reasons.setdefault(reason, []).append(verdict.label)
+    lines = list(_about_the_models(material))
+    several = len(material.verdicts) > 1
+    for reason, labels in reasons.items():
+        everywhere = len(labels) == len(material.verdicts)
+        lines.append(reason if everywhere or not several else f"{', '.join(labels)}: {reason}")
+    more = len(lines) - _REASONS
+    kept = lines[:_REASONS] + ([f"and {more} more reasons, below."] if more > 0 else [])
+    meaning = joined(
+        paragraph(element("strong", word), ": ", MEANING[word]) if several else paragraph(MEANING[word])
+        for word in dict.fromkeys(verdict.word for verdict in material.verdicts)
+    )
+    if not material.verdicts:
+        why = str(material.evidence.manifest.get("why") or "the run is not finished")
+        meaning = joined(
+            [paragraph("There are no ratings to judge by: ", why, "."), paragraph(MEANING[worst])]
+        )
+    return element(
+        "div",
+        element("p", line, class_="word"),
+        meaning,
+        bullets(kept),
+        class_=f"verdict {_class(worst)}",
+    )
+
+
+def _about_the_models(material: Material) -> list[str]:
+    models = [
+        model for judge in material.evidence.manifest.get("judges", ()) for model in judge.get("models", ())
+    ]
+    if any(model.get("kind") == "embedded" for model in models):
+        return [
+            "A judge of this jury is the embedded model, which is there so that everything runs offline "
+            "on a real "
+            "model. It is far too small to judge clinical text: its scores must not inform any decision."
+        ]
+    return []
+
+
+def _rules(material: Material, verdict: Verdict) -> Html:
+    rows = [
+        (rule.name, rule.asked, rule.found, rule.state, "yes" if rule.essential else "no")
+        for rule in verdict.rules
+    ]
+    table = material.exhibits.table(
+        f"gate-{_slug(material, verdict)}",
+        ("rule", "what is asked", "what was found", "state", "needed even beside a clinician"),
+        rows,
+        caption=f"{verdict.label}: the rules of the gate",
+    )
+    summary = element("summary", f"{verdict.label}: ", _badge(verdict.word))
+    return element("details", summary, table, open="" if len(material.verdicts) == 1 else None)
+
+
+def _slug(material: Material, verdict: Verdict) -> str:
+    """A file name: dimensions may be called anything."""
+    number = material.verdicts.index(verdict) + 1
+    kept = "".join(
+        sign if sign.isascii() and (sign.isalnum() or sign in "-_") else "-" for sign in verdict.dimension
+    )
+    return f"{number:02d}-{kept[:40]}"
+
+
+def _badge(word: Word) -> Html:
+    return element("span", word, class_=f"badge {_class(word)}")
+
+
+def _class(word: Word) -> str:
+    return word.lower().replace(" ", "-")

@@ -1,0 +1,30 @@
+// Sorts a table by the column whose title is pressed; without script the tables are as complete, only fixed.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const titles = [...table.tHead.rows[0].cells];
+  titles.forEach((title, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...title.childNodes);
+    title.append(button);
+    button.addEventListener("click", () => {
+      const rising = title.getAttribute("aria-sort") !== "ascending";
+      titles.forEach((each) => each.removeAttribute("aria-sort"));
+      title.setAttribute("aria-sort", rising ? "ascending" : "descending");
+      const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
+      const rows = [...table.tBodies[0].rows];
+      rows.sort((a, b) => {
+        const [one, two] = [value(a), value(b)];
+        const [first, second] = [Number(one), Number(two)];
+        const both = one !== "" && two !== "" && !Number.isNaN(first) && !Number.isNaN(second);
+        const order = both ? first - second : one.localeCompare(two, undefined, { numeric: true });
+        return rising ? order : -order;
+      });
+      table.tBodies[0].append(...rows);
+    });
+  });
+}
+// Paper cannot be unfolded: open everything before printing, and fold it again afterwards.
+const folded = () => document.querySelectorAll("details:not([open])");
+addEventListener("beforeprint", () => folded().forEach((each) => { each.open = true; each.dataset.folded = ""; }));
+addEventListener("afterprint", () =>
+  document.querySelectorAll("details[data-folded]").forEach((each) => { each.open = false; delete each.dataset.folded; }));

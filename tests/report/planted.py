@@ -1,0 +1,202 @@
+"""Run folders with known truth: the errors of clinicians and judges are planted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from medjury.instruments import load_instrument
+from medjury.ratings import write_ratings
+from medjury.report import GateRules
+
+DIMENSIONS = ("accuracy", "completeness", "clarity")
+
+
+def planted_frame(
+    *,
+    cases: int = 120,
+    systems: Sequence[str] = ("",),
+    dimensions: Sequence[str] = DIMENSIONS,
+    clinicians: Mapping[str, float] | None = None,
+    judges: Mapping[str, float] | None = None,
+    rated_cases: int | None = None,
+    repeats: int = 1,
+    unscored: float = 0.0,
+    explanation: str = "because of the notes",
+    grades: tuple[int, int] = (1, 5),
+    seed: int = 7,
+) -> pl.DataFrame:
+    """Ratings of raters whose names carry the standard deviation of their error; the jury is the judges' mean."""
+    draw = np.random.default_rng(seed)
+    clinicians = {"clinician-1": 0.5, "clinician-2": 0.5} if clinicians is None else clinicians
+    judges = {"judge-a": 0.5, "judge-b": 0.6, "judge-c": 0.7} if judges is None else judges
+    rated = cases if rated_cases is None else rated_cases
+    low, high = grades
+    parts = []
+    items = np.repeat([f"case-{number:04d}" for number in range(cases)], len(systems))
+    place = np.repeat(np.arange(cases), len(systems))
+    system = np.tile(list(systems), cases)
+    quality = (
+        np.tile(np.linspace(-0.6, 0.6, len(systems)), cases) if len(systems) > 1 else np.zeros(len(items))
+    )
+    for dimension in dimensions:
+        truth = draw.uniform(low, high, len(items)) + quality
+        votes = []
+        for kind, raters in (("clinician", clinicians), ("judge", judges)):
+            for rater, spread in raters.items():
+                for repeat in range(repeats if kind == "judge" else 1):
+                    noise = draw.normal(0, spread, len(items))
+                    score = np.clip(np.floor(truth + noise + 0.5), low, high)
+                    lost = (draw.random(len(items)) < unscored) & (kind == "judge")
+                    keep = place < rated if kind == "clinician" else np.ones(len(items), dtype=bool)
+                    if kind == "judge":
+                        votes.append(np.where(lost, np.nan, score))
+                    parts.append(
+                        _rows(items, system, rater, kind, dimension, repeat, score, lost, explanation).filter(
+                            pl.Series(keep)
+                        )
+                    )
+        if votes:
+            table = np.column_stack(votes)
+            known = (~np.isnan(table)).sum(axis=1)
+            enough = known * 2 > table.shape[1]
+            mean = np.nansum(table, axis=1) / np.maximum(known, 1)
+            jury = _rows(items, system, "jury", "jury", dimension, 0, mean, ~enough, "scores of the judges")
+            parts.append(
+                jury.with_columns(
+                    pl.when(pl.col("status") == "unscored").then(pl.lit("no_quorum")).alias("reason")
+                )
+            )
+    return pl.concat(parts)
+
+
+def _rows(
+    items: Any,
+    system: Any,
+    rater: str,
+    kind: str,
+    dimension: str,
+    repeat: int,
+    score: Any,
+    lost: Any,
+    why: str,
+) -> pl.DataFrame:
+    judged = kind == "judge"
+    return pl.DataFrame(
+        {
+            "item": items,
+            "system": system,
+            "rater": [rater] * len(items),
+            "rater_kind": [kind] * len(items),
+            "instrument": ["note_quality@1"] * len(items),
+            "dimension": [dimension] * len(items),
+            "repeat": [repeat] * len(items),
+            "score": score,
+        }
+    ).with_columns(
+        pl.when(pl.Series(lost)).then(None).otherwise(pl.col("score")).alias("score"),
+        pl.when(pl.Series(lost)).then(pl.lit("unscored")).otherwise(pl.lit("scored")).alias("status"),
+        pl.when(pl.Series(lost)).then(pl.lit("parse")).otherwise(None).alias("reason"),
+        pl.lit(why).alias("explanation"),
+        pl.lit(0.5 if judged else 40.0 if kind == "clinician" else None, dtype=pl.Float64).alias("seconds"),
+        pl.lit(400 if judged else None, dtype=pl.Int64).alias("tokens_in"),
+        pl.lit(40 if judged else None, dtype=pl.Int64).alias("tokens_out"),
+        pl.lit(0.0004 if judged else None, dtype=pl.Float64).alias("cost"),
+        pl.lit("2026-01-01T00:00:00.000+00:00").alias("created_at"),
+        pl.lit("key").alias("key"),
+    )  # fmt: skip
+
+
+def write_run(folder: Path, ratings: pl.DataFrame, **changes: Any) -> Path:
+    """A finished run folder of these ratings; `changes` replace parts of its manifest (None takes one out)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_ratings(ratings, folder / "ratings.parquet")
+    write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
+    judges = ratings.filter(pl.col("rater_kind") == "judge")
+    counts = dict(judges.group_by("status").len().iter_rows())
+    instrument = load_instrument("note_quality")
+    manifest: dict[str, Any] = {
+        "format": 1,
+        "study": "planted study",
+        "run": "planted study@0123456789ab",
+        "status": "complete",
+        "why": "",
+        "medjury": "0.1.0",
+        "python": "3.13",
+        "machine": "test",
+        "packages": {"polars": "1"},
+        "started_at": "2026-01-01T00:00:00+00:00",
+        "finished_at": "2026-01-01T01:00:00+00:00",
+        "study_file_hash": "ab" * 32,
+        "data_hash": "cd" * 32,
+        "cases": ratings.select("item", "system").n_unique(),
+        "cases_skipped": 0,
+        "cases_lacking_input": {},
+        "systems": dict(ratings.group_by("system").agg(pl.col("item").n_unique()).sort("system").iter_rows()),
+        "instrument": {
+            "name": instrument.name,
+            "version": instrument.version,
+            "fingerprint": instrument.fingerprint(),
+            "dimensions": [
+                {
+                    "name": name,
+                    "label": name.capitalize(),
+                    "grades": [1, 2, 3, 4, 5],
+                    "higher_is_better": True,
+                }
+                for name in ratings["dimension"].unique(maintain_order=True)
+            ],
+        },
+        "prompt_version": "1",
+        "judges": [
+            {
+                "name": name,
+                "models": [
+                    {"kind": "openai", "name": name, "vendor": "example", "host": "127.0.0.1", "model": "m"}
+                ],
+                "settings_hash": "ef" * 32,
+                "temperature": 0.0,
+                "seed": 0,
+            }
+            for name in judges["rater"].unique(maintain_order=True)
+        ],
+        "jury": {"name": "jury", "rule": "mean", "quorum": None, "repeats": int(ratings["repeat"].max()) + 1},
+        "allow_hosts": [],
+        "redacted": False,
+        "prices": {"as_of": "2026-01-01", "currency": "USD"},
+        "planned": {},
+        "humans": {"illustrative": False},
+        "gate": {**asdict(GateRules()), "stated_at": "2025-12-31T23:00:00+00:00"},
+        "coverage": {
+            "ratings": judges.height,
+            "scored": counts.get("scored", 0),
+            "not_applicable": counts.get("not_applicable", 0),
+            "unscored": counts.get("unscored", 0),
+            "unscored_by_reason": dict(
+                judges.filter(pl.col("status") == "unscored").group_by("reason").len().iter_rows()
+            ),
+        },
+        "units": {"planned": judges.height, "done": judges.height},
+        "calls": judges.height,
+        "cost": float(judges["cost"].sum()),
+    }
+    manifest |= changes
+    manifest = {name: value for name, value in manifest.items() if value is not None}
+    manifest["files"] = {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        for name in ("ratings.parquet", "ratings.csv")
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
+    return folder
+
+
+def rules(**changes: Any) -> dict[str, Any]:
+    """The default rules as a manifest holds them, some changed."""
+    return {**asdict(replace(GateRules(), **changes)), "stated_at": "2025-12-31T23:00:00+00:00"}
