@@ -46,7 +46,7 @@ def test_check_says_what_an_endpoint_can_do(
 @pytest.mark.parametrize(
     ("behaviour", "words"),
     [
-        ("401", "Check the key"),
+        ("401", "No key was sent"),
         ("html", "not JSON"),
         ("ok:I would say winter.", "does not follow the schema"),
         ("length", "ended with 'length'"),

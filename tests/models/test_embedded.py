@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -22,12 +21,10 @@ OTHER = (
 )
 
 
-@pytest.fixture
-async def model() -> AsyncIterator[EmbeddedModel]:
+@pytest.fixture(scope="module")
+def model() -> EmbeddedModel:
     assert weights_file().exists(), "the weights are missing; run `medjury models pull`"
-    made = EmbeddedModel(name="juror")
-    yield made
-    await made.close()
+    return EmbeddedModel(name="juror")
 
 
 async def test_it_follows_the_schema(model: EmbeddedModel) -> None:
