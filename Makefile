@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test check bench lock clean
+.PHONY: help install demo test browser check bench lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -22,8 +23,13 @@ $(INSTALLED): requirements/develop.txt pyproject.toml
 demo: install ## judge a dozen synthetic discharge summaries on this machine, no network
 	$(BIN)/medjury demo
 
-test: install ## run every test
+test: install browser ## run every test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Tests look at pages in a real browser; PostgreSQL comes with the requirements.
+browser:
+	@command -v chromium >/dev/null || { $(AS_ROOT) apt-get update -qq && \
+	  $(AS_ROOT) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
 
 check: install ## lint, format and strict types
 	$(BIN)/ruff check .
@@ -33,8 +39,11 @@ check: install ## lint, format and strict types
 bench: install ## measure speed beside the peers, as ratios
 	$(BIN)/python -m benchmarks
 
+# `neural` stays out: it brings torch, which weighs gigabytes; its tests say so where it is absent.
+EXTRAS := local speed stats text report postgres anthropic google redact
+
 lock: ## renew the pinned requirements (needs uv)
-	uv pip compile pyproject.toml --all-extras --group test --group check --group bench --group build \
+	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group build \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/develop.txt
 
