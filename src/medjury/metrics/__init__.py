@@ -13,6 +13,7 @@ from medjury.metrics._impact_model import (
     shipped_model,
 )
 from medjury.metrics._meta_evaluation import MetricEvaluation, meta_evaluate
+from medjury.metrics._pairs import labels_of, read_pairs, write_pairs
 from medjury.metrics._score import score
 from medjury.metrics._scores import Scores
 
@@ -33,9 +34,12 @@ __all__ = [
     "impact",
     "impact_features",
     "kernels_in_use",
+    "labels_of",
     "meta_evaluate",
     "metric_named",
     "read_impact_model",
+    "read_pairs",
     "score",
     "shipped_model",
+    "write_pairs",
 ]

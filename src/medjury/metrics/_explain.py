@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medjury.metrics._differences import Difference
+from medjury.metrics._differences import DENIABLE, Difference
 from medjury.metrics._lexicons import Lexicons
 from medjury.metrics._reading import Reading, origins_of
 
@@ -49,13 +49,14 @@ def explain(
     for each in sorted(differences, key=lambda one: (not one.loaded, one.category == "content")):
         if each.kind == "lost":
             start, stop = each.said
-            if each.denied_from >= 0 and start - each.denied_from <= QUOTED_WITH:
+            denied = each.denied and each.category in DENIABLE
+            if denied and start - each.denied_from <= QUOTED_WITH:
                 start = each.denied_from
             first, last = _place(links, start, stop, len(heard.words))
             said_words = quote(said, said_from, start, stop)
             heard_words = quote(heard, heard_from, first, last)
             what = LABELS[each.category]
-            what = f"denial of a {what}" if each.denied else what
+            what = f"denial of a {what}" if denied else what
             changed = any(
                 other.kind == "added" and other.category == each.category and first <= other.heard[0] < last
                 for other in differences

@@ -16,7 +16,7 @@ from medjury.errors import MedjuryError
 from medjury.metrics._counts import Kernels, count, links
 from medjury.metrics._differences import Comparison, compare
 from medjury.metrics._explain import explain
-from medjury.metrics._impact_model import ImpactModel, shipped_model
+from medjury.metrics._impact_model import MODEL_FEATURES, ImpactModel, shipped_model
 from medjury.metrics._lexical import FORMULAS
 from medjury.metrics._lexicons import Lexicons, lexicons
 from medjury.metrics._reading import UNKNOWN, Reading, read, read_question
@@ -89,7 +89,7 @@ def impact_features(
 ) -> Floats:
     """What the model sees: one row per pair, in the order of MODEL_FEATURES."""
     parts = [part.features for part in _slices(references, hypotheses, questions, lexicons(), kernels)]
-    return np.concatenate(parts) if parts else np.zeros((0, 0))
+    return np.concatenate(parts) if parts else np.zeros((0, len(MODEL_FEATURES)))
 
 
 def _slices(
@@ -125,7 +125,7 @@ def _read_slice(
     )
     lost = 1.0 - FORMULAS["chrf"].read(counts)
     different = np.array([bool(each.differences) for each in comparisons])
-    features = np.empty((len(said), len(comparisons[0].features) + 1))
+    features = np.empty((len(said), len(MODEL_FEATURES)))
     features[:, :-1] = [each.features for each in comparisons]
     features[:, -1] = np.where(different, lost, 0.0)
     return _Read(said, heard, comparisons, features, [not (text or "").strip() for text in references])

@@ -20,12 +20,12 @@ from medjury.errors import MedjuryError
 from medjury.metrics._ordinal import Ordinal, fit_ordinal
 
 FORMAT = "medjury impact model 1"
-# What each feature is worth before any data, on the logit scale: a lost symptom or drug, a denial turned round
-# or an answer that is gone counts twice as much as a lost word; a denial that only echoes the question, or a
-# changed "quite" or "often", half; how much of the characters is lost counts nothing by itself.
+# What each feature is worth before any data, on the logit scale: a symptom or drug lost or invented, a denial
+# turned round or an answer that is gone counts twice as much as a lost word; a denial that only echoes the
+# question, or a changed "quite" or "often", half; how much of the characters is lost counts nothing by itself.
 PRIOR = {
     "loaded_lost": 2.0,
-    "loaded_added": 1.0,
+    "loaded_added": 2.0,
     "echo_lost": 0.5,
     "qualifier_changed": 0.5,
     "content_changed": 1.0,

@@ -119,7 +119,7 @@ def read(text: str, lists: Lexicons) -> Reading:
                 stop, category = _concept(words, place, kind, lists)
         elif not kind and len(word) >= SHORTEST_DRUG and word.endswith(lists.drug_endings):
             stop, category = place + 1, "drug"
-        elif word == SIDE:
+        if stop == place and word == SIDE:
             stop, category = _side(words, place, lists)
         if stop > place:
             phrase = words[place:stop]

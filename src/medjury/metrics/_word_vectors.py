@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from medjury.metrics._neural import Loaded, batches
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.float64]
 Pooling = Literal["mean", "cls", "pooler"]
 
 
@@ -47,8 +47,8 @@ def word_vectors(loaded: Loaded, texts: Sequence[Sequence[str]], layer: int | No
         owners = [encoded.word_ids(row) for row in range(len(chosen))]
         hidden = _run(loaded, encoded.to(loaded.device), layer)
         for row, index in enumerate(indices):
-            vectors = np.zeros((len(chosen[row]), hidden.shape[-1]), dtype=np.float32)
-            counts = np.zeros(len(chosen[row]), dtype=np.float32)
+            vectors = np.zeros((len(chosen[row]), hidden.shape[-1]), dtype=np.float64)
+            counts = np.zeros(len(chosen[row]), dtype=np.float64)
             for token, owner in enumerate(owners[row]):
                 if owner is not None:
                     vectors[owner] += hidden[row][token]
@@ -75,7 +75,7 @@ def sentence_vectors(loaded: Loaded, texts: Sequence[str], pooling: Pooling) -> 
                 pooled = (output.last_hidden_state * mask).sum(1) / mask.sum(1).clamp(min=1e-9)
         for row, vector in zip(indices, pooled.float().cpu().numpy(), strict=True):
             found[row] = vector
-    return unit(np.stack(found)) if found else np.zeros((0, 0), dtype=np.float32)
+    return unit(np.stack(found)) if found else np.zeros((0, 0), dtype=np.float64)
 
 
 def pooling_of(model: str | Path) -> Pooling:
@@ -89,7 +89,7 @@ def pooling_of(model: str | Path) -> Pooling:
 def unit(vectors: Floats) -> Floats:
     """Vectors of length one; a zero vector stays zero."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float32)
+    return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float64)
 
 
 def _hidden(loaded: Loaded, texts: Sequence[str], layer: int | None) -> tuple[Floats, Any]:

@@ -1,0 +1,37 @@
+"""Texts for the tests of the metrics, and the compiled kernels made afresh where there is a compiler."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).parents[2]
+PRIMOCK = ROOT.parent / "shared" / "data" / "transcript_impact" / "primock_dev.csv"
+
+# Few different words and signs, so that pairs share much; white space and letters of every kind.
+WORDS = st.sampled_from(
+    ["yes", "no", "the", "pain", "left", "I", "I'm", "(hi)", "so.", "é", "İ", "\u212aelvin", "中文"]
+)
+SPACES = st.sampled_from([" ", " ", " ", "  ", "\t", "\n", "\u00a0", "\u3000"])
+SENTENCES = st.lists(st.tuples(WORDS, SPACES), max_size=30).map(
+    lambda pairs: "".join(a + b for a, b in pairs)
+)
+ANYTHING = st.one_of(SENTENCES, st.text(max_size=120), st.text(alphabet="ab .", max_size=200))
+
+
+@cache
+def compiled_library() -> ctypes.CDLL:
+    """The kernels compiled from the source as it is now."""
+    import hatch_build
+
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler here")
+    library = hatch_build.compile_kernels(ROOT, Path(mkdtemp(prefix="medjury-kernels-")))
+    assert library is not None
+    return ctypes.CDLL(str(library))

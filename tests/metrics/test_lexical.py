@@ -1,0 +1,212 @@
+"""Lexical metrics: the values of the tools the papers use, the published examples, and explicit conventions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.metrics.kernels import SENTENCES
+
+from medjury.metrics import LEXICAL, METRICS, score
+from medjury.transcripts import normalise
+
+# Two published examples of recognition errors, as spoken and as recognised (Ellis et al. 2025, Table 9).
+EXAMPLE_A = (
+    "Not throat, but I can , yeah, I can I can definitely feel something in the lips, yeah.",
+    "not so but i can i yeah i can i can definitely feel something in the lips yeah",
+)
+EXAMPLE_B = ("Uh, no, no, been feeling fine actually.", "no no it's sitting fine actually")
+PUBLISHED = {
+    "wer": (0.1176, 0.3333),
+    "cer": (0.0875, 0.2500),
+    "mer": (0.1111, 0.3333),
+    "wil": (0.1634, 0.5556),
+    "bleu_1": (0.8889, 0.6667),
+    "bleu_2": (0.8245, 0.5164),
+    "bleu_3": (0.7760, 0.0000),
+    "bleu_4": (0.7277, 0.0000),
+    "rouge_1": (0.9143, 0.6667),
+    "rouge_2": (0.7879, 0.4000),
+    "rouge_l": (0.9143, 0.6667),
+    "chrf": (0.8387, 0.5767),
+    "chrf++": (0.8459, 0.5659),
+    "meteor": (0.9214, 0.6250),
+}
+# Words between single spaces: jiwer splits at spaces alone, we at any white space.
+PLAIN = st.lists(
+    st.sampled_from(["yes", "no", "the", "pain", "left", "I", "I'm", "(hi)", "so.", "é", "中文", "ok,", "-"]),
+    max_size=25,
+).map(" ".join)
+
+
+def one(reference: str, hypothesis: str, metric: str) -> float | None:
+    return score([reference], [hypothesis], [metric]).column(metric)[0]
+
+
+@pytest.mark.parametrize("metric", PUBLISHED)
+def test_the_published_examples_to_four_decimals(metric: str) -> None:
+    """Normalised, hesitations removed, BLEU unsmoothed, ROUGE's F1, chrF with β = 2."""
+    pairs = [[normalise(text, remove_fillers=True) for text in pair] for pair in (EXAMPLE_A, EXAMPLE_B)]
+    values = score([pair[0] for pair in pairs], [pair[1] for pair in pairs], [metric]).column(metric)
+    assert [round(value or 0.0, 4) for value in values] == list(PUBLISHED[metric])
+
+
+@settings(deadline=None)
+@given(PLAIN, PLAIN)
+def test_edit_rates_are_those_of_jiwer(reference: str, hypothesis: str) -> None:
+    jiwer = pytest.importorskip("jiwer", reason="jiwer is a peer to compare with, in the test group")
+    assume(reference)
+    theirs = jiwer.process_words(reference, hypothesis)
+    for metric in ("wer", "mer", "wil"):
+        assert one(reference, hypothesis, metric) == pytest.approx(getattr(theirs, metric), abs=1e-12)
+    assert one(reference, hypothesis, "cer") == pytest.approx(jiwer.cer(reference, hypothesis), abs=1e-12)
+
+
+def test_ties_between_alignments_fall_as_in_jiwer_for_long_turns_too() -> None:
+    jiwer = pytest.importorskip("jiwer", reason="jiwer is a peer to compare with, in the test group")
+    generator = np.random.default_rng(3)
+    for size, words in ((60, 2), (300, 3), (3000, 2), (3000, 40)):
+        said, heard = (" ".join(f"w{n}" for n in generator.integers(0, words, size)) for _ in range(2))
+        theirs = jiwer.process_words(said, heard)
+        scores = score([said], [heard], ["mer", "wil"])
+        assert scores.column("mer")[0] == pytest.approx(theirs.mer, abs=1e-12)
+        assert scores.column("wil")[0] == pytest.approx(theirs.wil, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(SENTENCES, SENTENCES)
+def test_bleu_is_nltks_without_smoothing(reference: str, hypothesis: str) -> None:
+    bleu = pytest.importorskip("nltk.translate.bleu_score", reason="NLTK is a peer, in the test group")
+    assume(reference.split())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for order in (1, 2, 3, 4):
+            weights = tuple([1 / order] * order)
+            theirs = bleu.sentence_bleu([reference.split()], hypothesis.split(), weights=weights)
+            assert one(reference, hypothesis, f"bleu_{order}") == pytest.approx(float(theirs), abs=1e-12)
+
+
+@settings(deadline=None)
+@given(SENTENCES, SENTENCES)
+def test_rouge_is_that_of_rouge_score(reference: str, hypothesis: str) -> None:
+    rouge = pytest.importorskip("rouge_score.rouge_scorer", reason="rouge_score is a peer, in the test group")
+    theirs = rouge.RougeScorer(["rouge1", "rouge2", "rougeL"]).score(reference, hypothesis)
+    for ours, name in (("rouge_1", "rouge1"), ("rouge_2", "rouge2"), ("rouge_l", "rougeL")):
+        value = one(reference, hypothesis, ours)
+        if value is not None:
+            assert value == pytest.approx(theirs[name].fmeasure, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(SENTENCES, SENTENCES)
+def test_chrf_is_sacrebleus(reference: str, hypothesis: str) -> None:
+    chrf = pytest.importorskip("sacrebleu.metrics", reason="sacrebleu is a peer, in the test group").CHRF
+    assume(reference.split())
+    for name, words in (("chrf", 0), ("chrf++", 2)):
+        theirs = chrf(word_order=words).sentence_score(hypothesis, [reference]).score / 100
+        assert one(reference, hypothesis, name) == pytest.approx(theirs, abs=1e-12)
+
+
+def weighted_common(a: list[str], b: list[str]) -> float:
+    """The definition in Lin (2004), cell by cell."""
+    cells: dict[tuple[int, int], tuple[float, int]] = {}
+    for i in range(len(a) + 1):
+        for j in range(len(b) + 1):
+            if i == 0 or j == 0:
+                cells[i, j] = (0.0, 0)
+            elif a[i - 1] == b[j - 1]:
+                value, run = cells[i - 1, j - 1]
+                cells[i, j] = (value + (run + 1) ** 1.2 - run**1.2, run + 1)
+            else:
+                cells[i, j] = (max(cells[i - 1, j][0], cells[i, j - 1][0]), 0)
+    return cells[len(a), len(b)][0]
+
+
+@given(
+    st.lists(st.sampled_from("abcd"), min_size=1, max_size=9),
+    st.lists(st.sampled_from("abcd"), min_size=1, max_size=9),
+)
+def test_rouge_w_follows_its_definition(said: list[str], heard: list[str]) -> None:
+    common = weighted_common(said, heard)
+    recall, precision = ((common / len(side) ** 1.2) ** (1 / 1.2) for side in (said, heard))
+    expected = 2 * precision * recall / (precision + recall) if common else 0.0
+    assert one(" ".join(said), " ".join(heard), "rouge_w") == pytest.approx(expected, abs=1e-12)
+
+
+def test_rouge_w_rewards_words_that_stay_together() -> None:
+    together, apart = (
+        one("a b c d x y z", "a b c d h i k", "rouge_w"),
+        one("a b c d x y z", "a h b i c k d", "rouge_w"),
+    )
+    assert together is not None and apart is not None and together > apart
+    assert one("a b c d x y z", "a b c d h i k", "rouge_l") == one(
+        "a b c d x y z", "a h b i c k d", "rouge_l"
+    )
+
+
+@given(SENTENCES, SENTENCES)
+def test_every_value_lies_where_it_should(reference: str, hypothesis: str) -> None:
+    scores = score([reference], [hypothesis])
+    for name in LEXICAL:
+        value = scores.column(name)[0]
+        if value is None:
+            assert scores.reasons[name][0]
+        else:
+            assert value >= 0 and math.isfinite(value)
+            assert value <= 1 + 1e-12 or name in ("wer", "cer", "semantic_wer"), name
+
+
+@given(SENTENCES)
+def test_a_text_is_perfect_against_itself(text: str) -> None:
+    assume(len(text.split()) >= 4)
+    scores = score([text], [text])
+    for name in LEXICAL:
+        value = scores.column(name)[0]
+        if value is not None and name != "meteor":
+            assert METRICS[name].oriented(value) == pytest.approx(1.0), name
+
+
+def test_nothing_recognised_is_everything_lost() -> None:
+    scores = score(["no chest pain"], [""])
+    for name in LEXICAL:
+        assert scores.column(name)[0] == (0.0 if METRICS[name].higher_is_better else 1.0), name
+    assert scores.undefined() == [""]
+
+
+@pytest.mark.parametrize("hypothesis", ["", "something", None])
+@pytest.mark.parametrize("reference", ["", "  \n", None])
+def test_without_a_reference_no_metric_exists(reference: str | None, hypothesis: str | None) -> None:
+    scores = score([reference], [hypothesis])
+    assert all(scores.column(name) == [None] for name in LEXICAL)
+    assert "wer" in scores.undefined()[0] and "the reference has no words" in scores.undefined()[0]
+
+
+def test_rouge_says_that_it_reads_latin_letters_only() -> None:
+    scores = score(["боль в груди", "pain 痛み"], ["боль в груди", "pain 痛"])
+    assert scores.column("wer") == [0.0, 0.5]
+    assert scores.column("rouge_1") == [None, 1.0]
+    assert "letters a-z" in scores.reasons["rouge_1"][0]
+
+
+def test_mixed_scripts_are_compared_sign_by_sign() -> None:
+    scores = score(["темп 38 °C"], ["темп 39 °C"], ["wer", "cer", "chrf"])
+    assert scores.column("wer") == [pytest.approx(1 / 3)]
+    assert scores.column("cer") == [pytest.approx(1 / 10)]
+
+
+def test_one_pass_gives_what_single_calls_give() -> None:
+    said, heard = ["left arm pain", "no"], ["left arm pan", "yes no"]
+    together = score(said, heard)
+    for name in LEXICAL:
+        assert together.column(name) == score(said, heard, [name]).column(name)
+
+
+def test_both_kernels_give_the_same_metrics() -> None:
+    said, heard = [EXAMPLE_A[0], EXAMPLE_B[0], ""], [EXAMPLE_A[1], EXAMPLE_B[1], "x"]
+    one_way, other = score(said, heard), score(said, heard, kernels="python")
+    assert {name: one_way.column(name) for name in LEXICAL} == {name: other.column(name) for name in LEXICAL}
+    assert other.kernels == "python"
