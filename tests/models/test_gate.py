@@ -143,6 +143,33 @@ async def test_the_wait_an_endpoint_asks_for_is_kept_by_every_call_to_it() -> No
         await the_gate.ask(unasked, request("two"))
 
 
+async def test_no_call_that_waits_for_its_turn_breaks_the_pause() -> None:
+    clock = HandClock()
+    times: list[float] = []
+    script = iter([ModelError(Reason.RATE_LIMIT, "busy", retry=True, retry_after=20.0), *["fine"] * 5])
+
+    def answer(_: Request) -> Any:
+        times.append(clock())
+        return next(script)
+
+    the_gate = gate(clock, limits={"scripted": Limits(concurrency=1)})
+    await asyncio.gather(*(the_gate.ask(Scripted(answer), request(f"{n}")) for n in range(5)))
+    assert len(times) == 6 and min(times[1:]) >= times[0] + 20
+
+
+async def test_nothing_that_was_never_sent_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEDJURY_MODELS", str(tmp_path))
+    budget = Budget(calls=5)
+    the_gate = gate(budget=budget, audit=AuditLog(tmp_path / "audit.jsonl"))
+    with pytest.raises(MedjuryError, match="models pull"):
+        await the_gate.ask(make_model("embedded"), request())
+    with pytest.raises(ModelError, match="allow_hosts"):
+        await the_gate.ask(model_at("openai", "https://gateway.example/v1"), request())
+    assert the_gate.calls == budget.spent_calls == 0 and not (tmp_path / "audit.jsonl").exists()
+
+
 async def test_a_retry_after_date_is_honoured_over_http() -> None:
     from datetime import UTC, datetime, timedelta
     from email.utils import format_datetime

@@ -100,7 +100,7 @@ class AnthropicModel:
                 raise LostReplyError(Reason.TIMEOUT, message, retry=True) from None
             except anthropic.APIConnectionError as error:
                 raise connection_fault(self._place, error) from None
-            except (anthropic.AnthropicError, AttributeError, TypeError, ValueError):
+            except anthropic.AnthropicError:
                 raise unreadable(self._place) from None
         raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
 
@@ -143,7 +143,13 @@ class AnthropicModel:
         return False
 
     def _read(self, message: Any, seconds: float) -> Reply:
-        if getattr(message, "type", None) != "message" or message.stop_reason is None:
+        try:
+            return self._reply(message, seconds)
+        except (AttributeError, TypeError):
+            raise unreadable(self._place) from None
+
+    def _reply(self, message: Any, seconds: float) -> Reply:
+        if message.type != "message" or message.stop_reason is None:
             raise unreadable(self._place)
         text = "".join(block.text for block in message.content if block.type == "text")
         usage = message.usage

@@ -8,6 +8,7 @@ power failure may lose the last second or so.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -56,7 +57,16 @@ class AuditLog:
             ) from None
         if time.monotonic() - self._synced > _SYNC_SECONDS:
             self._synced = time.monotonic()
-            os.fsync(self._descriptor)
+            self._sync()
+
+    def _sync(self) -> None:
+        """Put the log on the disk, beside the event loop where there is one: that may take a while."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            _flush(self._descriptor)
+        else:
+            loop.run_in_executor(None, _flush, self._descriptor)
 
     def _open(self) -> None:
         try:
@@ -82,17 +92,15 @@ class AuditLog:
             raise AuditError(f"{self.path}: the end of the log is unreadable; move it aside and run again")
         self._number, self._previous = (0, FIRST) if last is None else _position(last)
         self._size = size
-        if torn:
-            os.write(self._descriptor, b"\n")
-            self._size += 1
-            self._append({"event": "sealed", "torn": hashlib.sha256(torn).hexdigest()})
+        if torn:  # the end of its line and the seal go out together: no death falls between them
+            self._append({"event": "sealed", "torn": hashlib.sha256(torn).hexdigest()}, before="\n")
 
-    def _append(self, entry: Mapping[str, Any]) -> None:
+    def _append(self, entry: Mapping[str, Any], before: str = "") -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         whole = {"n": self._number + 1, "at": now, **entry, "previous": self._previous}
         body = json.dumps(whole, separators=(",", ":"))[:-1]
         digest = hashlib.sha256(body.encode()).hexdigest()
-        line = f'{body}{_HASH}{digest}"}}\n'.encode()
+        line = f'{before}{body}{_HASH}{digest}"}}\n'.encode()
         written = os.write(self._descriptor, line)
         if written < len(line):  # the disk is full: leave no half line behind
             os.ftruncate(self._descriptor, self._size)
@@ -104,7 +112,7 @@ class AuditLog:
     def close(self) -> None:
         """Put everything on the disk."""
         if self._descriptor >= 0:
-            os.fsync(self._descriptor)
+            _flush(self._descriptor)
 
 
 def verify_audit_log(path: str | Path) -> int:
@@ -158,9 +166,13 @@ def _position(line: bytes) -> tuple[int, str]:
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def _close(descriptor: int) -> None:
-    with suppress(OSError):
+def _flush(descriptor: int) -> None:
+    with suppress(OSError):  # a disk that cannot hold the log says so at the next entry
         os.fsync(descriptor)
+
+
+def _close(descriptor: int) -> None:
+    _flush(descriptor)
     os.close(descriptor)
 
 

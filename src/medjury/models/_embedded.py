@@ -40,9 +40,10 @@ class EmbeddedModel:
         weights: str | None = None,
         context: int = 8192,
         threads: int | None = None,
+        vendor: str | None = None,
     ) -> None:
         self.name = name
-        self.vendor = "Hugging Face" if weights is None else ""
+        self.vendor = vendor if vendor is not None else "Hugging Face" if weights is None else ""
         self._weights = None if weights is None else Path(weights).expanduser()
         self._context = context
         self._threads = threads

@@ -16,7 +16,7 @@ from medjury.models._budget import Budget
 from medjury.models._cache import ReplyCache, request_key
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._faults import LostReplyError
-from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts
+from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts, require_allowed
 from medjury.models._limits import AdaptiveConcurrency, Bucket, Clock, Limits, Sleep
 from medjury.models._prices import PriceList
 from medjury.models._tokens import most_tokens, request_tokens
@@ -76,7 +76,7 @@ class Gate:
         self._prices = prices
         self._audit = audit
         self._limits = dict(limits or {})
-        self._attempts = attempts
+        self._attempts = max(1, attempts)
         self._clock = clock
         self._sleep = sleep
         self._chance = chance or random.Random()
@@ -125,8 +125,6 @@ class Gate:
     async def _call(self, model: ChatModel, request: Request, key: str) -> Answer:
         lane = self._lane(model)
         for attempt in range(1, self._attempts + 1):
-            while (pause := lane.closed_until - self._clock()) > 0:
-                await self._sleep(pause)
             try:
                 return await self._attempt(lane, model, request, key, attempt)
             except ModelError as error:
@@ -158,6 +156,8 @@ class Gate:
         started = await lane.places.acquire()
         good = overloaded = False
         try:
+            while (pause := lane.closed_until - self._clock()) > 0:
+                await self._sleep(pause)
             if lane.requests:
                 await lane.requests.take(1)
             if lane.tokens:
@@ -170,6 +170,8 @@ class Gate:
             return Answer(reply, cost, False, attempt)
         except ModelError as error:
             overloaded = error.reason is Reason.RATE_LIMIT
+            if lane.tokens and not isinstance(error, LostReplyError):
+                lane.tokens.give_back(expected)
             raise
         finally:
             lane.places.release(started, good=good, overloaded=overloaded)
@@ -182,16 +184,20 @@ class Gate:
         if self._budget.money is not None and self._prices is not None:
             worst = self._prices.estimate(model, most_tokens(request), request.max_tokens) or 0.0
         reservation = await self._budget.reserve(worst)
-        self.calls += 1
         try:
             with hosts_allowed(self._allowed):
                 reply = await model.ask(request)
+        except MedjuryError:  # a key or the weights are missing: nothing was sent
+            self._budget.settle(reservation, cost=0.0, sent=False)
+            raise
         except BaseException as error:
+            self.calls += 1
             lost = not isinstance(error, ModelError) or isinstance(error, LostReplyError)
             self._budget.settle(reservation, cost=0.0, lost=lost)
             reason = error.reason.value if isinstance(error, ModelError) else type(error).__name__
             self._record(model, key, attempt, reason, None, None)
             raise
+        self.calls += 1
         cost = self._prices.cost(model, reply) if self._prices else 0.0 if model.host is None else None
         self._budget.settle(reservation, cost=cost)
         if cost is None:
@@ -228,6 +234,8 @@ class Gate:
     def _lane(self, model: ChatModel) -> _Lane:
         lane = self._lanes.get(model.name)
         if lane is None:
+            with hosts_allowed(self._allowed):
+                require_allowed(model.host, f"model {model.name}")
             limits = self._limits.get(model.name, Limits())
             lane = self._lanes[model.name] = _Lane(model, limits, self._clock, self._sleep)
         return lane

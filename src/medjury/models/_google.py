@@ -20,6 +20,7 @@ from medjury.models._sdk_call import (
     status_fault,
     unreadable,
 )
+from medjury.models._tokens import estimate_tokens, request_tokens
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
 
 _FINISHES: dict[str, Finish] = {"STOP": "stop", "MAX_TOKENS": "length", "CONTINUATION": "length"}
@@ -88,7 +89,7 @@ class GoogleModel:
                 raise self._status_fault(error, request) from None
             except aiohttp.ClientError as error:
                 raise connection_fault(self._place, error) from None
-            except (AttributeError, TypeError, ValueError):
+            except ValueError:
                 raise unreadable(self._place) from None
 
     def _arguments(self, request: Request) -> dict[str, Any]:
@@ -119,8 +120,14 @@ class GoogleModel:
         return {"model": self.model, "contents": contents, "config": config}
 
     def _read(self, answer: Any, request: Request, seconds: float) -> Reply:
+        try:
+            return self._reply(answer, request, seconds)
+        except (AttributeError, TypeError):
+            raise unreadable(self._place) from None
+
+    def _reply(self, answer: Any, request: Request, seconds: float) -> Reply:
         usage = answer.usage_metadata
-        tokens_in = (usage.prompt_token_count or 0) if usage else 0
+        tokens_in = (usage.prompt_token_count if usage else None) or request_tokens(request)
         thought = (usage.thoughts_token_count or 0) if usage else 0
         text, finish = "", "refusal"
         if answer.candidates:
@@ -135,7 +142,7 @@ class GoogleModel:
             text=text,
             finish=finish,  # type: ignore[arg-type]
             tokens_in=tokens_in,
-            tokens_out=((usage.candidates_token_count or 0) if usage else 0) + thought,
+            tokens_out=((usage.candidates_token_count if usage else None) or estimate_tokens(text)) + thought,
             tokens_cached=(usage.cached_content_token_count or 0) if usage else 0,
             seconds=seconds,
             model=str(answer.model_version or ""),

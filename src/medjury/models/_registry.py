@@ -53,7 +53,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "embedded": Kind(
         "a tiny model inside this process, no network (pip install 'medjury[local]'; medjury models pull)",
-        "_embedded", "EmbeddedModel", {"weights": _TEXT, "context": _WHOLE, "threads": _WHOLE}, (),
+        "_embedded", "EmbeddedModel", {"weights": _TEXT, "context": _WHOLE, "threads": _WHOLE, "vendor": _TEXT}, (),
     ),
     "scripted": Kind(
         "answers from a script, for tests and examples",
