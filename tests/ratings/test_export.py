@@ -160,3 +160,8 @@ def test_own_tables_are_checked_too(tmp_path: Path) -> None:
     write_ratings([replace(row, instrument="") for row in rows], tmp_path / "r.csv")
     with pytest.raises(MedjuryError, match=r"row 2, column 'score': 9\.0 is not on the scale"):
         read_ratings(tmp_path / "r.csv", instrument="note_quality")
+    imported = read_ratings(tmp_path / "r.csv", instrument="note_quality", on_bad="unscored")
+    assert [(each.score, each.reason) for each in imported.ratings] == [
+        (None, Reason.OUT_OF_RANGE),
+        (5.0, None),
+    ]

@@ -206,6 +206,7 @@ def test_status_and_reason_columns(write: Write) -> None:
         ("1,Lee,,4,0,clinician", "column 'dimension': has no dimension"),
         ("1,Lee,acuracy,4,0,clinician", "no dimension 'acuracy'; did you mean 'accuracy'?"),
         ("1,Lee,accuracy,4,first,clinician", "repeat 'first' is not a whole number"),
+        ("1,Lee,accuracy,4,9999999999,clinician", "is not a whole number"),
         ("1,Lee,accuracy,4,0,doctor", "rater_kind 'doctor'"),
     ],
 )
@@ -390,6 +391,17 @@ def test_json_cells_of_judges_and_of_clinicians(write: Write) -> None:
     assert [(each.row, each.column) for each in caught.value.problems] == [(3, "answer"), (5, "answer: b")]
 
 
+def test_null_is_not_applicable_where_the_instrument_says_so(write: Write) -> None:
+    path = write("j.csv", 'item,score\n1,"{""synthesized"": null, ""succinct"": null}"\n')
+    text = "cells: json\ndimensions: [synthesized, succinct]\nrater_kind: judge\nfixed: {rater: r}\n"
+    mapping = write("m.yaml", f"{text}instrument: pdsqi9\n")
+    imported = read_ratings(path, mapping=mapping, on_bad="unscored")
+    assert [(each.dimension, each.status) for each in imported.ratings] == [
+        ("synthesized", "not_applicable"),
+        ("succinct", "unscored"),
+    ]
+
+
 def test_answers_wrapped_in_json(write: Write) -> None:
     path = write(
         "l.csv",
@@ -411,6 +423,10 @@ def test_seconds_measured_for_a_row_are_shared_by_its_ratings(write: Write) -> N
     path = write("w.csv", "item,rater,a,b,time\n1,Lee,4,5,30\n2,Lee,4,,30\n")
     mapping = write("m.yaml", "dimensions: [a, b]\nseconds: time\nscale: [1, 5]\n")
     assert [each.seconds for each in read_ratings(path, mapping=mapping).ratings] == [15.0, 15.0, 30.0]
+    for odd in ("nan", "-1", "soon"):
+        path = write("w.csv", f"item,rater,a,b,time\n1,Lee,4,5,{odd}\n")
+        with pytest.raises(RatingsError, match="is not a number of seconds"):
+            read_ratings(path, mapping=mapping)
 
 
 @pytest.mark.parametrize(

@@ -60,13 +60,13 @@ def test_what_stands_beside_files_holds_for_each_that_does_not_say_otherwise(tmp
     (tmp_path / "a.csv").write_text("id,acc\n1,4\n")
     (tmp_path / "b.csv").write_text("case,acc\n1,2\n")
     (tmp_path / "m.yaml").write_text(
-        "item: id\nfixed: {rater: Lee}\ndimensions: {accuracy: acc}\ninstrument: note_quality\n"
+        "item: id\nfixed: {rater: Lee, system: scribe}\ndimensions: {accuracy: acc}\ninstrument: note_quality\n"
         "files:\n  - file: a.csv\n  - {file: b.csv, item: case, fixed: {rater: model-x}, rater_kind: judge}\n"
     )
     assert [
-        (each.item, each.rater, each.rater_kind, each.score)
+        (each.system, each.rater, each.rater_kind, each.score)
         for each in read_ratings(tmp_path / "m.yaml").ratings
-    ] == [("1", "Lee", "clinician", 4.0), ("1", "model-x", "judge", 2.0)]
+    ] == [("scribe", "Lee", "clinician", 4.0), ("scribe", "model-x", "judge", 2.0)]
 
 
 def test_the_instrument_is_found_beside_the_mapping(tmp_path: Path) -> None:

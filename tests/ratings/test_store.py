@@ -216,7 +216,7 @@ def test_what_is_stored_can_be_neither_changed_nor_deleted(store: Store, table: 
 
 
 def test_a_transaction_is_all_or_nothing(store: Store) -> None:
-    with pytest.raises(StoreError, match="600 characters"):
+    with pytest.raises(StoreError, match="600 characters together"):
         store.write(
             replies=[StoredReply("key-1", Reply("x"), 1.0, "run")], ratings=[rating(), rating(key="k" * 601)]
         )

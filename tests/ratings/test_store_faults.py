@@ -48,7 +48,15 @@ def test_a_database_that_is_not_ours_is_refused_and_left_alone(file: Path) -> No
         open_store(file)
     with sqlite3.connect(file) as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("patients",)]
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     connection.close()
+
+
+def test_a_new_store_is_readable_by_its_owner_alone(file: Path) -> None:
+    with open_store(file) as store:
+        store.write(ratings=[rating()])
+        for each in file.parent.iterdir():
+            assert each.stat().st_mode & 0o777 == 0o600
 
 
 def test_an_empty_file_becomes_a_store(file: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from medjury.documents import nearest
 from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.ratings._cell import Scale, read_cell, scale_of
+from medjury.ratings._cell import Scale, positive_number, read_cell, scale_of
 from medjury.ratings._entries import Entry
 from medjury.ratings._known_cases import KnownCases
 from medjury.ratings._look_alikes import RaterSeen
@@ -19,6 +19,8 @@ from medjury.ratings._pseudonyms import Pseudonyms
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._source import Source
 from medjury.ratings._table import is_blank
+
+_LONGEST_REPEAT = 9  # digits
 
 OnBad = Literal["refuse", "unscored"]
 OnUnknown = Literal["refuse", "drop"]
@@ -57,7 +59,7 @@ class Builder:
     def add_rating(self, rating: Rating, entry: Entry) -> None:
         """Take one rating that was read whole."""
         try:
-            self._check_score(rating)
+            rating = self._on_scale(rating)
             system, rater = self._who(rating.item, rating.system, rating.rater, rating.rater_kind, entry)
             self._keep(replace(rating, system=system, rater=rater), entry)
         except _RefusedEntry as refused:
@@ -111,6 +113,8 @@ class Builder:
         said = self._said(entry)
         if said is not None:
             return said
+        if entry.null and self._may_be_not_applicable(dimension):
+            return NotApplicable(entry.explanation)
         outcome: Outcome | None = entry.failure
         if outcome is None:
             outcome = read_cell(entry.cell, self._scale(dimension, source), source.codes(dimension))
@@ -154,6 +158,12 @@ class Builder:
             self.unchecked.add(dimension)
         return scale
 
+    def _may_be_not_applicable(self, name: str) -> bool:
+        for dimension in self.instrument.dimensions if self.instrument else ():
+            if dimension.name == name:
+                return dimension.may_be_not_applicable or dimension.skip is not None
+        return False
+
     def _rating(self, entry: Entry, outcome: Outcome, kind: RaterKind) -> Rating:
         fields = entry.fields
         for name in ("item", "rater"):
@@ -163,12 +173,11 @@ class Builder:
         if given not in get_args(RaterKind):
             raise _RefusedEntry(f"rater_kind {given!r}: {nearest(given, get_args(RaterKind))}", "rater_kind")
         repeat, seconds = fields.get("repeat", "0"), fields.get("seconds")
-        if not repeat.isascii() or not repeat.isdigit():
+        if not repeat.isascii() or not repeat.isdigit() or len(repeat) > _LONGEST_REPEAT:
             raise _RefusedEntry(f"repeat {short(repeat)} is not a whole number", "repeat")
-        try:
-            measured = None if seconds is None else float(seconds) / entry.share
-        except ValueError:
-            raise _RefusedEntry(f"seconds {short(seconds)} is not a number", "seconds") from None
+        measured = None if seconds is None else positive_number(seconds)
+        if measured is None and seconds is not None:
+            raise _RefusedEntry(f"seconds {short(seconds)} is not a number of seconds", "seconds")
         instrument = fields.get("instrument") or self._label()
         system, rater = self._who(fields["item"], fields.get("system", ""), fields["rater"], given, entry)
         score, reason, explanation = None, None, ""
@@ -180,22 +189,31 @@ class Builder:
             explanation = outcome.explanation
         return Rating(
             fields["item"], system, rater, given, instrument,  # type: ignore[arg-type]
-            fields["dimension"], int(repeat), score, _status(outcome), reason, explanation, measured,
+            fields["dimension"], int(repeat), score, _status(outcome), reason, explanation,
+            None if measured is None else measured / entry.share,
             None, None, None, self.now, rating_key(fields["item"], system, rater, instrument, int(repeat)),
         )  # fmt: skip
 
     def _label(self) -> str:
         return f"{self.instrument.name}@{self.instrument.version}" if self.instrument else ""
 
-    def _check_score(self, rating: Rating) -> None:
-        """A score of a table that we wrote is on the scale too, where the instrument has its dimension."""
+    def _on_scale(self, rating: Rating) -> Rating:
+        """A score in a table that we wrote is on the scale too, where the instrument has its dimension. The mean
+        of a jury need not be one of the grades."""
         if rating.score is None or self.instrument is None or rating.instrument not in ("", self._label()):
-            return
+            return rating
         for dimension in self.instrument.dimensions:
-            if dimension.name == rating.dimension and rating.rater_kind != "jury":
-                scale = scale_of(dimension)
-                if not scale.holds(rating.score):
-                    raise _RefusedEntry(f"is not on the scale ({scale})")
+            scale = scale_of(dimension)
+            if dimension.name != rating.dimension or scale.holds(rating.score) or rating.rater_kind == "jury":
+                continue
+            message = f"is not on the scale ({scale})"
+            if self.on_bad == "refuse":
+                raise _RefusedEntry(message)
+            explanation = f"{rating.score} {message}"
+            return replace(
+                rating, score=None, status="unscored", reason=Reason.OUT_OF_RANGE, explanation=explanation
+            )
+        return rating
 
     def _check_content(self, item: str, system: str, entry: Entry) -> None:
         """The same id must mean the same text in every file, and the text of the study's case."""
@@ -221,10 +239,9 @@ class Builder:
     def _problem(self, entry: Entry, message: str, column: str | None = None) -> None:
         shown = short(entry.cell) if column is None else ""
         problem = Problem(entry.file, entry.row, entry.column if column is None else column, shown, message)
-        if self.report.problems[-1:] != [
-            problem
-        ]:  # a cell that cannot be read is one problem, not one per dimension
-            self.report.problems.append(problem)
+        if self.report.problems[-1:] == [problem]:
+            return  # a cell that cannot be read is one problem, not one per dimension
+        self.report.problems.append(problem)
 
 
 class _RefusedEntry(Exception):  # noqa: N818 - it never leaves this file

@@ -74,6 +74,12 @@ def code_of(cell: Any) -> str:
     return str(cell).strip()
 
 
+def positive_number(text: str) -> float | None:
+    """A number of seconds as it may be written, or None."""
+    number = _number(text)
+    return number if number is not None and number >= 0 else None
+
+
 def _number(cell: Any) -> float | None:
     if isinstance(cell, bool):
         return None

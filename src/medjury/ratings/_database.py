@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medjury.ratings._schema import refuse_foreign, table_names
 from medjury.ratings._store_error import StoreError
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
         _refuse_other_files(path)
     elif not create:
         raise StoreError(f"{path} does not exist; name a store that a run or an import has written")
+    else:
+        _create(path)
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         poolclass=NullPool,
@@ -80,6 +83,7 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
     def _prepare(connection: Any, _record: object) -> None:
         cursor = connection.cursor()
         if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            refuse_foreign(table_names(cursor, "sqlite"), str(path))  # before anything is changed
             mode = cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             if mode != "wal":
                 raise StoreError(
@@ -92,6 +96,16 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
         cursor.close()
 
     return Database("sqlite", str(path), path, wait_seconds, engine)
+
+
+def _create(path: Path) -> None:
+    """An empty file that nobody but its owner can read: the store will hold what clinicians and models wrote."""
+    try:
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be created: {error.strerror}. Check the rights on the folder and its free space."
+        ) from error
 
 
 def _refuse_other_files(path: Path) -> None:

@@ -27,7 +27,7 @@ from medjury.ratings._transaction import StoredReply, Transaction
 _HEARTBEAT_SECONDS = 5.0
 # Batches leave no faster than this: a commit costs about as much as ten rows, so answers that trickle in one
 # by one are better kept together. A batch after a pause leaves at once.
-_BATCH_SECONDS = 0.004
+_BATCH_SECONDS = 0.005
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 1.0  # seconds between looks at a call that another process is making
 
 _Value = TypeVar("_Value")

@@ -28,6 +28,7 @@ class Entry:
     failure: Unscored | None = None
     content: str = ""
     share: int = 1  # entries that share what was measured once for the row (seconds)
+    null: bool = False  # a JSON object says null, which may mean "not applicable"
 
 
 def read_entries(table: Table, layout: Layout, report: ImportReport) -> Iterator[Entry]:
@@ -119,6 +120,7 @@ def _json_entries(entry: Entry, layout: Layout, report: ImportReport) -> Iterato
             explanation,
             problem,
             entry.content,
+            null=name in scores and value is None,
         )
 
 

@@ -82,9 +82,10 @@ def _explain_postgres(error: Exception, database: Database) -> StoreError:
         return StoreError(f"{place} refuses us: {words}. Check user, password and database name.")
     if state == "42501":
         return StoreError(f"{place}: {words}. The user needs the right to create a schema in this database.")
-    if not state or state.startswith(("08", "57")):
+    unreachable = not state and any(each.__name__ == "OperationalError" for each in type(error).__mro__)
+    if unreachable or state.startswith(("08", "57")):
         return StoreError(
             f"{place} cannot be reached: {words}. Check that the server runs and the address is right, then "
             "run again: everything stored so far is kept."
         )
-    return StoreError(f"{place}: {words} ({state})")
+    return StoreError(f"{place}: {words} ({state or type(error).__name__})")

@@ -175,4 +175,8 @@ def _hashes(path: str | os.PathLike[str], mapping: str | os.PathLike[str] | None
     """SHA-256 of each file that was read, by its name."""
     files = [source.path for source in _plan(path, mapping).sources]
     files += [Path(each) for each in (path, mapping) if each is not None]
-    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    names = [file.name for file in files]
+    return {
+        file.name if names.count(file.name) == 1 else str(file): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in dict.fromkeys(files)
+    }

@@ -145,7 +145,12 @@ def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str)
             return shared[name]
         return getattr(part, name)
 
-    fixed = {name: str(value) for name, value in setting("fixed") if value is not None}
+    fixed = {
+        name: str(value)
+        for each in (shared.get("fixed", ()), part.fixed)  # a file adds to what is fixed for all
+        for name, value in each
+        if value is not None
+    }
     dimensions = setting("dimensions")
     explanation = setting("explanation")
     columns, cells = setting("columns"), setting("cells")

@@ -5,7 +5,7 @@ A migration, once released, is never edited: a change to the tables is a new one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from medjury.ratings._store_error import StoreError
@@ -95,28 +95,33 @@ def migrate(cursor: Any, dialect: str, place: str) -> None:
 
 def is_current(cursor: Any, dialect: str) -> bool:
     """True where nothing is to be done, found without taking a lock."""
-    tables = _table_names(cursor, dialect)
-    if "schema_version" not in tables:
+    if "schema_version" not in table_names(cursor, dialect):
         return False
     cursor.execute("SELECT max(version) FROM schema_version")
     return bool(cursor.fetchone()[0] == len(MIGRATIONS))
 
 
-def _version(cursor: Any, dialect: str, place: str) -> int:
-    tables = _table_names(cursor, dialect)
-    if "schema_version" in tables:
-        cursor.execute("SELECT max(version) FROM schema_version")
-        return int(cursor.fetchone()[0] or 0)
-    if tables:
+def refuse_foreign(tables: Collection[str], place: str) -> None:
+    """Somebody else's database is not ours to write in."""
+    if tables and "schema_version" not in tables:
         raise StoreError(
             f"{place} is a database, but not a medjury store: it holds {', '.join(sorted(tables)[:5])}. "
             "Name another file or database."
         )
+
+
+def _version(cursor: Any, dialect: str, place: str) -> int:
+    tables = table_names(cursor, dialect)
+    if "schema_version" in tables:
+        cursor.execute("SELECT max(version) FROM schema_version")
+        return int(cursor.fetchone()[0] or 0)
+    refuse_foreign(tables, place)
     cursor.execute("CREATE TABLE schema_version (version INTEGER PRIMARY KEY)")
     return 0
 
 
-def _table_names(cursor: Any, dialect: str) -> set[str]:
+def table_names(cursor: Any, dialect: str) -> set[str]:
+    """The tables where a store would lie."""
     if dialect == "sqlite":
         cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     else:

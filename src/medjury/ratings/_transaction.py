@@ -122,8 +122,8 @@ class Transaction:
     def add_ratings(self, ratings: Sequence[Rating]) -> int:
         """Append ratings; how many were new.
 
-        The same word again is not a new row, and a call that failed for a passing reason does not replace an
-        answer. Anything else that differs from the last row of its key and dimension is a new attempt.
+        The same word again is not a new row, and a call that failed for a passing reason does not replace what
+        was said before. Anything else that differs from the last row of its key and dimension is a new attempt.
         """
         if not ratings:
             return 0
@@ -149,6 +149,8 @@ class Transaction:
 
     def add_members(self, run: str, keys: Iterable[str]) -> None:
         """These keys belong to the run, whichever run paid for them."""
+        if len(run) > _LONGEST_NAME - 100:
+            raise StoreError(f"a run's name may have at most {_LONGEST_NAME - 100} characters")
         name = escape(run)
         rows = [(name, escape(key)) for key in keys]
         if rows:
@@ -168,8 +170,8 @@ def utc_now() -> str:
 
 
 def _row(rating: Rating) -> tuple[Any, ...]:
-    if len(rating.key) > _LONGEST_NAME or len(rating.dimension) > _LONGEST_NAME:
-        raise StoreError(f"a rating's key and dimension may have at most {_LONGEST_NAME} characters")
+    if len(rating.key) + len(rating.dimension) > _LONGEST_NAME:
+        raise StoreError(f"a rating's key and dimension may have at most {_LONGEST_NAME} characters together")
     return (
         escape(rating.item), escape(rating.system), escape(rating.rater), rating.rater_kind,
         escape(rating.instrument), escape(rating.dimension), rating.repeat, rating.score, rating.status,
