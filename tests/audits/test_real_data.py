@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from medjury.agreement import read_rating_table
 from medjury.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -21,22 +22,26 @@ SYSTEM_VENDORS = (
 
 
 @pytest.fixture(scope="module")
-def mapping(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not JUDGES.is_dir():
         pytest.skip("the mental-health ratings are not on this machine")
     folder = tmp_path_factory.mktemp("judges")
     shutil.copy(ROOT / "docs" / "examples" / "mental_health_judges.yaml", folder)
     for file in JUDGES.glob("*.csv"):
         (folder / file.name).symlink_to(file)
-    return folder / "mental_health_judges.yaml"
+    frame, _ = read_rating_table(folder / "mental_health_judges.yaml")
+    frame.select("item", "system", "rater", "rater_kind", "dimension", "score", "status").write_parquet(
+        folder / "ratings.parquet"
+    )
+    return folder / "ratings.parquet"
 
 
 def test_each_judge_is_audited_on_its_own_vendors_answers(
-    mapping: Path, capsys: pytest.CaptureFixture[str]
+    ratings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = main(
         [
-            "audit", str(mapping), "--audit", "self-preference", "--reference", "human",
+            "audit", str(ratings), "--audit", "self-preference", "--reference", "human",
             "--judge-vendor", JUDGE_VENDORS, "--system-vendor", SYSTEM_VENDORS,
             "--dimension", "Relevance,Helpfulness", "--resamples", "500", "--json",
         ]

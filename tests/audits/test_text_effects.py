@@ -110,6 +110,16 @@ def test_a_feature_that_never_varies_is_undefined() -> None:
         ratings, features.with_columns(pl.lit(0.0).alias("lists")), raters=["judge"], resamples=200
     )
     assert "does not vary" in found.find("slope", group="lists").estimate.reason
+    assert found.find("slope", group="length").estimate.low is not None
+
+
+def test_two_features_that_are_one_are_both_undefined() -> None:
+    ratings, features = rated()
+    twice = features.with_columns((pl.col("lists") * 2 + 1).alias("headings"))
+    found = text_effects(ratings, twice, raters=["judge"], resamples=200)
+    for name in ("lists", "headings"):
+        assert "cannot be told apart" in found.find("slope", group=name).estimate.reason
+    assert found.find("slope", group="length").estimate.low is not None
 
 
 def test_features_may_stand_in_the_ratings() -> None:

@@ -33,7 +33,7 @@ def test_the_definition(ties: Ties, worth: float, scores: np.ndarray) -> None:
 @given(scores=SCORES)
 def test_with_half_for_ties_win_rates_average_to_one_half(scores: np.ndarray) -> None:
     assert win_shares(scores).mean() == pytest.approx(0.5)
-    assert win_shares(scores, "win").mean() >= 0.5
+    assert win_shares(scores, "win").mean() >= 0.5 - 1e-12
 
 
 @given(scores=SCORES, scale=st.floats(0.1, 10), shift=st.floats(-5, 5))

@@ -6,16 +6,14 @@ clinicians' (reference) scores of the same answers into account.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from medjury.agreement import Replicates, replicates
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._resampled import Floats, Read, sums_by_cluster, two_sided_p
+from medjury.audits._regression import BEYOND, GIVEN, SLOPE, slope_replicates
+from medjury.audits._resampled import two_sided_p
 from medjury.audits._table import count_unscored, dimensions_of, per_answer, read_table, with_unscored
 from medjury.audits._text_features import FEATURES
 from medjury.errors import MedjuryError
@@ -23,7 +21,6 @@ from medjury.errors import MedjuryError
 if TYPE_CHECKING:
     import polars
 
-SLOPE, GIVEN, BEYOND = "slope", "slope_given_reference", "slope_beyond_reference"
 VERDICTS = ("rewards it", "punishes it", "not shown")
 METHOD = "least squares, all features at once; intervals resample cases"
 
@@ -174,10 +171,10 @@ def _slopes(
     drawn = slope_replicates(
         rows["score"].to_numpy(),
         rows.select(features).to_numpy(),
-        rows["reference"].to_numpy() if with_reference else None,
-        rows["system"].to_list() if within_systems else None,
-        rows["cluster"].to_list(),
         features,
+        reference=rows["reference"].to_numpy() if with_reference else None,
+        systems=rows["system"].to_list() if within_systems else None,
+        clusters=rows["cluster"].to_list(),
         resamples=resamples,
         seed=seed,
     )
@@ -193,71 +190,6 @@ def _slopes(
         )
         findings.append(Finding(statistic, estimate, rater, dimension, feature, p_value=p_value))
     return findings
-
-
-def slope_replicates(
-    score: Floats,
-    features: Floats,
-    reference: Floats | None,
-    systems: Sequence[str] | None,
-    clusters: Sequence[object],
-    labels: Sequence[str],
-    *,
-    resamples: int,
-    seed: int,
-) -> Replicates:
-    """The slopes, named `STATISTIC FEATURE`, by least squares on every resample of cases."""
-    # Centred and scaled once: normal equations lose digits otherwise.
-    scale = features.std(axis=0)
-    spread = np.where(scale > 0, scale, 1.0)
-    x = (features - features.mean(axis=0)) / spread
-    levels = sorted(set(systems or [""]))
-    dummies = np.column_stack(
-        [np.ones(len(score)), *(np.array([name == level for name in systems or []]) for level in levels[1:])]
-    )
-    middle = float(score.mean())
-    ref = None if reference is None else reference - reference.mean()
-    columns = [dummies, x] + ([] if ref is None else [ref[:, np.newaxis]])
-    targets = [score - middle] + (
-        [] if reference is None else [score - reference - (score - reference).mean()]
-    )
-    design = np.hstack([*columns, np.column_stack(targets)])
-    width, p, base = design.shape[1], features.shape[1], dummies.shape[1]
-    products = (design[:, :, np.newaxis] * design[:, np.newaxis, :]).reshape(len(design), -1)
-    table = sums_by_cluster(products, clusters)
-    plain = [*range(base + p)]
-
-    def statistics(rows: Floats) -> Read:
-        def read(weights: Floats) -> Mapping[str, Floats]:
-            cross = (weights @ rows).reshape(-1, width, width)
-            target = width - len(targets)
-            found = {SLOPE: _solve(cross, plain, target)}
-            if reference is not None:
-                found[GIVEN] = _solve(cross, [*plain, base + p], target)
-                found[BEYOND] = _solve(cross, plain, target + 1)
-            return {
-                f"{name} {label}": values[:, base + place] / spread[place]
-                for name, values in found.items()
-                for place, label in enumerate(labels)
-            }
-
-        return read
-
-    return replicates(table, statistics, clusters=range(len(table)), resamples=resamples, seed=seed)
-
-
-def _solve(cross: Floats, columns: Sequence[int], target: int) -> Floats:
-    """Coefficients for every resample; NaN where the columns cannot be told apart."""
-    left = cross[:, columns][:, :, columns]
-    right = cross[:, columns, target]
-    size = np.sqrt(np.maximum(np.einsum("bii->bi", left), 1e-300))
-    correlation = left / (size[:, :, np.newaxis] * size[:, np.newaxis, :])
-    exists = np.linalg.eigvalsh(correlation)[:, 0] > 1e-9
-    found = np.full(right.shape, np.nan)
-    if exists.any():
-        solved = np.linalg.solve(correlation[exists], (right[exists] / size[exists])[..., np.newaxis])
-        found[exists] = solved[..., 0] / size[exists]
-    return found
 
 
 def _judged(findings: Sequence[Finding], adjustment: Adjustment, confidence: float) -> list[Finding]:

@@ -59,10 +59,9 @@ def read_vendors(
     systems = sorted(frame["system"].unique().to_list())
     if systems == [""]:
         raise MedjuryError("self-preference needs to know who answered: the ratings have no column `system`.")
-    of_judges = {
-        name: vendor for name, vendor in attribute(frame, "judge_vendor", "rater").items() if name in judges
-    }
-    of_judges |= _known("judge", judge_vendor, judges)
+    raters = sorted(frame["rater"].unique().to_list())
+    named = attribute(frame, "judge_vendor", "rater") | _known("judge", judge_vendor, raters)
+    of_judges = {judge: named.get(judge, "") for judge in judges}
     of_systems = attribute(frame, "vendor", "system") | _known("system", system_vendor, systems)
     _refuse_missing("judge", judges, of_judges, "--judge-vendor")
     _refuse_missing("system", systems, of_systems, "--system-vendor")

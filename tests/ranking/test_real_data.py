@@ -1,0 +1,57 @@
+"""Ten real systems ranked by four judges and by a human, before and after calibration."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medjury.agreement import read_rating_table
+from medjury.cli import main
+
+ROOT = Path(__file__).parents[2]
+JUDGES = ROOT.parent / "shared" / "data" / "mental_health_judges"
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not JUDGES.is_dir():
+        pytest.skip("the mental-health ratings are not on this machine")
+    folder = tmp_path_factory.mktemp("judges")
+    shutil.copy(ROOT / "docs" / "examples" / "mental_health_judges.yaml", folder)
+    for file in JUDGES.glob("*.csv"):
+        (folder / file.name).symlink_to(file)
+    frame, _ = read_rating_table(folder / "mental_health_judges.yaml")
+    frame.select("item", "system", "rater", "rater_kind", "dimension", "score", "status").write_parquet(
+        folder / "ratings.parquet"
+    )
+    return folder / "ratings.parquet"
+
+
+def rows(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    assert main(["rank", *words, "--scale", "1", "5", "--resamples", "500", "--json"]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_ten_systems_have_tie_groups_and_a_tau_to_the_human_before_and_after(
+    ratings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    human = rows(capsys, str(ratings), "--rater", "human")
+    assert (
+        human[0]["system"] == "gpt4o" and human[0]["tie_group"] == "a" and human[-1]["system"] == "original"
+    )
+    letters = {row["system"]: row["tie_group"] for row in human}
+    assert letters["gpt4omini"] == letters["gemini"]  # 4.641 and 4.638
+    assert len(human) == 10 and sum(row["n_unscored"] for row in human) > 0
+    taus = rows(
+        capsys, str(ratings), "--reference", "human", "--calibrate", "isotonic", "--show", "agreement"
+    )
+    jury = {row["calibration"]: row for row in taus if row["raters"].count(",") == 3}
+    assert set(jury) == {"before", "after"} and len(taus) == 10
+    for row in taus:
+        assert 0.5 < row["low"] <= row["kendall_tau_b"] <= row["high"] < 0.95
+    assert jury["after"]["kendall_tau_b"] >= jury["before"]["kendall_tau_b"] - 0.1
