@@ -6,7 +6,20 @@ import numpy as np
 import polars
 import pytest
 
-from medjury.agreement import cohen_kappa, icc, many_raters, offset, two_raters
+from medjury.agreement import (
+    bootstrap,
+    chance_statistics,
+    cohen_kappa,
+    gwet_ac,
+    icc,
+    icc_3_k_z,
+    kappa_statistics,
+    krippendorff_alpha,
+    many_raters,
+    offset,
+    two_raters,
+    wilcoxon_signed_rank,
+)
 from medjury.errors import MedjuryError
 
 
@@ -48,6 +61,30 @@ def test_a_scale_lists_different_levels_of_one_kind() -> None:
 def test_many_scores_off_the_scale_are_counted() -> None:
     with pytest.raises(MedjuryError, match=r"9 at item 1, rater 1, .* and 3 more"):
         many_raters([[9, 9]] * 4, scale=[1, 2])
+
+
+def test_statistics_for_the_engine_refuse_scores_off_the_scale_too() -> None:
+    for statistics in (kappa_statistics([1, 2], ["none"]), chance_statistics([1, 2], "identity")):
+        with pytest.raises(MedjuryError, match=r"off the scale 1, 2: 1\.5"):
+            bootstrap([[1, 2], [1.5, 2]], statistics, resamples=50)
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (lambda: cohen_kappa([1], [1], scale=[1, 2], weights="squared"), "none, linear, quadratic"),
+        (lambda: icc([[1, 2]], "ICC3"), "icc_3_k"),
+        (lambda: icc([[1, 2]], missing="drop"), "complete_items, all_cells"),
+        (lambda: icc_3_k_z([1, 2], [1, 2], order="z"), "average_first, standardise_first"),
+        (lambda: krippendorff_alpha([[1, 2]], "metric"), "nominal, ordinal, interval, ratio"),
+        (lambda: gwet_ac([[1, 2]], scale=[1, 2], weights="none"), "identity, linear"),
+        (lambda: wilcoxon_signed_rank([1], [2], zeros="keep"), "drop, pratt"),
+        (lambda: wilcoxon_signed_rank([1], [2], method="approx"), "exact, normal, auto"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_ones(call, names: str) -> None:
+    with pytest.raises(MedjuryError, match=names):
+        call()
 
 
 def test_true_and_false_are_levels() -> None:

@@ -8,6 +8,7 @@ from scipy import stats
 from tests.agreement.reference_values import reference
 
 from medjury.agreement import wilcoxon_signed_rank
+from medjury.errors import MedjuryError
 
 VALUES = reference("wilcoxon_signed_rank_ties_zeros")
 
@@ -72,6 +73,11 @@ def test_the_exact_distribution_equals_full_enumeration() -> None:
     expected = min(1.0, 2 * min((sums <= observed).mean(), (sums >= observed).mean()))
     found = wilcoxon_signed_rank(np.zeros(len(difference)), difference)
     assert found.p_value == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_exact_distribution_of_very_many_differences_is_refused() -> None:
+    with pytest.raises(MedjuryError, match="up to 1000 differences, not 2000"):
+        wilcoxon_signed_rank(np.zeros(2000), np.arange(1.0, 2001.0), method="exact")
 
 
 def test_many_differences_are_taken_as_normal_and_say_so() -> None:

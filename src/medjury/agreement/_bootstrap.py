@@ -100,6 +100,9 @@ class Replicates:
         if not resampled.size:
             asked = f"no interval: one {self.unit} cannot be resampled" if self.resamples else "no interval"
             return Estimate(float(value), None, None, self.n, asked)
+        if resampled.size < 2.0 / (1.0 - confidence) - 1.0:
+            few = f"no interval: {resampled.size} resamples are too few for {share}"
+            return Estimate(float(value), None, None, self.n, few)
         kept = resampled[np.isfinite(resampled)]
         lost = resampled.size - kept.size
         if lost > UNDEFINED_ALLOWED * resampled.size:

@@ -19,7 +19,15 @@ from medjury.agreement._chance_variance import ChanceCorrected, linearised
 from medjury.agreement._estimate import Estimate
 from medjury.agreement._options import Analytic, Options, estimates
 from medjury.agreement._resample import Floats
-from medjury.agreement._scores import Level, Scale, Scores, level_codes, read_scale, read_scores
+from medjury.agreement._scores import (
+    Level,
+    Scale,
+    Scores,
+    level_codes,
+    read_scale,
+    read_scores,
+    refuse_off_scale,
+)
 from medjury.agreement._weights import WeightName, agreement_weights
 
 Coefficient = Literal["gwet", "fleiss", "conger", "brennan_prediger"]
@@ -125,6 +133,7 @@ def chance_statistics(
     credit = agreement_weights(scale.positions, weights)
 
     def prepare(rows: Floats) -> Read:
+        refuse_off_scale(rows, scale, placed=False)
         size, raters = len(scale), rows.shape[1]
         present = ~np.isnan(rows)
         codes = level_codes(scale.positions, np.where(present, rows, scale.positions[0]))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import fdtri
 
 from medjury.agreement._bootstrap import Read, Statistics
+from medjury.agreement._choose import choose
 from medjury.agreement._estimate import Estimate, undefined
 from medjury.agreement._icc_components import all_cells_mean_squares
 from medjury.agreement._mean_squares import MeanSquares, mean_squares
@@ -66,6 +67,9 @@ def intraclass_correlations(
     (0.712, 0.945)
     """
     chosen = list(forms)
+    for form in chosen:
+        choose(form, FORMS, "form of ICC")
+    choose(missing, get_args(Missing), "treatment of missing cells")
     table = read_scores(scores, None, 2)
     kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
     lost = int(np.count_nonzero(~kept))
@@ -134,7 +138,9 @@ def f_interval(squares: MeanSquares, form: IccForm) -> Analytic:
             a = k * single / (n * (1.0 - single))
             b = 1.0 + a * (n - 1.0)
             spread = (a * raters) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1))
-            freedom = (a * raters + b * error) ** 2 / spread
+            freedom = (a * raters + b * error) ** 2 / spread if spread > 0 else 0.0
+            if freedom <= 0:
+                return None
             beyond, before = float(fdtri(n - 1, freedom, upper)), float(fdtri(freedom, n - 1, upper))
             others = k * raters + (k * n - k - n) * error
             low = n * (items - beyond * error) / (beyond * others + n * items)
@@ -146,6 +152,8 @@ def f_interval(squares: MeanSquares, form: IccForm) -> Analytic:
                 for each in (ratio / fdtri(n - 1, freedom, upper), ratio * fdtri(freedom, n - 1, upper))
             )
         if form.endswith("_k"):
+            if low * (k - 1) <= -1.0:
+                return None
             low, high = (k * each / (1.0 + (k - 1) * each) for each in (low, high))
         if not low - 1e-9 <= value <= high + 1e-9:
             return None  # McGraw & Wong's degrees of freedom break down below zero agreement

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Unpack
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.agreement._bootstrap import Read, Statistics
+from medjury.agreement._choose import choose
 from medjury.agreement._estimate import Estimate
 from medjury.agreement._icc import coefficient, f_interval
 from medjury.agreement._mean_squares import NEGLIGIBLE, MeanSquares, from_sums
@@ -40,6 +41,7 @@ def icc_3_k_z(*groups: Scores, order: Order = "average_first", **options: Unpack
     >>> round(estimate.value, 3)
     0.942
     """
+    choose(order, get_args(Order), "order")
     if len(groups) < 2:
         raise MedjuryError("An ICC on z-scores compares two or more groups of raters. Give at least two.")
     tables = [read_scores(group, None, 2) for group in groups]

@@ -8,11 +8,12 @@ in R's `boot`.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from medjury.agreement._choose import choose
 from medjury.agreement._resample import Floats
 
 IntervalMethod = Literal["bca", "percentile", "basic"]
@@ -67,7 +68,8 @@ def bca_levels(z0: float, a: float, confidence: float) -> tuple[float, float]:
 
     def shifted(level: float) -> float:
         z = z0 + ndtri(level)
-        return float(ndtr(z0 + z / (1.0 - a * z)))
+        # Beyond its pole the transformation would turn back; the level stays at the end it was running to.
+        return float(ndtr(z0 + z / (1.0 - a * z))) if a * z < 1.0 else float(z > 0)
 
     tail = (1.0 - confidence) / 2.0
     return shifted(tail), shifted(1.0 - tail)
@@ -87,6 +89,7 @@ def interval(
     Where every resample lies on one side of the value BCa does not exist; the percentile interval is given
     instead and says so.
     """
+    choose(method, get_args(IntervalMethod), "bootstrap interval")
     ordered = np.sort(resampled)
     tail = (1.0 - confidence) / 2.0
     low_level, high_level, name = tail, 1.0 - tail, "percentile"

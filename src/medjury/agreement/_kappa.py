@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from medjury.agreement._bootstrap import Read, Statistics
+from medjury.agreement._choose import choose
 from medjury.agreement._estimate import Estimate
 from medjury.agreement._options import Analytic, Options, estimates
 from medjury.agreement._resample import Floats
@@ -22,6 +23,7 @@ from medjury.agreement._scores import (
     level_codes,
     read_pairs,
     read_scale,
+    refuse_off_scale,
 )
 from medjury.agreement._weights import agreement_weights
 
@@ -54,6 +56,7 @@ def cohen_kappa(
     >>> round(estimate.value, 4)
     0.6667
     """
+    choose(weights, NAMES, "weighting of kappa")
     known = read_scale(scale)
     pairs = read_pairs(first, second, known)
     return kappas(pairs, known, [weights], **options)[NAMES[weights]]
@@ -88,6 +91,7 @@ def kappa_statistics(
     penalties = {NAMES[each]: _disagreement(scale, each) for each in weights}
 
     def prepare(rows: Floats) -> Read:
+        refuse_off_scale(rows, scale, placed=False)
         complete = complete_rows(rows)
         first, second = (
             level_codes(scale.positions, np.where(complete, column, scale.positions[0])) for column in rows.T

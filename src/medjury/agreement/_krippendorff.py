@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal, Unpack
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from medjury.agreement._bootstrap import Read, Statistics
+from medjury.agreement._choose import choose
 from medjury.agreement._estimate import Estimate
 from medjury.agreement._mean_squares import NEGLIGIBLE
 from medjury.agreement._options import Options, estimates
 from medjury.agreement._ranks import centred_midranks
 from medjury.agreement._resample import Floats
-from medjury.agreement._scores import Scores, read_scale, read_scores
+from medjury.agreement._scores import Level, Scores, read_scale, read_scores
 from medjury.errors import MedjuryError
 
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -23,7 +25,7 @@ def krippendorff_alpha(
     scores: Scores,
     level: AlphaLevel = "ordinal",
     *,
-    scale: Any | None = None,
+    scale: Sequence[Level] | ArrayLike | None = None,
     **options: Unpack[Options],
 ) -> Estimate:
     """One alpha of a table of items by raters; see `krippendorff_alphas`.
@@ -39,7 +41,7 @@ def krippendorff_alphas(
     scores: Scores,
     levels: Iterable[AlphaLevel] = ("nominal", "ordinal", "interval"),
     *,
-    scale: Any | None = None,
+    scale: Sequence[Level] | ArrayLike | None = None,
     **options: Unpack[Options],
 ) -> dict[str, Estimate]:
     """Alpha = 1 − D_o/D_e for several levels of measurement, from one coincidence table.
@@ -59,6 +61,8 @@ def krippendorff_alphas(
     0.444
     """
     chosen = list(levels)
+    for level in chosen:
+        choose(level, get_args(AlphaLevel), "level of measurement")
     known = None if scale is None else read_scale(scale)
     table = read_scores(scores, known, 2)
     if known is not None and isinstance(known.levels[0], str) and set(chosen) - {"nominal", "ordinal"}:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.agreement._bootstrap import Clusters, Statistics, replicates
+from medjury.agreement._choose import choose
 from medjury.agreement._estimate import Estimate, undefined
 from medjury.agreement._resample import Floats
 from medjury.errors import MedjuryError
@@ -56,6 +57,7 @@ def estimates(
     clusters = options.get("clusters")
     interval = options.get("interval", default if clusters is None else "bca")
     confidence = options.get("confidence", 0.95)
+    choose(interval, get_args(Interval), "interval")
     if not 0.0 < confidence < 1.0:
         raise MedjuryError(f"The confidence is a share between 0 and 1, such as 0.95, not {confidence}.")
     by_formula = interval in ("analytic", "gwet")

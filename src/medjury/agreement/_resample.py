@@ -62,11 +62,7 @@ def sample(rows: ArrayLike, clusters: Sequence[object] | NDArray[Any] | None = N
     if labels is not None:
         size = int(labels.max()) + 1 if labels.size else 0
         if size < len(table):
-            from scipy.sparse import coo_array
-
-            ones = np.ones(len(table))
-            membership = coo_array((ones, (labels, inverse)), shape=(size, len(counts))).tocsr()
-            multiplicity = np.ones(size, dtype=np.int64)
+            membership, multiplicity = _cluster_patterns(labels, inverse, size, len(counts))
     return Sample(
         rows=table[representative],
         counts=counts.astype(np.float64),
@@ -87,6 +83,9 @@ def cluster_codes(clusters: Sequence[object] | NDArray[Any], n: int) -> Integers
     if names.dtype.kind in "iub":
         _, codes = np.unique(names, return_inverse=True)
         return np.asarray(codes, dtype=np.int64)
+    for place, name in enumerate(names.tolist()):
+        if name is None or name != name:
+            raise MedjuryError(f"Item {place + 1} has no cluster name. Name the case of every item.")
     known: dict[object, int] = {}
     return np.array([known.setdefault(name, len(known)) for name in names.tolist()], dtype=np.int64)
 
@@ -142,6 +141,25 @@ def _distinct(table: Floats) -> tuple[Integers, Integers, Integers]:
     representative[codes] = np.arange(n)
     place = np.cumsum(occurrences > 0) - 1
     return representative[present], place[codes].astype(np.int64), occurrences[present].astype(np.int64)
+
+
+def _cluster_patterns(labels: Integers, inverse: Integers, size: int, width: int) -> tuple[Any, Integers]:
+    """Which distinct rows the clusters of each pattern hold, and how many clusters have that pattern.
+
+    Clusters are told apart by the sum of random 64-bit numbers of their rows: equal for equal contents in any
+    order, and, for a million clusters, different for different ones but for a chance in 10⁷. They are sorted
+    by it too, so that neither names nor order of the items decide which resample comes first.
+    """
+    from scipy.sparse import coo_array
+
+    tokens = np.random.default_rng(0).integers(0, 1 << 64, size=width, dtype=np.uint64, endpoint=False)
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(size))
+    _, first, multiplicity = np.unique(
+        np.add.reduceat(tokens[inverse[order]], starts), return_index=True, return_counts=True
+    )
+    held = coo_array((np.ones(len(labels)), (labels, inverse)), shape=(size, width)).tocsr()
+    return held[first], np.asarray(multiplicity, dtype=np.int64)
 
 
 def _column_codes(column: Floats) -> tuple[Integers, int]:

@@ -77,7 +77,7 @@ def read_scores(scores: Scores, scale: Scale | None, axes: int) -> Floats:
     if np.isinf(array).any():
         raise MedjuryError("A score is infinite. Leave the cell empty where there is no score.")
     if scale is not None:
-        _refuse_off_scale(array, scale)
+        refuse_off_scale(array, scale)
     return array
 
 
@@ -143,28 +143,31 @@ def _positions(raw: NDArray[Any], scale: Scale) -> Floats:
         (place, each) for place, each in enumerate(flat) if not _is_missing(each) and each not in place_of
     ]
     if wrong:
-        raise _off_scale([(_place(place, raw), each) for place, each in wrong], scale)
+        raise _off_scale([(f" at {_place(place, raw)}", each) for place, each in wrong], scale)
     return np.array([math.nan if _is_missing(each) else place_of[each] for each in flat]).reshape(raw.shape)
 
 
-def _refuse_off_scale(array: Floats, scale: Scale) -> None:
+def refuse_off_scale(array: Floats, scale: Scale, *, placed: bool = True) -> None:
+    """Raise where numbers are not levels of the scale, naming them (and their place, where rows are items)."""
     nearest = np.clip(np.searchsorted(scale.positions, array), 0, len(scale) - 1)
-    off = ~np.isnan(array) & (scale.positions[nearest] != array)
-    if off.any():
-        wrong = [(_place(int(place), array), float(array.flat[place])) for place in np.flatnonzero(off)]
-        raise _off_scale(wrong, scale)
+    off = np.flatnonzero(~np.isnan(array) & (scale.positions[nearest] != array))
+    if off.size:
+        values = [float(array.flat[place]) for place in off]
+        places = [f" at {_place(int(place), array)}" if placed else "" for place in off]
+        raise _off_scale(list(zip(places, values, strict=True)), scale)
 
 
 def _off_scale(wrong: Sequence[tuple[str, object]], scale: Scale) -> MedjuryError:
-    shown = ", ".join(
-        f"{value:g} at {place}" if isinstance(value, float) else f"{value!r} at {place}"
-        for place, value in wrong[:5]
-    )
+    shown = ", ".join(f"{_shown(value)}{place}" for place, value in wrong[:5])
     more = "" if len(wrong) <= 5 else f" and {len(wrong) - 5} more"
-    levels = ", ".join(f"{level:g}" if isinstance(level, float) else level for level in scale.levels)
+    levels = ", ".join(level if isinstance(level, str) else f"{level:g}" for level in scale.levels)
     return MedjuryError(
         f"Scores off the scale {levels}: {shown}{more}. Mend them, or give the scale they were made on."
     )
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
 def _place(flat: int, array: NDArray[Any]) -> str:

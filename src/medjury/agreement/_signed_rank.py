@@ -9,11 +9,14 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtr
 
+from medjury.agreement._choose import choose
 from medjury.agreement._resample import Floats
 from medjury.agreement._scores import Scores, read_pairs, tied
+from medjury.errors import MedjuryError
 
 # Up to here the exact distribution takes milliseconds; above, the normal curve is as good.
 EXACT_UP_TO = 200
+EXACT_AT_MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ def wilcoxon_signed_rank(
     >>> found.rank_sum, found.p_value, found.n_zero
     (10.0, 0.125, 2)
     """
+    choose(zeros, ("drop", "pratt"), "treatment of zeros")
+    choose(method, ("exact", "normal", "auto"), "method")
     pairs = read_pairs(first, second)
     difference = tied(pairs.rows[:, 1] - pairs.rows[:, 0], pairs.rows)
     n, n_zero = pairs.n, int(np.count_nonzero(difference == 0))
@@ -58,6 +63,10 @@ def wilcoxon_signed_rank(
     if zeros == "pratt":
         ranks = ranks[difference != 0]
     signed = difference[difference != 0]
+    if method == "exact" and len(ranks) > EXACT_AT_MOST:
+        raise MedjuryError(
+            f"The exact distribution is counted for up to {EXACT_AT_MOST} differences, not {len(ranks)}."
+        )
     exact = method == "exact" or (method == "auto" and len(ranks) <= EXACT_UP_TO)
     name = ("exact permutation" if exact else "normal approximation") + (
         ", continuity corrected" if correction and not exact else ""

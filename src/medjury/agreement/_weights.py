@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from medjury.agreement._choose import choose
 from medjury.agreement._resample import Floats
 from medjury.errors import MedjuryError
 
@@ -22,6 +23,7 @@ def agreement_weights(positions: Floats, name: WeightName) -> Floats:
     >>> agreement_weights(np.array([1.0, 2.0, 3.0]), "quadratic").tolist()
     [[1.0, 0.75, 0.0], [0.75, 1.0, 0.75], [0.0, 0.75, 1.0]]
     """
+    choose(name, get_args(WeightName), "weighting")
     size = len(positions)
     first, second = positions[:, np.newaxis], positions[np.newaxis, :]
     low, high = float(positions.min()), float(positions.max())
@@ -48,11 +50,8 @@ def agreement_weights(positions: Floats, name: WeightName) -> Floats:
     if name == "circular":
         sines = np.sin(np.pi * distance / (high - low + 1.0)) ** 2
         return np.asarray(1.0 - sines / sines.max())
-    if name == "bipolar":
-        total = first + second
-        room = (total - 2.0 * low) * (2.0 * high - total)
-        polar = np.divide(distance**2, room, out=np.zeros_like(distance), where=distance > 0)
-        return np.asarray(1.0 - polar / polar.max())
-    raise MedjuryError(
-        f"There are no weights called {name!r}. Choose from {', '.join(get_args(WeightName))}."
-    )
+    # Bipolar: the same distance weighs more towards the ends of the scale.
+    total = first + second
+    room = (total - 2.0 * low) * (2.0 * high - total)
+    polar = np.divide(distance**2, room, out=np.zeros_like(distance), where=distance > 0)
+    return np.asarray(1.0 - polar / polar.max())
