@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scale",
         metavar=("LOWEST", "HIGHEST"),
         nargs=2,
-        type=int,
+        type=float,
         help="whole grades from lowest to highest",
     )
     add(
