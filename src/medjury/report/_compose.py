@@ -10,7 +10,28 @@ from medjury.report._gate import judge_gate
 from medjury.report._html import Html, element, text
 from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._numbers import compute
-from medjury.report._sections import agreement, cases, coverage, distributions, methods, study, verdict
+from medjury.report._sections import (
+    agreement,
+    calibration,
+    cases,
+    confusion,
+    cost,
+    coverage,
+    differences,
+    dimensions,
+    distributions,
+    methods,
+    ranking,
+    raters,
+    scatter,
+    self_preference,
+    severe,
+    stability,
+    study,
+    triage,
+    tripod,
+    verdict,
+)
 
 SECTIONS: tuple[SectionMaker, ...] = (
     verdict.section,
@@ -18,8 +39,21 @@ SECTIONS: tuple[SectionMaker, ...] = (
     coverage.section,
     distributions.section,
     agreement.section,
+    scatter.section,
+    confusion.section,
+    differences.section,
+    severe.section,
+    stability.section,
+    calibration.section,
+    dimensions.section,
+    raters.section,
+    ranking.section,
+    self_preference.section,
+    triage.section,
+    cost.section,
     cases.section,
     methods.section,
+    tripod.section,
 )
 # Whatever a note may hold, the page loads nothing and talks to nobody.
 _POLICY = (

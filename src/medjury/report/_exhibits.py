@@ -67,8 +67,10 @@ class Exhibits:
         caption: str,
         digits: int = 2,
         shown: int | None = None,
+        folded: bool = False,
     ) -> Html:
-        """A table in the page and as CSV. `shown` limits the rows in the page; the CSV has them all."""
+        """A table in the page and as CSV. `shown` limits the rows in the page; the CSV has them all. A `folded`
+        one is opened by the reader, and by the printer."""
         self.tables[name] = _csv(head, rows)
         if not rows:
             return Html("")
@@ -77,6 +79,9 @@ class Exhibits:
         if len(kept) < len(rows):
             note = f"The first {len(kept):,} of {len(rows):,} rows; all of them are in tables/{name}.csv."
             made = Html(made + paragraph(note, class_="soft"))
+        if folded:
+            title = f"{caption.split('.')[0].split(';')[0]}: {len(kept):,} rows"
+            made = element("details", element("summary", title), made)
         return made
 
     def figure(

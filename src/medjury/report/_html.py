@@ -11,6 +11,8 @@ from medjury.agreement import Estimate
 # Control characters mean nothing in HTML, and browsers disagree on them.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 NOTHING = "–"
+# A name of this length stays on one line.
+_SHORT = 24
 
 
 class Html(str):
@@ -108,13 +110,19 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: int) -> Html:
         key = f"{number:.6g}" if right and isinstance(number, int | float) else None
         name, scope = ("th", "row") if place == 0 else ("td", None)
         content = value if isinstance(value, Html) else shown(value, digits)
-        cells.append(element(name, content, scope=scope, class_="number" if right else None, data_value=key))
+        kind = "number" if right else "short" if len(content) <= _SHORT else None
+        cells.append(element(name, content, scope=scope, class_=kind, data_value=key))
     return element("tr", *cells)
 
 
 def _is_numeric(values: Sequence[Cell]) -> bool:
     known = [value for value in values if value is not None]
     return bool(known) and all(isinstance(value, int | float | Estimate) for value in known)
+
+
+def p_value(value: float | None) -> str:
+    """A p-value as journals want it."""
+    return NOTHING if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _number(value: float, digits: int) -> str:

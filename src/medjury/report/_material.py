@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from medjury.report._evidence import Evidence, Measured
-from medjury.report._exhibits import Exhibits
+from medjury.report._exhibits import INK, Exhibits
 from medjury.report._gate import Verdict
 from medjury.report._html import Html
 from medjury.report._numbers import Numbers
@@ -60,6 +60,28 @@ def panels(
             draw(one, things[place])
         else:
             one.set_axis_off()
+
+
+def heat(
+    axes: Axes, table: Any, colours: str, lowest: float, *, texts: Any = None, light: Callable[[float], bool]
+) -> None:
+    """Cells in colour with their numbers, drawn as shapes: a picture inside the picture would not be text."""
+    import numpy as np
+
+    rows, columns = table.shape
+    shade = np.ma.masked_invalid(table)
+    across, down = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
+    axes.pcolormesh(across, down, shade, cmap=colours, vmin=lowest, vmax=1, edgecolors="white", linewidth=0.5)
+    axes.invert_yaxis()
+    small = max(rows, columns) > 8
+    for row in range(rows):
+        for column in range(columns):
+            value = table[row, column]
+            words = f"{value:.2f}" if texts is None else texts[row][column]
+            if words and not np.isnan(value):
+                axes.text(column, row, words, ha="center", va="center", fontsize=5.5 if small else 7.5,
+                          color="white" if light(value) else INK)  # fmt: skip
+    axes.grid(visible=False)
 
 
 def height(things: int, columns: int, each: float, extra: float = 0.3) -> float:

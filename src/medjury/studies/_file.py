@@ -102,6 +102,7 @@ class ReportPart(_Part):
 
     clinician_cost_per_hour: float | None = Field(default=None, ge=0)
     clinician_minutes_per_case: float | None = Field(default=None, gt=0)
+    system_vendors: dict[str, str] | None = None
     cases_shown: int = Field(default=_SHOWN.cases_shown, ge=0, le=500)
     hide_texts: bool = False
     resamples: int = Field(default=_SHOWN.resamples, ge=200, le=100_000)

@@ -8,7 +8,7 @@ from medjury.agreement import Estimate
 from medjury.report._evidence import CONSENSUS
 from medjury.report._exhibits import CLINICIAN_COLOUR, COLOURS, JURY_COLOUR, MARKERS
 from medjury.report._gate import NAMES
-from medjury.report._html import Cell, Html, bullets, element, paragraph
+from medjury.report._html import Cell, Html, bullets, element, p_value, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _beside(material: Material) -> Html:
                         each.judge_human,
                         each.human_human,
                         each.difference,
-                        each.p_value,
+                        p_value(each.p_value),
                         verdict,
                     )
                 )
@@ -100,6 +100,10 @@ def _beside(material: Material) -> Html:
             "not known here."
         )
         return paragraph(text, class_="note") if len(material.evidence.clinicians) == 1 else Html("")
+    # The gate's statistic first; the page shows that one, the CSV all of them.
+    wanted = NAMES[material.evidence.rules.statistic]
+    rows.sort(key=lambda row: row[2] != wanted)
+    first = sum(1 for row in rows if row[2] == wanted) or len(rows)
     return material.exhibits.table(
         "human-baseline",
         (
@@ -117,7 +121,7 @@ def _beside(material: Material) -> Html:
         caption="Mean agreement of a rater with single clinicians beside that of clinicians with one "
         "another, on the same "
         "cases. The difference has a 90 % interval: its lower end is the one-sided 95 % bound.",
-        shown=60,
+        shown=min(first, 40),
     )
 
 

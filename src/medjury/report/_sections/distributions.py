@@ -13,6 +13,7 @@ from medjury.report._material import PANELS, Material, Section, height, only_som
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _LINES = 8
 
@@ -47,6 +48,7 @@ def section(material: Material) -> Section | None:
         rows,
         caption="Scores by dimension and rater",
         shown=80,
+        folded=len(rows) > 12,
     )
     chosen = [each for each in evidence.dimensions if each.grades][:PANELS]
     scaled = [each for each in evidence.dimensions if each.grades]
@@ -55,7 +57,7 @@ def section(material: Material) -> Section | None:
         picture = material.exhibits.figure(
             "distributions",
             (9, height(len(chosen), 3, 2.5, 0.5)),
-            lambda figure: panels(figure, chosen, 3, lambda axes, each: _draw(axes, material, each)),
+            lambda figure: _draw_all(figure, material, chosen),
             caption="Share of each grade by rater (a jury's mean counts for its nearest grade). Where "
             "nearly everything "
             "stands at one end, agreement says little."
@@ -67,9 +69,16 @@ def section(material: Material) -> Section | None:
     return Section("distributions", "Score distributions", Html(picture + table + _ceilings(material)))
 
 
+def _draw_all(figure: Figure, material: Material, chosen: list[Measured]) -> None:
+    panels(figure, chosen, 3, lambda axes, each: _draw(axes, material, each))
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=4)
+
+
 def _draw(axes: Axes, material: Material, dimension: Measured) -> None:
     evidence, grid = material.evidence, material.evidence.grids[dimension.name]
     grades = np.asarray(dimension.grades)
+    jury = int((grid.states[evidence.jury] == SCORED).sum()) if evidence.jury else 0
     for place, rater in enumerate((*evidence.voices, *evidence.clinicians)[:_LINES]):
         scores = grid.scores[rater][grid.states[rater] == SCORED]
         if not len(scores):
@@ -85,14 +94,13 @@ def _draw(axes: Axes, material: Material, dimension: Measured) -> None:
             color=COLOURS[place % len(COLOURS)],
             linestyle="--" if clinician else "-",
             linewidth=1.6 if rater == evidence.jury else 1.0,
-            label=f"{short(rater, 16)} (n = {len(scores):,})",
+            label=short(rater, 16),
         )
-    axes.set_title(short(dimension.label, 30))
+    axes.set_title(f"{short(dimension.label, 22)} (jury n = {jury:,})")
     axes.set_xticks(grades)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("grade")
     axes.set_ylabel("share of scores (%)")
-    axes.legend(fontsize=6.5, handlelength=1.6)
 
 
 def _ends(

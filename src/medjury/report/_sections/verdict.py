@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from medjury.report._gate import MEANING, Verdict, Word, agreement_of
+from medjury.report._gate import MEANING, NAMES, Verdict, Word, agreement_of
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
 
@@ -15,15 +15,20 @@ _REASONS = 6
 def section(material: Material) -> Section:
     verdicts = material.verdicts
     head = _banner(material)
-    rows = [
-        (verdict.label, _badge(verdict.word), verdict.reasons[0] if verdict.reasons else "Every rule is met.")
-        for verdict in verdicts
-    ]
+    statistic = NAMES.get(material.evidence.rules.statistic, material.evidence.rules.statistic)
     table = material.exhibits.table(
         "verdicts",
-        ("dimension", "verdict", "the main reason"),
-        rows,
-        caption="The gate, dimension by dimension",
+        (
+            "dimension",
+            "verdict",
+            "held-out cases",
+            "jury with clinician",
+            "clinician with clinician",
+            "severe errors",
+            "the main reason",
+        ),
+        [_line(material, verdict) for verdict in verdicts],
+        caption=f"The gate, dimension by dimension. Agreement is {statistic}: 1 is perfect, 0 is chance.",
     )
     details = joined(_rules(material, verdict) for verdict in verdicts)
     return Section(
@@ -70,13 +75,14 @@ def _banner(material: Material) -> Html:
             reasons.setdefault(reason, []).append(verdict.label)
     lines = list(_about_the_models(material))
     several = len(material.verdicts) > 1
+    mixed = len({verdict.word for verdict in material.verdicts}) > 1
     for reason, labels in reasons.items():
         everywhere = len(labels) == len(material.verdicts)
         lines.append(reason if everywhere or not several else f"{', '.join(labels)}: {reason}")
     more = len(lines) - _REASONS
     kept = lines[:_REASONS] + ([f"and {more} more reasons, below."] if more > 0 else [])
     meaning = joined(
-        paragraph(element("strong", word), ": ", MEANING[word]) if several else paragraph(MEANING[word])
+        paragraph(element("strong", word), ": ", MEANING[word]) if mixed else paragraph(MEANING[word])
         for word in dict.fromkeys(verdict.word for verdict in material.verdicts)
     )
     if not material.verdicts:

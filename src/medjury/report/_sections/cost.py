@@ -1,0 +1,122 @@
+"""What a jury's evaluation costs beside a clinician's: tokens, time and money."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from medjury.report._html import Cell, Html, bullets, shown
+from medjury.report._material import Material, Section
+
+
+def section(material: Material) -> Section | None:
+    evidence, manifest = material.evidence, material.evidence.manifest
+    currency = str(manifest.get("prices", {}).get("currency", ""))
+    judged = evidence.ratings.filter(pl.col("rater_kind") == "judge")
+    rows: list[tuple[Cell, ...]] = [
+        _line(judged.filter(pl.col("rater") == judge), judge, "judge", None) for judge in evidence.judges
+    ]
+    if len(evidence.judges) > 1:
+        answers = judged.select("item", "system").unique().height
+        rows.append(_line(judged, "whole jury, all repeats", "jury", answers))
+    people = evidence.ratings.filter(pl.col("rater_kind") == "clinician")
+    minutes, measured = _minutes(material, people)
+    rate = evidence.settings.clinician_cost_per_hour
+    if evidence.clinicians or minutes is not None:
+        seconds = None if minutes is None else 60 * minutes
+        money = None if minutes is None or rate is None else rate * minutes / 60
+        count = people.select("item", "system", "rater").unique().height
+        rows.append(
+            (
+                "one clinician",
+                "clinician",
+                count,
+                None,
+                None,
+                seconds,
+                money,
+                None if money is None else money * count,
+            )
+        )
+    if not rows:
+        return None
+    table = material.exhibits.table(
+        "cost",
+        (
+            "rater",
+            "kind",
+            "evaluations",
+            "tokens in",
+            "tokens out",
+            "seconds",
+            f"cost ({currency})",
+            f"total cost ({currency})",
+        ),
+        rows,
+        caption="Per evaluation (one answer, all dimensions); the totals are of the ratings in this run. "
+        "A dash is not known, "
+        "which is not zero",
+        digits=4,
+    )
+    return Section(
+        "cost",
+        "Time and money",
+        Html(table + bullets(_words(material, rows, minutes, measured, rate, currency))),
+    )
+
+
+def _line(rows: pl.DataFrame, name: str, kind: str, evaluations: int | None) -> tuple[Cell, ...]:
+    count = evaluations or rows.select("item", "system", "repeat").unique().height
+    whole: list[float | None] = []
+    for column in ("tokens_in", "tokens_out", "seconds", "cost"):
+        known = rows[column].drop_nulls()
+        # A sum over some of the rows would pass for the sum over all.
+        complete = len(known) == rows.height and rows.height > 0
+        whole.append(float(known.sum()) if complete else None)
+    each = [None if value is None or not count else value / count for value in whole]
+    return (name, kind, count, *each, whole[3])
+
+
+def _minutes(material: Material, people: pl.DataFrame) -> tuple[float | None, bool]:
+    """A clinician's minutes per answer: as stated, else the median of what was measured."""
+    stated = material.evidence.settings.clinician_minutes_per_case
+    if stated is not None:
+        return stated, False
+    timed = (
+        people.filter(pl.col("seconds").is_not_null())
+        .group_by("item", "system", "rater")
+        .agg(pl.col("seconds").sum())["seconds"]
+    )
+    middle = timed.median() if len(timed) else None
+    return (float(middle) / 60, True) if isinstance(middle, int | float) else (None, False)
+
+
+def _words(
+    material: Material,
+    rows: list[tuple[Cell, ...]],
+    minutes: float | None,
+    measured: bool,
+    rate: float | None,
+    currency: str,
+) -> list[str]:
+    lines = []
+    if minutes is not None:
+        how = "median of the measured times" if measured else "as stated"
+        lines.append(f"A clinician takes {minutes:.1f} minutes per answer ({how}).")
+    jury = next((row for row in rows if row[1] == "jury"), rows[0] if rows[0][1] == "judge" else None)
+    cost = jury[6] if jury else None
+    if minutes is not None and rate is not None and isinstance(cost, float):
+        human = rate * minutes / 60
+        lines.append(
+            f"One clinician's evaluation costs {shown(human)} {currency}, the jury's {shown(cost, 4)} "
+            f"{currency}"
+            + (f": {human / cost:,.0f} of the jury's for one of the clinician's." if cost > 0 else ".")
+        )
+    elif rate is None:
+        lines.append(
+            "State what a clinician's hour costs (`report: {clinician_cost_per_hour: …}`) to compare money."
+        )
+    calls, spent = material.evidence.manifest.get("calls"), material.evidence.manifest.get("cost")
+    if calls is not None:
+        money = "its cost is not known" if spent is None else f"{shown(float(spent))} {currency} spent"
+        lines.append(f"The run made {calls:,} calls; {money}.")
+    return lines

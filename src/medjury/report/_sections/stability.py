@@ -1,0 +1,54 @@
+"""Stability: does a judge say the same when it is asked again?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from medjury.audits import stability
+from medjury.errors import MedjuryError
+from medjury.report._html import Cell, Html, bullets, paragraph, shown
+from medjury.report._material import Material, Section
+
+_COLUMNS = {
+    "within_sd": "SD within an answer",
+    "flip_rate": "two repeats differ",
+    "changed_share": "answers that change",
+}
+
+
+def section(material: Material) -> Section | None:
+    evidence = material.evidence
+    judges = evidence.ratings.filter(pl.col("rater_kind") == "judge")
+    if not judges.height:
+        return None
+    title = "Stability"
+    if int(judges["repeat"].max() or 0) < 1:  # type: ignore[arg-type]
+        text = (
+            "Every judge was asked once, so it cannot be known whether it would say the same again. "
+            "Set `repeats: 3`."
+        )
+        return Section("stability", title, paragraph(text, class_="note"))
+    names = [each.name for each in evidence.gated]
+    try:
+        audit = stability(
+            judges.filter(pl.col("dimension").is_in(names)), resamples=500, seed=evidence.settings.seed
+        )
+    except MedjuryError as error:
+        return Section("stability", title, paragraph(str(error), class_="note"))
+    found = {(each.rater, each.dimension, each.statistic): each for each in audit.findings}
+    rows: list[tuple[Cell, ...]] = []
+    for dimension in evidence.gated:
+        for judge in evidence.judges:
+            one = found.get((judge, dimension.name, "within_sd"))
+            if one is not None:
+                cells: list[Cell] = [found[judge, dimension.name, name].estimate for name in _COLUMNS]
+                needed = found[judge, dimension.name, "repeats_needed"].estimate
+                rows.append((dimension.label, judge, one.estimate.n, *cells, shown(needed, 0)))
+    table = material.exhibits.table(
+        "stability",
+        ("dimension", "judge", "answers", *_COLUMNS.values(), "repeats for a mean within ±0.25"),
+        rows,
+        caption="Repeats of the same judge on the same answer, with 95 % intervals",
+        shown=60,
+    )
+    return Section("stability", title, Html(table + bullets(audit.warnings)))
