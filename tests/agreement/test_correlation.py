@@ -8,6 +8,7 @@ from scipy import stats
 from tests.agreement.reference_values import reference
 
 from medjury.agreement import (
+    _ranks,
     correlation_statistics,
     evaluate,
     kendall_tau_b,
@@ -55,11 +56,20 @@ def test_values_on_given_resamples_equal_scipy(kind: str) -> None:
         assert ours[name] == pytest.approx(expected, abs=1e-12)
 
 
-def test_more_rows_than_one_slice_of_pairs_still_equal_scipy() -> None:
+@pytest.mark.parametrize("levels", [None, 15, 100, 1500])
+def test_kendall_by_merging_equals_scipy_as_well(levels: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The road taken where a matrix of all pairs of distinct rows would be too large."""
+    monkeypatch.setattr(_ranks, "MATRIX_UP_TO", 0)
     generator = np.random.default_rng(8)
-    first, second = generator.normal(size=(2, 1300))
-    found = kendall_tau_b(first, second, interval="none")
-    assert found.value == pytest.approx(stats.kendalltau(first, second).statistic, abs=1e-12)
+    first = generator.normal(size=777)
+    second = first + generator.normal(size=777)
+    if levels:
+        first, second = (np.digitize(each, np.linspace(-3, 3, levels)) for each in (first, second))
+    resamples = generator.integers(0, 777, size=(8, 777))
+    rows = np.column_stack([first, second])
+    ours = evaluate(rows, correlation_statistics(["kendall_tau_b"]), resamples)["kendall_tau_b"]
+    peer = [stats.kendalltau(first[each], second[each]).statistic for each in resamples]
+    assert ours == pytest.approx(peer, abs=1e-12)
 
 
 @pytest.mark.parametrize("statistic", [pearson, spearman, kendall_tau_b])

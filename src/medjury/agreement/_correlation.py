@@ -10,14 +10,13 @@ from scipy.special import ndtri
 
 from medjury.agreement._bootstrap import Read, Statistics
 from medjury.agreement._estimate import Estimate
+from medjury.agreement._mean_squares import NEGLIGIBLE
 from medjury.agreement._options import Analytic, Options, estimates
 from medjury.agreement._ranks import Levels, centred_midranks, concordance, levels_of
 from medjury.agreement._resample import Floats
 from medjury.agreement._scores import Pairs, Scores, complete_rows, read_pairs
 
 Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
-# A sum of squares this small beside the numbers it was made from is rounding, not spread.
-NEGLIGIBLE = 1e-12
 
 
 def pearson(first: Scores, second: Scores, **options: Unpack[Options]) -> Estimate:
@@ -128,18 +127,19 @@ def _pearson(first: Floats, second: Floats) -> Read:
 
 def _rank_correlations(first: Floats, second: Floats, names: list[Correlation]) -> Read:
     x, y = levels_of(first), levels_of(second)
+    concordant = concordance(x, y) if "kendall_tau_b" in names else None
 
     def read(weights: Floats) -> dict[str, Floats]:
         weights_x, weights_y = x.weights(weights), y.weights(weights)
         values = {}
         if "spearman" in names:
             values["spearman"] = _spearman(x, y, weights, weights_x, weights_y)
-        if "kendall_tau_b" in names:
+        if concordant is not None:
             n = weights.sum(axis=-1)
             pairs = n * (n - 1.0) / 2.0
             untied = [pairs - (each * (each - 1.0)).sum(axis=-1) / 2.0 for each in (weights_x, weights_y)]
             both = np.sqrt(untied[0] * untied[1])
-            tau = concordance(first, second, weights) / np.where(both > 0, both, np.nan)
+            tau = concordant(weights) / np.where(both > 0, both, np.nan)
             values["kendall_tau_b"] = np.clip(tau, -1.0, 1.0)
         return values
 
