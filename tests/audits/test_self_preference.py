@@ -23,7 +23,7 @@ def test_a_planted_preference_of_a_fifth_of_a_point_is_found() -> None:
     for seed in range(3):
         found = audit(judged(seed=seed, cases=200, preference=dict.fromkeys(JUDGES, 0.2)))
         for statistic in ("same_vendor", "own_vendor_contrast"):
-            overall = next(each for each in found.findings if each.statistic == statistic and not each.rater)
+            overall = found.find(statistic, rater="")
             assert overall.verdict == FAVOURS
             assert overall.estimate.low is not None and overall.estimate.high is not None
             assert 0.05 < overall.estimate.low < 0.2 < overall.estimate.high < 0.35
@@ -92,7 +92,7 @@ def test_what_two_judges_cannot_tell_is_undefined_with_its_reason() -> None:
     for judge in ("ada", "bob"):
         estimate = found.find("same_vendor", rater=judge).estimate
         assert estimate.value is None and "cannot be told apart" in estimate.reason
-    overall = next(each for each in found.findings if each.statistic == "same_vendor" and not each.rater)
+    overall = found.find("same_vendor", rater="")
     assert overall.estimate.value == pytest.approx(0.2, abs=0.1)
     assert any("own preferences too" in text for text in found.warnings)
 
@@ -152,3 +152,27 @@ def test_nothing_to_look_for_is_said() -> None:
 def test_a_ceiling_is_reported() -> None:
     found = audit(judged(cases=30, better=dict.fromkeys(set(SYSTEMS.values()), 2.0)))
     assert any("% of ada's scores are the highest given" in text for text in found.warnings)
+
+
+def test_scores_that_are_all_the_same_show_nothing_and_say_so() -> None:
+    found = audit(judged(cases=20).with_columns(pl.lit(5.0).alias("score")))
+    assert found.find("same_vendor", rater="").estimate.reason.startswith("Every score is the same")
+    assert not any(each.stands_out for each in found.findings)
+
+
+def test_a_handful_of_cases_is_too_few_and_few_are_warned_of() -> None:
+    assert "too few" in audit(judged(cases=3)).find("same_vendor", rater="").estimate.reason
+    found = audit(judged(cases=12))
+    assert found.find("same_vendor", rater="").estimate.defined
+    assert any("12 cases are few" in text for text in found.warnings)
+
+
+def test_a_dimension_without_any_score_is_left_out_and_named() -> None:
+    ratings = judged(cases=10)
+    empty = ratings.with_columns(
+        pl.lit("tone").alias("dimension"), pl.lit(None, dtype=pl.Float64).alias("score")
+    )
+    found = audit(pl.concat([ratings, empty]))
+    assert "tone: no judge gave a score" in found.warnings and found.n_unscored == 240
+    with pytest.raises(MedjuryError, match="no rating of ada, bob, cyd has a score"):
+        audit(empty)

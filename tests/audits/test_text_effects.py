@@ -97,7 +97,7 @@ def test_within_systems_a_wordy_system_is_no_longer_confused_with_length() -> No
     liked = ratings.with_columns(
         pl.when(wordy).then(pl.col("score") + 1).otherwise(pl.col("score")).alias("score")
     )
-    options = {"raters": ["judge"], "resamples": 500, "names_of": ["length"]}
+    options = {"raters": ["judge"], "resamples": 500, "columns": ["length"]}
     across = text_effects(liked, longer, **options).find("slope").estimate  # type: ignore[arg-type]
     within = text_effects(liked, longer, within_systems=True, **options).find("slope").estimate  # type: ignore[arg-type]
     assert across.low is not None and across.low > 0.1

@@ -89,8 +89,8 @@ def test_patients_are_drawn_whole() -> None:
     patients = ratings.with_columns(
         ("p" + pl.col("item").str.slice(1).cast(pl.Int64).floordiv(6).cast(pl.String)).alias("patient")
     )
-    assert "of 60 clusters" in rank(read_scores(ratings), resamples=100).standings[0].macro_average.method
-    assert "of 10 clusters" in rank(read_scores(patients), resamples=100).standings[0].macro_average.method
+    assert "of 60 cases" in rank(read_scores(ratings), resamples=100).standings[0].macro_average.method
+    assert "of 10 cases" in rank(read_scores(patients), resamples=100).standings[0].macro_average.method
 
 
 def test_a_rater_who_left_answers_out_does_not_shift_the_system() -> None:

@@ -67,20 +67,27 @@ class Audit:
     method: str
     warnings: tuple[str, ...] = ()
 
-    def find(self, statistic: str, *, rater: str = "", dimension: str = "", group: str = "") -> Finding:
-        """The one finding that fits; names left empty fit every finding."""
+    def find(
+        self,
+        statistic: str,
+        *,
+        rater: str | None = None,
+        dimension: str | None = None,
+        group: str | None = None,
+    ) -> Finding:
+        """The one finding that fits; None fits every name, "" those about all raters or all dimensions."""
+        wanted = (rater, dimension, group)
         fits = [
             each
             for each in self.findings
             if each.statistic == statistic
-            and rater in ("", each.rater)
-            and dimension in ("", each.dimension)
-            and group in ("", each.group)
+            and all(
+                name in (None, own)
+                for name, own in zip(wanted, (each.rater, each.dimension, each.group), strict=True)
+            )
         ]
         if len(fits) != 1:
-            raise KeyError(
-                f"{len(fits)} findings fit {statistic!r}, rater {rater!r}, dimension {dimension!r}"
-            )
+            raise KeyError(f"{len(fits)} findings fit {statistic!r} with rater, dimension, group {wanted}")
         return fits[0]
 
     def rows(self) -> list[dict[str, Value]]:

@@ -71,7 +71,7 @@ def internal_consistency(
         f"{rater}: {name} has the same score for every answer, so it correlates with nothing"
         for rater, table in tables.items()
         for name in listed
-        if name in table.columns and table[name].drop_nulls().n_unique() == 1
+        if table[f"dimension {name}"].drop_nulls().n_unique() == 1
     ]
     return Audit(
         "internal_consistency",
@@ -84,7 +84,8 @@ def internal_consistency(
 
 
 def _table(answers: polars.DataFrame, raters: Sequence[str], listed: Sequence[str]) -> polars.DataFrame:
-    """Answers in rows, dimensions in columns; the mean where there are several raters."""
+    """Answers in rows, dimensions in columns (as "dimension NAME", since a dimension may be called item); the
+    mean where there are several raters."""
     import polars as pl
 
     key = ["item", "system"]
@@ -92,10 +93,13 @@ def _table(answers: polars.DataFrame, raters: Sequence[str], listed: Sequence[st
         answers.filter(pl.col("rater").is_in(list(raters)))
         .group_by(*key, "cluster", "dimension")
         .agg(pl.col("score").mean())
+        .with_columns((pl.lit("dimension ") + pl.col("dimension")).alias("dimension"))
     )
     wide = mean.pivot("dimension", index=[*key, "cluster"], values="score").sort(key)
-    missing = [pl.lit(None, dtype=pl.Float64).alias(name) for name in listed if name not in wide.columns]
-    return wide.with_columns(*missing)
+    columns = [f"dimension {name}" for name in listed]
+    return wide.with_columns(
+        pl.lit(None, dtype=pl.Float64).alias(name) for name in columns if name not in wide.columns
+    )
 
 
 def _matrix(
@@ -189,7 +193,8 @@ def _name(first: int, second: int) -> str:
     return f"{first} {second} spearman"
 
 
-def _numbers(table: polars.DataFrame, columns: Sequence[str]) -> Floats:
+def _numbers(table: polars.DataFrame, dimensions: Sequence[str]) -> Floats:
     import polars as pl
 
-    return table.select(pl.col(name).cast(pl.Float64).fill_null(float("nan")) for name in columns).to_numpy()
+    columns = [pl.col(f"dimension {name}") for name in dimensions]
+    return table.select(column.cast(pl.Float64).fill_null(float("nan")) for column in columns).to_numpy()

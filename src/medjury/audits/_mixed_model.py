@@ -97,6 +97,8 @@ def fit_mixed_model(
         raise MedjuryError(f"The design has {x.shape} cells for {len(y)} scores and {len(terms)} terms.")
     if len(y) <= len(terms) + 2:
         raise MedjuryError(f"{len(y)} scores are too few for {len(terms)} terms and the random intercepts.")
+    if np.ptp(y) == 0.0:
+        raise MedjuryError("Every score is the same: there is nothing for a model to explain.")
     known = identified(x)
     dependent = [term for term, apart in zip(terms, known, strict=True) if not apart]
     if dependent:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 NAME = "mixed model of same vendor"
+# Wald intervals take the variances as known: fewer cases give none, few ones a warning.
+LEAST_CASES, FEW_CASES = 5, 20
 NOT_IDENTIFIED = (
     "cannot be told apart from the effects of judges and answering systems: there must be judges of another "
     "vendor for the same answers, and answers of another vendor for the same judge"
@@ -47,6 +49,8 @@ def model_findings(
     findings.append(Finding("same_vendor", estimate, dimension=dimension, p_value=p_value))
     if fit is not None:
         warnings += [f"{dimension}: {text}" for text in fit.warnings]
+        if fit.cases < FEW_CASES:
+            warnings.append(f"{dimension}: {fit.cases} cases are few: the model's intervals are too narrow")
         for name, value in fit.variances.items() if fit.converged else ():
             estimate = Estimate(value, None, None, fit.n, f"no interval: variance component, {fit.method}")
             findings.append(Finding(f"{name}_variance", estimate, dimension=dimension))
@@ -75,7 +79,10 @@ def _fit(
     kept = independent(design)
     responses = list(zip(answers["item"].to_list(), answers["system"].to_list(), strict=True))
     reason, fit = NOT_IDENTIFIED, None
+    cases = answers["cluster"].n_unique()
     try:
+        if cases < LEAST_CASES:
+            raise MedjuryError(f"{cases} cases are too few for the mixed model; {LEAST_CASES} are the least")
         fit = fit_mixed_model(
             answers["score"].to_numpy(),
             design[:, kept],

@@ -75,6 +75,9 @@ def self_preference(
     for dimension in dimensions_of(frame):
         part = answers.filter(pl.col("dimension") == dimension)
         judged = part.filter(pl.col("rater").is_in(judges))
+        if not judged.height:
+            warnings.append(f"{dimension}: no judge gave a score")
+            continue
         modelled, model_warnings = model_findings(judged, vendors, dimension=dimension, confidence=confidence)
         paired, paired_warnings = contrast_findings(
             part,

@@ -21,6 +21,8 @@ def rating_rows(ratings: object) -> polars.DataFrame:
     """Clean rows (see `clean_rows`) with every other column of the table kept beside them."""
     import polars as pl
 
+    if isinstance(ratings, pl.LazyFrame):
+        ratings = ratings.collect()
     clean = clean_rows(ratings)
     if not isinstance(ratings, pl.DataFrame):
         return clean
@@ -55,15 +57,18 @@ def read_table(
     _must_exist("rater", reference, present)
     if raters is not None:
         _must_exist("rater", raters, present)
-        return frame, list(dict.fromkeys(raters))
-    kind = frame.filter(pl.col("rater_kind").is_not_null())
-    if kind.height:
-        present = sorted(kind.filter(pl.col("rater_kind").is_in(list(kinds)))["rater"].unique().to_list())
-    chosen = [rater for rater in present if rater not in reference]
+        chosen = list(dict.fromkeys(raters))
+    else:
+        kind = frame.filter(pl.col("rater_kind").is_not_null())
+        if kind.height:
+            present = sorted(kind.filter(pl.col("rater_kind").is_in(list(kinds)))["rater"].unique().to_list())
+        chosen = [rater for rater in present if rater not in reference]
     if not chosen:
         raise MedjuryError(
             f"no rater is left to audit: none has the kind {' or '.join(kinds)}. Name the raters to audit."
         )
+    if not frame.filter(pl.col("rater").is_in(chosen) & (pl.col("status") == "scored")).height:
+        raise MedjuryError(f"no rating of {names(chosen)} has a score, so there is nothing to audit.")
     return frame, chosen
 
 
@@ -114,7 +119,8 @@ def attribute(frame: polars.DataFrame, column: str, of: str) -> dict[str, str]:
 
     if column not in frame.columns:
         return {}
-    value = pl.col(column).cast(pl.String).drop_nulls().unique()
+    text = pl.col(column).cast(pl.String).str.strip_chars()
+    value = text.filter(text != "").drop_nulls().unique()
     found: dict[str, str] = {}
     for name, values in frame.group_by(of).agg(value.sort().alias("values")).iter_rows():
         if len(values) > 1:

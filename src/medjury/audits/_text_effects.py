@@ -29,7 +29,7 @@ def text_effects(
     ratings: object,
     features: polars.DataFrame | None = None,
     *,
-    names_of: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     reference: Sequence[str] = (),
     within_systems: bool = False,
     raters: Sequence[str] | None = None,
@@ -42,7 +42,7 @@ def text_effects(
     """Audit how scores move with features of the answer's text, per rater and dimension.
 
     `features` is a table `item, system` and numeric columns, as `case_features` makes it; without it the
-    ratings themselves must hold the columns. `names_of` picks the columns (default: those of `case_features`
+    ratings themselves must hold the columns. `columns` picks the columns (default: those of `case_features`
     that are there); they enter one regression, so each slope holds the others fixed. `within_systems` adds a
     fixed effect of every system: does the judge prefer the longer answer of the same system?
 
@@ -54,7 +54,7 @@ def text_effects(
     import polars as pl
 
     frame, audited = read_table(ratings, raters=raters, reference=reference, dimensions=dimensions)
-    table, chosen = _features(frame, features, names_of)
+    table, chosen = _features(frame, features, columns)
     answers = per_answer(frame).join(table, on=["item", "system"], how="inner")
     if not answers.height:
         raise MedjuryError(
@@ -100,12 +100,12 @@ def text_effects(
 
 
 def _features(
-    frame: polars.DataFrame, features: polars.DataFrame | None, names_of: Sequence[str] | None
+    frame: polars.DataFrame, features: polars.DataFrame | None, columns: Sequence[str] | None
 ) -> tuple[polars.DataFrame, list[str]]:
     import polars as pl
 
     source = frame if features is None else features
-    chosen = list(names_of or [name for name in FEATURES if name in source.columns])
+    chosen = list(columns or [name for name in FEATURES if name in source.columns])
     absent = [name for name in chosen if name not in source.columns]
     if absent or not chosen:
         raise MedjuryError(

@@ -9,7 +9,7 @@ from medjury.cli._rated import show_json, show_notes, show_table, words
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import polars
 
@@ -67,7 +67,12 @@ def run(options: argparse.Namespace) -> int:
         raise MedjuryError(f"rank needs {error.name}: pip install 'medjury[stats]'") from None
     frame, told = ranking.read_score_table(options.scores)
     notes = list(told)
-    scores = _read(options, frame, notes)
+    raters, reference = words(options.rater), words(options.reference) or []
+    calibrated = _calibrated(options, frame, notes) if options.calibrate else None
+    table = frame if calibrated is None else calibrated
+    scores = ranking.read_scores(
+        table, raters=raters, reference=[] if options.calibrate else reference, **_reading(options)
+    )
     ranked = ranking.rank(
         scores,
         by=options.by,
@@ -82,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     }
     if options.reference:
         title = f"Kendall's tau-b with the ranking by {options.reference}"
-        tables["agreement"] = title, lambda: _agreement(options, frame, scores)
+        tables["agreement"] = title, lambda: _agreement(options, frame, calibrated, scores)
     if scores.blocks:
         tables["detectable"] = (
             f"smallest detectable difference of two systems (alpha {options.alpha:g}, power {options.power:g})",
@@ -110,16 +115,6 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _read(options: argparse.Namespace, frame: polars.DataFrame, notes: list[str]) -> Scores:
-    from medjury import ranking
-
-    raters, reference = words(options.rater), words(options.reference) or []
-    if options.calibrate:
-        frame = _calibrated(options, frame, raters, reference, notes)
-        reference = []
-    return ranking.read_scores(frame, raters=raters, reference=reference, **_reading(options))
-
-
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
     from medjury import ranking
 
@@ -132,22 +127,16 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _calibrated(
-    options: argparse.Namespace,
-    frame: polars.DataFrame,
-    raters: Sequence[str] | None,
-    reference: Sequence[str],
-    notes: list[str],
-) -> polars.DataFrame:
+def _calibrated(options: argparse.Namespace, frame: polars.DataFrame, notes: list[str]) -> polars.DataFrame:
     from medjury import ranking
     from medjury.calibration import calibrate
 
-    if not reference:
+    if not options.reference:
         raise MedjuryError("--calibrate needs --reference: the clinicians to calibrate to")
     study = calibrate(
         frame,
-        reference=reference,
-        judges=raters,
+        reference=words(options.reference) or [],
+        judges=words(options.rater),
         scale=options.scale,
         method=options.calibrate,
         seed=options.seed,
@@ -157,23 +146,21 @@ def _calibrated(
     return ranking.calibrated_ratings(study)
 
 
-def _agreement(options: argparse.Namespace, frame: polars.DataFrame, scores: Scores) -> list[dict[str, Any]]:
+def _agreement(
+    options: argparse.Namespace, frame: polars.DataFrame, calibrated: polars.DataFrame | None, scores: Scores
+) -> list[dict[str, Any]]:
     """Each rater alone, then all together; before calibration and, where asked for, after."""
     from medjury import ranking
 
-    reference = words(options.reference) or []
     reading = _reading(options)
-    truth = ranking.read_scores(frame, raters=reference, **reading)
-    tables = [("before" if options.calibrate else "", frame)]
-    if options.calibrate:
-        tables.append(("after", _calibrated(options, frame, words(options.rater), reference, [])))
+    truth = ranking.read_scores(frame, raters=words(options.reference), **reading)
+    tables = [("", frame)] if calibrated is None else [("before", frame), ("after", calibrated)]
+    single = [[rater] for rater in scores.raters] if len(scores.raters) > 1 else []
     rows = []
     for calibration, table in tables:
-        single = [[rater] for rater in scores.raters] if len(scores.raters) > 1 else []
         for raters in [*single, list(scores.raters)]:
-            made = ranking.read_scores(table, raters=raters, **reading)
             found = ranking.ranking_agreement(
-                made,
+                ranking.read_scores(table, raters=raters, **reading),
                 truth,
                 by=options.by,
                 ties=options.ties,

@@ -160,4 +160,4 @@ def _tau(first: Floats, second: Floats) -> Floats:
     untied = np.sqrt((one**2).sum(axis=(1, 2))) * np.sqrt((two**2).sum(axis=(1, 2)))
     known = np.isfinite(first).all(axis=1) & np.isfinite(second).all(axis=1) & (untied > 0)
     together = np.where(np.isfinite(one * two), one * two, 0.0).sum(axis=(1, 2))
-    return np.asarray(np.where(known, together / np.where(known, untied, 1.0), np.nan))
+    return np.asarray(np.where(known, np.clip(together / np.where(known, untied, 1.0), -1.0, 1.0), np.nan))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -150,8 +150,13 @@ def rank(
     low, high = rank_limits(values, apart.separated)
     wins, rivals = win_shares(scores.means, ties), rival_win_rates(scores.means, ties)
 
+    unit = "benchmarks" if not scores.blocks else "cases"
+
+    def named(made: Estimate) -> Estimate:
+        return replace(made, method=made.method.replace(" clusters", f" {unit}"))
+
     def estimate(name: str, place: int) -> Estimate:
-        return drawn.replicates.estimate(f"{name} {scores.systems[place]}", confidence=confidence)
+        return named(drawn.replicates.estimate(f"{name} {scores.systems[place]}", confidence=confidence))
 
     standings = tuple(
         Standing(
@@ -174,8 +179,10 @@ def rank(
         PairDifference(
             scores.systems[one],
             scores.systems[other],
-            drawn.replicates.difference(
-                f"{by} {scores.systems[one]}", f"{by} {scores.systems[other]}", confidence=confidence
+            named(
+                drawn.replicates.difference(
+                    f"{by} {scores.systems[one]}", f"{by} {scores.systems[other]}", confidence=confidence
+                )
             ),
             float(apart.p_adjusted[one, other]),
             bool(apart.separated[one, other]),
@@ -183,7 +190,7 @@ def rank(
         for number, one in enumerate(order)
         for other in order[number + 1 :]
     )
-    warnings = [*scores.warnings, *_cautions(scores, drawn.freedom, by)]
+    warnings = [*scores.warnings, *_cautions(scores, drawn.freedom, resamples, by)]
     return Ranking(standings, pairs, by, ties, scores.unit, scores.benchmarks, tuple(warnings))
 
 
@@ -192,9 +199,11 @@ def _sd(values: Sequence[float] | np.ndarray[Any, Any]) -> float | None:
     return round(float(np.std(values, ddof=1)), 14) if len(values) > 1 else None
 
 
-def _cautions(scores: Scores, freedom: int, by: Measure) -> list[str]:
+def _cautions(scores: Scores, freedom: int, resamples: int, by: Measure) -> list[str]:
     found = []
-    if freedom + 1 < FEW_UNITS:
+    if not resamples or not freedom:
+        found.append("nothing was resampled, so nothing is separated: every system shares the letter a")
+    elif freedom + 1 < FEW_UNITS:
         found.append(f"only {freedom + 1} {scores.unit} to resample: intervals are rough and ties are likely")
     if by == WIN and scores.blocks and len(scores.benchmarks) < 5:
         found.append(

@@ -48,9 +48,9 @@ def read_scores(
             f"the table has the columns {', '.join(table.columns)}; a ranking needs {', '.join(BENCHMARK)}, or "
             f"ratings with {', '.join(RATING)} and system."
         )
-    if raters or reference or composites:
+    if raters or reference or composites or dimensions:
         raise MedjuryError(
-            "raters, reference and composites belong to a table of ratings, not of benchmark scores."
+            "raters, reference, dimensions and composites belong to a table of ratings, not of benchmark scores."
         )
     columns = ("system", "benchmark", *(name for name in ("item", "patient") if name in table.columns))
     rows = table.select(*columns, "score").with_row_index("row", offset=1)

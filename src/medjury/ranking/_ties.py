@@ -49,7 +49,9 @@ def separate(
     difference = values[first] - values[second]
     drawn = resampled[:, first] - resampled[:, second]
     freedom = max(freedom, 1)
-    if kind == "steps":
+    if not len(drawn):
+        p = np.ones(len(difference))
+    elif kind == "steps":
         beyond = np.minimum((drawn <= 1e-12).sum(axis=0), (drawn >= -1e-12).sum(axis=0))
         p = 2.0 * (1.0 + beyond) / (1.0 + len(drawn)) * len(difference)
     else:
