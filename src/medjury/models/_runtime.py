@@ -47,8 +47,20 @@ def _idle_cores() -> int:
     """Threads wait for each other after every step, so that one without a core of its own slows all the
     others: take only cores that are idle now. The reply does not depend on their number."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return max(1, min(8, cores - round(busy)))
+    try:
+        before = _processor_times()
+        time.sleep(0.1)
+        total, idle = (after - was for after, was in zip(_processor_times(), before, strict=True))
+    except OSError:  # not Linux
+        return max(1, min(8, cores))
+    return max(1, min(8, round(cores * idle / max(1, total))))
+
+
+def _processor_times() -> tuple[int, int]:
+    """All the time of all processors so far, and the idle part of it."""
+    first = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0]
+    times = [int(word) for word in first.split()[1:9]]
+    return sum(times), times[3] + times[4]
 
 
 class Runtime:
@@ -63,10 +75,11 @@ class Runtime:
     def __init__(self, weights: Path, context: int, threads: int | None) -> None:
         self._weights = weights
         self._context = context
-        self._threads = threads or max(1, (os.cpu_count() or 2) // 2)
+        self._threads = threads
         self._server: Any = None
         self._read: str | None = None  # the hash of the prompt that is read in
         self._messages: list[dict[str, str]] = []
+        self._tokens = 0
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="medjury-embedded")
         weakref.finalize(self, self.thread.shutdown, wait=False)
 
@@ -77,7 +90,6 @@ class Runtime:
         started = time.perf_counter()
         messages = question["messages"]
         prompt = hashlib.sha256(json.dumps(messages).encode()).hexdigest()
-        cached = 0
         if prompt != self._read:
             continued = messages[: len(self._messages)] == self._messages
             reading = {
@@ -91,9 +103,10 @@ class Runtime:
                 return read | {"seconds": 0.0, "tokens_cached": 0}
             cached = read["usage"]["prompt_tokens_details"]["cached_tokens"]
             self._read, self._messages = prompt, messages
+            self._tokens = read["usage"]["prompt_tokens"]
+        else:
+            cached = self._tokens
         answer: dict[str, Any] = self._server.handle_chat_completions(question | {"cache_prompt": True})
-        if "error" not in answer and prompt == self._read:
-            cached = cached or answer["usage"]["prompt_tokens_details"]["cached_tokens"]
         return answer | {"seconds": time.perf_counter() - started, "tokens_cached": cached}
 
     def _load(self) -> Any:
@@ -109,7 +122,7 @@ class Runtime:
         settings.n_parallel = 1
         settings.cache_ram_mib = 0
         settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self._threads
+        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self._threads or _idle_cores()
         # Threads that wait by spinning stand in each other's way on a busy machine: minutes instead of seconds.
         settings.cpuparams.poll = settings.cpuparams_batch.poll = 0
         settings.warmup = False
