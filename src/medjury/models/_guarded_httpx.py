@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
@@ -46,9 +47,10 @@ def guarded_client(timeout: float, largest_body: int) -> httpx2.AsyncClient:
             response.stream = Body(response.stream)
             return response
 
+    trusted = ssl.create_default_context()  # the system's authorities, as everywhere else here
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
     return httpx2.AsyncClient(
-        transport=Transport(trust_env=False, limits=limits),
+        transport=Transport(verify=trusted, trust_env=False, limits=limits),
         trust_env=False,
         follow_redirects=False,
         timeout=timeout,
