@@ -1,7 +1,8 @@
 """Agreement beside its peers: 10,000 BCa resamples, the same data, CPU seconds of one process.
 
 A peer that calls Python once per resample is measured on fewer resamples and scaled to 10,000 plus its
-leave-one-out values; the row says how many. CPU time, not wall time, so that a busy machine does not decide.
+leave-one-out values; the row says how many. CPU time on one thread, not wall time, so that a busy machine does
+not decide.
 """
 
 from __future__ import annotations
@@ -172,7 +173,9 @@ def _scores(items: int) -> Scores:
 
 
 def _cpu(work: Callable[[], object]) -> float:
-    with warnings.catch_warnings():
+    from threadpoolctl import threadpool_limits
+
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         start = time.process_time()
         work()
