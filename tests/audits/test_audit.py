@@ -6,13 +6,26 @@ import doctest
 import importlib
 import json
 import pkgutil
+from collections.abc import Callable
 
 import polars as pl
 import pytest
+from tests.audits.simulated import JUDGES, SYSTEMS, judged
 
 import medjury.audits
 from medjury.agreement import Estimate, undefined
-from medjury.audits import Audit, Finding
+from medjury.audits import (
+    Audit,
+    Finding,
+    drift,
+    group_differences,
+    internal_consistency,
+    position,
+    self_preference,
+    stability,
+    text_effects,
+)
+from medjury.errors import MedjuryError
 
 FOUND = Audit(
     "example",
@@ -64,3 +77,20 @@ def test_find_wants_exactly_one() -> None:
 @pytest.mark.parametrize("module", [each.name for each in pkgutil.iter_modules(medjury.audits.__path__)])
 def test_examples_in_the_documentation_of_the_code_are_true(module: str) -> None:
     assert doctest.testmod(importlib.import_module(f"medjury.audits.{module}")).failed == 0
+
+
+@pytest.mark.parametrize("confidence", [95, 0.0, 1.0, 0.5])
+def test_a_confidence_that_is_no_share_is_refused_by_every_audit(confidence: float) -> None:
+    table = judged(cases=6)
+    audits: list[Callable[[], Audit]] = [
+        lambda: self_preference(table, judge_vendor=JUDGES, system_vendor=SYSTEMS, confidence=confidence),
+        lambda: stability(table, confidence=confidence),
+        lambda: text_effects(table, confidence=confidence),
+        lambda: group_differences(table, ["system"], confidence=confidence),
+        lambda: internal_consistency(table, confidence=confidence),
+        lambda: drift(table, table, confidence=confidence),
+        lambda: position(table, confidence=confidence),
+    ]
+    for audit in audits:
+        with pytest.raises(MedjuryError, match="a share between"):
+            audit()

@@ -92,6 +92,13 @@ def test_a_new_version_may_have_a_new_name() -> None:
     assert found.find("shift").group == "judge → judge-2"
 
 
+def test_a_rater_without_a_past_is_named() -> None:
+    later = pl.concat([anchors(seed=2), anchors(seed=3).with_columns(pl.lit("newcomer").alias("rater"))])
+    found = drift(anchors(seed=1), later, resamples=200)
+    assert found.warnings == ("not in the earlier ratings, so not compared: newcomer",)
+    assert {each.rater for each in found.findings} == {"judge"}
+
+
 def test_versions_may_stand_in_one_table() -> None:
     both = pl.concat(
         anchors(seed=seed).with_columns(pl.lit(version).alias("version"))

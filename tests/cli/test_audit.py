@@ -70,6 +70,19 @@ def test_self_preference_by_options(ratings: Path, capsys: pytest.CaptureFixture
     assert ("same_model", "", "tone") in by
 
 
+def test_vendors_of_systems_may_stand_in_the_cases(
+    ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [
+        {"id": "case 1", "system": system, "vendor": vendor, "candidate": "text"}
+        for system, vendor in SYSTEMS.items()
+    ]
+    (tmp_path / "cases.jsonl").write_text("\n".join(json.dumps(case) for case in cases))
+    words = (ratings, "--audit", "self-preference", *VENDORS[:2], "--dimension", "risk")
+    found = rows(capsys, *words, "--cases", tmp_path / "cases.jsonl")
+    assert found == rows(capsys, *words, *VENDORS[2:])
+
+
 def test_the_table_says_what_stands_out(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(ratings), "--audit", "self-preference", *VENDORS, "--resamples", "300"]) == 0
     said = capsys.readouterr().out

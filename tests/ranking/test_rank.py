@@ -205,6 +205,11 @@ def test_bad_tables_are_refused_with_the_row() -> None:
         read_scores(by_hand().with_columns(pl.lit(float("nan")).alias("score")))
     with pytest.raises(MedjuryError, match="row 1: there is no system"):
         read_scores(by_hand().with_columns(pl.lit(" ").alias("system")))
+    items = by_hand().with_columns(pl.lit("").alias("item"))
+    with pytest.raises(MedjuryError, match="row 1: there is no item"):
+        read_scores(items)
+    with pytest.raises(MedjuryError, match="ratings have no benchmark"):
+        read_scores(rating_table({"A": 0.0, "B": 0.0}, cases=3).with_columns(pl.lit(None).alias("benchmark")))
     with pytest.raises(MedjuryError, match="only 'A'"):
         read_scores(by_hand().filter(pl.col("system") == "A"))
     with pytest.raises(MedjuryError, match="needs system, benchmark, score"):
@@ -227,6 +232,13 @@ def test_scales_far_apart_and_few_units_are_said() -> None:
     warnings = rank(read_scores(apart), resamples=100).warnings
     assert any("only 3 benchmarks to resample" in text for text in warnings)
     assert any("rank by win_rate" in text for text in warnings)
+
+
+def test_too_few_resamples_for_many_pairs_are_said() -> None:
+    scores = read_scores(rating_table(dict.fromkeys("ABCDE", 0.0), cases=20))
+    assert any(
+        "100 resamples are too few" in text for text in rank(scores, by="win_rate", resamples=100).warnings
+    )
 
 
 def test_the_same_seed_gives_the_same_ranking_in_any_order_of_rows() -> None:

@@ -19,7 +19,7 @@ from medjury.agreement import (
 )
 from medjury.audits._audit import Audit, Finding
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._resampled import Floats, Read, two_sided_p
+from medjury.audits._resampled import Floats, Read, check_confidence, two_sided_p
 from medjury.audits._table import count_unscored, dimensions_of, per_answer, read_table, with_unscored
 from medjury.errors import MedjuryError
 
@@ -50,6 +50,7 @@ def internal_consistency(
     """
     import polars as pl
 
+    check_confidence(confidence)
     frame, audited = read_table(ratings, raters=raters, reference=reference, dimensions=dimensions)
     listed = dimensions_of(frame)
     if len(listed) < 2:
@@ -112,7 +113,9 @@ def _matrix(
     findings = []
     for first, second in pairs:
         n = int(np.count_nonzero(~np.isnan(rows[:, [first, second]]).any(axis=1)))
-        estimate = drawn.estimate(_name(first, second), confidence=confidence, reason="no spread in both")
+        estimate = drawn.estimate(
+            _name(first, second), confidence=confidence, reason="one of the two dimensions never varies"
+        )
         findings.append(Finding("spearman", replace(estimate, n=n), rater, listed[first], listed[second]))
     mean = drawn.estimate("mean", confidence=confidence, reason="a correlation in the mean does not exist")
     findings.append(Finding("mean_correlation", mean, rater))

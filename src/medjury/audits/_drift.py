@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medjury.agreement import Estimate, Replicates, replicates, undefined
+from medjury.audits._anchors import pair_answers, same_content
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._multiplicity import Adjustment, adjust
-from medjury.audits._resampled import Floats, Read, sums_by_cluster, two_sided_p
+from medjury.audits._resampled import Floats, Read, check_confidence, sums_by_cluster, two_sided_p
 from medjury.audits._table import dimensions_of, read_table
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
     import polars
 
-KEY = ["item", "system"]
 METHOD = "paired differences on the same answers, later less earlier; intervals resample cases"
 NO_REPEATS = "no answer has two repeats, so noise is unknown: rate the anchors twice or more"
 # From fewer cases than this no interval is trusted to show that nothing changed.
@@ -56,11 +56,12 @@ def drift(
     """
     import polars as pl
 
+    check_confidence(confidence)
     if bound <= 0:
         raise MedjuryError(f"The bound of equivalence is above zero, not {bound:g}.")
     before, _ = read_table(earlier, dimensions=dimensions, raters=None)
     after, audited = read_table(later, dimensions=dimensions, raters=raters)
-    before, after, warnings = _same_content(before, after)
+    before, after, warnings = same_content(before, after)
     old_name = dict(same_rater or {})
     unknown = [name for name in old_name if name not in set(after["rater"].to_list())]
     if unknown:
@@ -75,16 +76,21 @@ def drift(
             f"({names(sorted(present))}). "
             "Where a new version has a new name, say which old one it follows."
         )
+    if strangers := [rater for rater in audited if old_name.get(rater, rater) not in present]:
+        warnings.append(f"not in the earlier ratings, so not compared: {names(strangers)}")
     findings: list[Finding] = []
+    same: set[tuple[str, str]] = set()
     used = lost = 0
     for rater, old in pairs:
         for dimension in dimensions_of(after):
-            table = _paired(before, after, old, rater, dimension)
+            table = pair_answers(before, after, old, rater, dimension)
             if table is None:
                 continue
             group = f"{old} → {rater}" if old != rater else ""
             drawn = _replicates(table, resamples, seed)
-            made = _findings(table, drawn, rater, dimension, group, bound, confidence)
+            made = _findings(table, drawn, rater, dimension, group, confidence)
+            if _shown_same(table, drawn, bound, confidence):
+                same.add((rater, dimension))
             missing = int(table.select(pl.sum_horizontal(pl.col("unscored_x", "unscored_y").sum())).item())
             findings += [replace(each, n_unscored=missing) for each in made]
             used += int(table.select(pl.sum_horizontal(pl.col("n_x", "n_y").sum())).item())
@@ -94,7 +100,7 @@ def drift(
             "the two tables have no answer (item and system) in common: drift needs the same anchors."
         )
     return Audit(
-        "drift", _judged(findings, adjustment, confidence, bound), used, lost, METHOD, tuple(warnings)
+        "drift", _judged(findings, same, adjustment, confidence, bound), used, lost, METHOD, tuple(warnings)
     )
 
 
@@ -115,78 +121,6 @@ def split_by(
             raise MedjuryError(f"no rating has {column} = {name!r}; there are {there}.")
         parts.append(part)
     return tuple(parts)
-
-
-def _same_content(
-    before: polars.DataFrame, after: polars.DataFrame
-) -> tuple[polars.DataFrame, polars.DataFrame, list[str]]:
-    """An id that means another text is another case: such answers are left out, and counted."""
-    import polars as pl
-
-    hashes = [
-        each.filter(pl.col("content_hash").is_not_null()).select(*KEY, "content_hash").unique()
-        for each in (before, after)
-    ]
-    different = (
-        hashes[0]
-        .join(hashes[1], on=KEY, suffix="_later")
-        .filter(pl.col("content_hash") != pl.col("content_hash_later"))
-        .select(KEY)
-        .unique()
-    )
-    if not different.height:
-        return before, after, []
-    listed = names(sorted(different["item"].to_list()))
-    warning = f"{different.height} answers have another text now than before and are left out: items {listed}"
-    return before.join(different, on=KEY, how="anti"), after.join(different, on=KEY, how="anti"), [warning]
-
-
-def _paired(
-    before: polars.DataFrame, after: polars.DataFrame, old: str, rater: str, dimension: str
-) -> polars.DataFrame | None:
-    """One row per answer that was put to the rater both times, with what its scores say."""
-    import polars as pl
-
-    def side(frame: polars.DataFrame, name: str, suffix: str) -> polars.DataFrame:
-        score = pl.col("score").drop_nulls()
-        return (
-            frame.filter((pl.col("rater") == name) & (pl.col("dimension") == dimension))
-            .group_by(KEY)
-            .agg(
-                score.alias(f"scores_{suffix}"),
-                score.len().alias(f"n_{suffix}"),
-                score.mean().alias(f"mean_{suffix}"),
-                score.var().alias(f"variance_{suffix}"),
-                (pl.col("status") == "unscored").sum().alias(f"unscored_{suffix}"),
-                pl.len().alias(f"rows_{suffix}"),
-                pl.col("cluster").first().alias(f"cluster_{suffix}"),
-            )
-        )
-
-    joined = side(before, old, "x").join(side(after, rater, "y"), on=KEY, how="inner").sort(KEY)
-    if not joined.height:
-        return None
-    changed, noise = [], []
-    for x, y in zip(joined["scores_x"].to_list(), joined["scores_y"].to_list(), strict=True):
-        changed.append(_differ(x, y))
-        own = [each for each in (_differ_within(x), _differ_within(y)) if each is not None]
-        noise.append(sum(own) / len(own) if own else None)
-    return joined.with_columns(
-        pl.Series("changed", changed, dtype=pl.Float64), pl.Series("noise", noise, dtype=pl.Float64)
-    )
-
-
-def _differ(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The probability that a score of one differs from a score of the other."""
-    if not first or not second:
-        return None
-    return float(np.mean(~np.isclose(np.array(first)[:, np.newaxis], np.array(second))))
-
-
-def _differ_within(scores: Sequence[float]) -> float | None:
-    """The probability that two different repeats differ."""
-    n = len(scores)
-    return None if n < 2 else (_differ(scores, scores) or 0.0) * n / (n - 1)
 
 
 def _replicates(table: polars.DataFrame, resamples: int, seed: int) -> Replicates:
@@ -226,14 +160,12 @@ def _findings(
     rater: str,
     dimension: str,
     group: str,
-    bound: float,
     confidence: float,
 ) -> list[Finding]:
     import polars as pl
 
     scored = table.filter((pl.col("n_x") > 0) & (pl.col("n_y") > 0))
     noisy = scored.filter(pl.col("noise").is_not_null()).height
-    cases = scored["cluster_y"].n_unique()
     counts = {"shift": scored.height, "changed_share": scored.height, "unscored_share_change": table.height}
     findings = []
     for name in drawn.observed:
@@ -243,17 +175,23 @@ def _findings(
         )
         tested = name in ("shift", "excess_change", "unscored_share_change") and estimate.low is not None
         p_value = two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n) if tested else None
-        verdict = ""
-        if name == "shift" and estimate.low is not None:
-            # Both one-sided tests at the level 1 − confidence are one interval with twice that outside.
-            narrow = drawn.estimate(name, confidence=2.0 * confidence - 1.0)
-            inside = narrow.low is not None and narrow.high is not None and cases >= FEW_CASES
-            verdict = (
-                "within" if inside and -bound < (narrow.low or 0) and (narrow.high or 0) < bound else "open"
-            )
-        findings.append(Finding(name, estimate, rater, dimension, group, p_value=p_value, verdict=verdict))
+        findings.append(Finding(name, estimate, rater, dimension, group, p_value=p_value))
     findings.append(_beyond_noise(scored, rater, dimension, group, confidence))
     return findings
+
+
+def _shown_same(table: polars.DataFrame, drawn: Replicates, bound: float, confidence: float) -> bool:
+    """Whether the shift is shown to lie within ±bound.
+
+    Both one-sided tests at the level 1 − confidence are one interval with twice that outside.
+    """
+    import polars as pl
+
+    cases = table.filter((pl.col("n_x") > 0) & (pl.col("n_y") > 0))["cluster_y"].n_unique()
+    narrow = drawn.estimate("shift", confidence=2.0 * confidence - 1.0, reason=NO_OVERLAP)
+    if narrow.low is None or narrow.high is None or cases < FEW_CASES:
+        return False
+    return -bound < narrow.low and narrow.high < bound
 
 
 def _beyond_noise(
@@ -286,7 +224,11 @@ def _beyond_noise(
 
 
 def _judged(
-    findings: Sequence[Finding], adjustment: Adjustment, confidence: float, bound: float
+    findings: Sequence[Finding],
+    same: set[tuple[str, str]],
+    adjustment: Adjustment,
+    confidence: float,
+    bound: float,
 ) -> tuple[Finding, ...]:
     made = list(findings)
     for statistic in ("shift", "excess_change", "unscored_share_change"):
@@ -294,13 +236,13 @@ def _judged(
         for place, p in zip(places, adjust([made[k].p_value for k in places], adjustment), strict=True):
             each = made[place]
             if p is None or each.estimate.value is None:
-                made[place] = replace(each, verdict="")
                 continue
             shown, up = p <= 1.0 - confidence, each.estimate.value > 0
             if statistic == "shift":
-                verdict = _shift_verdict(shown, up, each.verdict == "within", bound)
+                verdict = _shift_verdict(shown, up, (each.rater, each.dimension) in same, bound)
             elif statistic == "excess_change":
-                verdict = "answers changed beyond noise" if shown and up else "not shown"
+                shown = shown and up
+                verdict = "answers changed beyond noise" if shown else "not shown"
             else:
                 verdict = ("more" if up else "fewer") + " without a score" if shown else "not shown"
             made[place] = replace(each, p_adjusted=p, verdict=verdict, stands_out=shown)

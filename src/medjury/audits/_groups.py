@@ -12,7 +12,7 @@ import numpy as np
 from medjury.agreement import Estimate, undefined
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._resampled import Floats, sums_by_cluster
+from medjury.audits._resampled import Floats, check_confidence, sums_by_cluster
 from medjury.audits._table import (
     attribute,
     count_unscored,
@@ -56,6 +56,7 @@ def group_differences(
     what a bias would be. All comparisons of one statistic are adjusted together."""
     import polars as pl
 
+    check_confidence(confidence)
     frame, audited = read_table(ratings, raters=raters, reference=reference, dimensions=dimensions)
     known = _levels(frame, groups, bands or {})
     answers = per_answer(frame)

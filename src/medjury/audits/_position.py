@@ -11,7 +11,7 @@ import numpy as np
 from medjury.agreement import Replicates, replicates
 from medjury.audits._audit import Audit, Finding
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._resampled import Floats, Read, sums_by_cluster, two_sided_p
+from medjury.audits._resampled import Floats, Read, check_confidence, sums_by_cluster, two_sided_p
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def position(
     """
     import polars as pl
 
+    check_confidence(confidence)
     frame, lost = _read(preferences, raters)
     findings: list[Finding] = []
     warnings = []

@@ -7,8 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury.errors import MedjuryError
+
 Floats = NDArray[np.float64]
 Read = Callable[[Floats], Mapping[str, Floats]]
+
+
+def check_confidence(confidence: float) -> None:
+    if not 0.5 < confidence < 1.0:
+        raise MedjuryError(f"The confidence is a share between 0.5 and 1, such as 0.95, not {confidence:g}.")
 
 
 def sums_by_cluster(features: Floats, clusters: Sequence[object]) -> Floats:

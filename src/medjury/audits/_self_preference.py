@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from medjury.audits._audit import Audit, Finding
 from medjury.audits._multiplicity import Adjustment, adjusted
 from medjury.audits._own_vendor_contrast import PLAIN, SCALED, contrast_findings
+from medjury.audits._resampled import check_confidence
 from medjury.audits._same_vendor_model import model_findings
 from medjury.audits._table import count_unscored, dimensions_of, per_answer, read_table, with_unscored
 from medjury.audits._vendors import read_vendors
@@ -59,6 +60,7 @@ def self_preference(
     Repeats are averaged first; p-values are adjusted over dimensions (and judges)."""
     import polars as pl
 
+    check_confidence(confidence)
     frame, judges = read_table(
         ratings, raters=raters, reference=reference, dimensions=dimensions, kinds=("judge",)
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from medjury.agreement import Estimate, Replicates, replicates
 from medjury.audits._audit import Audit, Finding
-from medjury.audits._resampled import Floats, Read, sums_by_cluster
+from medjury.audits._resampled import Floats, Read, check_confidence, sums_by_cluster
 from medjury.audits._table import count_unscored, read_table, with_unscored
 from medjury.errors import MedjuryError
 
@@ -45,6 +45,7 @@ def stability(
     deviation."""
     import polars as pl
 
+    check_confidence(confidence)
     if width <= 0:
         raise MedjuryError(f"The width of an interval is above zero, not {width:g}.")
     frame, audited = read_table(ratings, raters=raters, dimensions=dimensions)

@@ -85,16 +85,11 @@ def per_answer(frame: polars.DataFrame) -> polars.DataFrame:
     )
 
 
-def count_unscored(frame: polars.DataFrame, rater: str = "", dimension: str = "") -> int:
+def count_unscored(frame: polars.DataFrame) -> int:
     """How many rows have no score though one was asked for."""
     import polars as pl
 
-    chosen = pl.col("status") == "unscored"
-    if rater:
-        chosen = chosen & (pl.col("rater") == rater)
-    if dimension:
-        chosen = chosen & (pl.col("dimension") == dimension)
-    return frame.filter(chosen).height
+    return frame.filter(pl.col("status") == "unscored").height
 
 
 def with_unscored(findings: Sequence[Finding], frame: polars.DataFrame) -> tuple[Finding, ...]:

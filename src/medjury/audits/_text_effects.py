@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._multiplicity import Adjustment, adjusted
 from medjury.audits._regression import BEYOND, GIVEN, SLOPE, slope_replicates
-from medjury.audits._resampled import two_sided_p
+from medjury.audits._resampled import check_confidence, two_sided_p
 from medjury.audits._table import count_unscored, dimensions_of, per_answer, read_table, with_unscored
 from medjury.audits._text_features import FEATURES
 from medjury.errors import MedjuryError
@@ -53,6 +53,7 @@ def text_effects(
     than the reference: the verdict needs both."""
     import polars as pl
 
+    check_confidence(confidence)
     frame, audited = read_table(ratings, raters=raters, reference=reference, dimensions=dimensions)
     table, chosen = _features(frame, features, columns)
     answers = per_answer(frame).join(table, on=["item", "system"], how="inner")

@@ -27,7 +27,7 @@ there is what it needs, and standard error says which are not and why:
   position         --pairs, a table item, first, second, preferred (and rater)
 
 --json prints a list of objects: audit, statistic, rater, dimension, group, value, low, high, n, n_unscored,
-p_value, p_adjusted, verdict, method, reason. value is null where there is none, and reason says why.
+p_value, p_adjusted, verdict, stands_out, method, reason. value is null where there is none, and reason says why.
 """
 _AUDITS = ("self-preference", "stability", "text", "position", "groups", "consistency", "drift")
 # An audit with more findings than this prints those that stand out, unless all are asked for.
@@ -135,7 +135,7 @@ def _make(name: str, options: argparse.Namespace, frame: polars.DataFrame | None
         return audits.self_preference(
             frame,
             judge_vendor=_pairs(options.judge_vendor, "--judge-vendor"),
-            system_vendor=_pairs(options.system_vendor, "--system-vendor"),
+            system_vendor=_case_vendors(options, frame) | _pairs(options.system_vendor, "--system-vendor"),
             own_model=_lists(options.own_model, "--own-model"),
             **compared,
             **adjusted,
@@ -261,6 +261,16 @@ def _cases(path: str) -> Any:
     from medjury.cases import read_cases
 
     return read_cases(path)
+
+
+def _case_vendors(options: argparse.Namespace, frame: polars.DataFrame | None) -> dict[str, str]:
+    """The vendors that the cases name, of systems that were rated."""
+    if options.cases is None or frame is None or "system" not in frame.columns:
+        return {}
+    rated = set(frame["system"].to_list())
+    return {
+        case.system: case.vendor for case in _cases(options.cases) if case.vendor and case.system in rated
+    }
 
 
 def _pairs(entries: Sequence[str], option: str) -> dict[str, str]:

@@ -210,6 +210,11 @@ def _cautions(scores: Scores, freedom: int, resamples: int, by: Measure) -> list
             f"a win rate over {len(scores.benchmarks)} benchmarks moves in large steps: rank by macro_average "
             "to compare scores"
         )
+    pairs = len(scores.systems) * (len(scores.systems) - 1) / 2
+    if by == WIN and scores.blocks and 0 < resamples < 40 * pairs:
+        found.append(
+            f"{resamples} resamples are too few to separate {pairs:g} pairs by win rate: ask for more"
+        )
     if single := [name for block in scores.blocks if len(block.clusters) == 1 for name in block.benchmarks]:
         found.append(f"{single[0]!r} has one case, which cannot be resampled: intervals leave its noise out")
     largest = np.abs(scores.means).max(axis=0)

@@ -63,7 +63,13 @@ def read_scores(
     rows = _turn(rows, "benchmark", lower_is_better, scale)
     if "item" not in columns:
         return from_benchmark_scores(rows, missing=missing)
-    cluster = pl.col("item") if "patient" not in columns else pl.coalesce("patient", "item")
+    empty = rows.filter(pl.col("item").is_null() | (pl.col("item") == ""))
+    if empty.height:
+        raise MedjuryError(f"row {empty['row'][0]}: there is no item.")
+    # A prefix keeps a patient called 7 apart from an item called 7.
+    cluster = pl.lit("item ") + pl.col("item")
+    if "patient" in columns:
+        cluster = pl.coalesce(pl.lit("patient ") + pl.col("patient"), cluster)
     rows = rows.with_columns(
         pl.col("benchmark").alias("block"), pl.lit(WHOLE).alias("rater"), cluster.alias("cluster")
     )
@@ -97,6 +103,10 @@ def _from_ratings(
     if (frame["system"] == "").all():
         raise MedjuryError("a ranking needs to know who answered: the ratings have no column `system`.")
     if "benchmark" in frame.columns:
+        if frame["benchmark"].null_count():
+            raise MedjuryError(
+                f"{frame['benchmark'].null_count()} ratings have no benchmark; fill the column."
+            )
         frame = frame.with_columns(pl.col("benchmark").cast(pl.String), pl.col("benchmark").alias("block"))
     else:
         frame = frame.with_columns(pl.col("dimension").alias("benchmark"), pl.lit(WHOLE).alias("block"))
