@@ -14,7 +14,10 @@ import polars as pl
 
 from medjury.instruments import load_instrument
 from medjury.ratings import write_ratings
-from medjury.report import GateRules
+from medjury.report import GateRules, gate_of
+from medjury.report._compose import compose
+from medjury.report._evidence import read_run
+from medjury.report._exhibits import Exhibits
 
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 
@@ -173,6 +176,7 @@ def write_run(folder: Path, ratings: pl.DataFrame, **changes: Any) -> Path:
         "prices": {"as_of": "2026-01-01", "currency": "USD"},
         "planned": {},
         "humans": {"illustrative": False},
+        "report": {"resamples": 200},
         "gate": {**asdict(GateRules()), "stated_at": "2025-12-31T23:00:00+00:00"},
         "coverage": {
             "ratings": judges.height,
@@ -200,3 +204,12 @@ def write_run(folder: Path, ratings: pl.DataFrame, **changes: Any) -> Path:
 def rules(**changes: Any) -> dict[str, Any]:
     """The default rules as a manifest holds them, some changed."""
     return {**asdict(replace(GateRules(), **changes)), "stated_at": "2025-12-31T23:00:00+00:00"}
+
+
+def page_of(folder: Path) -> str:
+    """The report's text without its figures, which take most of the time."""
+    return compose(read_run(folder, resamples=200), Exhibits(drawing=False))
+
+
+def verdict_words(folder: Path) -> dict[str, str]:
+    return {each.dimension: each.word for each in gate_of(folder).verdicts}

@@ -8,7 +8,7 @@ from typing import Literal
 
 from medjury.agreement import Estimate, NonInferiority
 from medjury.report._evidence import SCORED, UNSCORED, Evidence
-from medjury.report._html import percent, shown
+from medjury.report._html import percent, shown, table_html
 from medjury.report._numbers import Numbers, danger_limits
 
 Word = Literal["VALIDATED", "AUXILIARY", "NOT VALIDATED", "INCOMPLETE"]
@@ -64,6 +64,30 @@ class Verdict:
             (rule for rule in self.rules if not rule.met), key=lambda rule: not rule.essential
         )
         return tuple(rule.why for rule in open_rules)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The verdicts on every dimension, ready to be shown."""
+
+    verdicts: tuple[Verdict, ...]
+
+    def word(self, dimension: str) -> Word:
+        """The word on one dimension."""
+        return next(each.word for each in self.verdicts if each.dimension == dimension)
+
+    def text(self) -> str:
+        """A line for each dimension, and a line for each reason."""
+        lines = []
+        for each in self.verdicts:
+            lines += [f"{each.label}: {each.word}", *(f"  {reason}" for reason in each.reasons)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (each.label, each.word, " ".join(each.reasons) or "Every rule is met.") for each in self.verdicts
+        ]
+        return str(table_html(("dimension", "verdict", "why"), rows, caption="The gate", sort=False))
 
 
 def judge_gate(evidence: Evidence, numbers: Mapping[str, Numbers]) -> tuple[Verdict, ...]:

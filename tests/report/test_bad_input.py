@@ -1,0 +1,166 @@
+"""Runs that are odd, large, poor or hostile still give a page that tells the truth."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.report.planted import page_of, planted_frame, write_run
+
+from medjury.errors import MedjuryError
+from medjury.report import write_page
+
+HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)"> "quoted" & \x00\x1b[31m \u202eevil'
+
+
+class Tags(HTMLParser):
+    """Which tags and attributes a browser would see, and whether every one is closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in ("meta", "br", "img", "link"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_script_in_any_text_is_only_ever_text(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=30, dimensions=("accuracy",), explanation=HOSTILE)
+    renamed = ratings.with_columns(
+        pl.col("item") + HOSTILE,
+        pl.col("rater").replace({"judge-a": f"judge{HOSTILE}"}),
+        system=pl.lit(HOSTILE),
+    )
+    folder = write_run(tmp_path, renamed, study=f"study {HOSTILE}", why=HOSTILE, status="incomplete")
+    for page in (page_of(folder), write_page(folder, cases_shown=3).read_text()):
+        tags = Tags(page)
+        assert not tags.open
+        assert [tag for tag, _ in tags.seen].count("script") == 1
+        assert "img" not in [tag for tag, _ in tags.seen]
+        assert not [name for _, attributes in tags.seen for name in attributes if name.startswith("on")]
+        assert "\x00" not in page and "\x1b" not in page
+    for file in (folder / "figures").glob("*.svg"):
+        assert "<script" not in file.read_text()
+
+
+def test_the_page_refers_to_nothing_outside_itself(tmp_path: Path) -> None:
+    page = write_page(write_run(tmp_path, planted_frame(cases=40, dimensions=("accuracy",)))).read_text()
+    for tag, attributes in Tags(page).seen:
+        for name in ("src", "href", "xlink:href", "action", "data", "poster"):
+            target = attributes.get(name)
+            assert target is None or target.startswith("#"), (tag, target)
+    assert not re.findall(r"@import|url\((?!#)", page)
+    assert "Content-Security-Policy" in page
+
+
+def test_ids_are_unique_and_every_reference_finds_its_target(tmp_path: Path) -> None:
+    page = write_page(write_run(tmp_path, planted_frame(cases=40, systems=("a", "b")))).read_text()
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'(?:href="|url\()#([^")]+)', page)) <= set(ids)
+
+
+def test_one_judge_one_dimension_one_case(tmp_path: Path) -> None:
+    ratings = planted_frame(
+        cases=1, dimensions=("accuracy",), judges={"only": 0.1}, clinicians={"doctor": 0.1}
+    )
+    page = page_of(write_run(tmp_path, ratings))
+    assert "NOT VALIDATED" in page and "Only 1 held-out cases" in page
+    assert "one judge, no jury" in page
+
+
+def test_one_rater_alone(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=12, dimensions=("accuracy",), judges={"only": 0.1}, clinicians={})
+    page = page_of(write_run(tmp_path, ratings, humans=None))
+    assert "No clinician rated these cases" in page
+
+
+def test_clinicians_alone(tmp_path: Path) -> None:
+    page = page_of(write_run(tmp_path, planted_frame(cases=12, dimensions=("accuracy",), judges={})))
+    assert "NOT VALIDATED" in page
+
+
+def test_no_rating_at_all(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, planted_frame(cases=1), status="failed", why="the key is not valid")
+    pl.read_parquet(folder / "ratings.parquet").clear().write_parquet(folder / "ratings.parquet")
+    page = page_of(folder)
+    assert "INCOMPLETE" in page and "There are no ratings to judge by: the key is not valid" in page
+
+
+def test_everything_unscored(tmp_path: Path) -> None:
+    page = page_of(write_run(tmp_path, planted_frame(cases=20, dimensions=("accuracy",), unscored=1.0)))
+    assert "NOT VALIDATED" in page and "parse" in page
+
+
+def test_forty_dimensions_fit_in_tables_and_figures_say_that_they_show_a_part(tmp_path: Path) -> None:
+    names = [f"dimension {number}" for number in range(40)]
+    folder = write_run(tmp_path, planted_frame(cases=12, dimensions=names, judges={"one": 0.3, "two": 0.4}))
+    page = write_page(folder, resamples=200).read_text()
+    assert "The first 12 of 40 dimensions" in page
+    assert (folder / "tables" / "agreement.csv").read_text().count("\n") == 1 + 40 * 3
+    assert len(page) < 5_000_000
+
+
+def test_sixty_systems_are_all_ranked(tmp_path: Path) -> None:
+    systems = [f"system {number:02d}" for number in range(60)]
+    ratings = planted_frame(cases=8, systems=systems, dimensions=("accuracy",))
+    folder = write_run(tmp_path, ratings)
+    page = page_of(folder)
+    assert all(f'<th scope="row" class="short">{name}</th>' in page for name in systems)
+
+
+def test_very_long_explanations_are_cut_in_the_page_and_say_where_they_are_whole(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=30, dimensions=("accuracy",), explanation="long words " * 5_000)
+    page = page_of(write_run(tmp_path, ratings))
+    assert "whole in ratings.csv" in page and len(page) < 2_000_000
+
+
+def test_hidden_texts_leave_no_explanation_and_no_name_of_a_case(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=30, dimensions=("accuracy",), explanation="a secret sentence")
+    folder = write_run(tmp_path, ratings)
+    page = write_page(folder, hide_texts=True).read_text()
+    assert "secret" not in page and "case-00" not in page
+    assert not [file for file in (folder / "tables").glob("*.csv") if "case-00" in file.read_text()]
+
+
+def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(MedjuryError, match="run the study first"):
+        write_page(tmp_path)
+    write_run(tmp_path, planted_frame(cases=2))
+    (tmp_path / "ratings.parquet").write_bytes(b"not parquet")
+    with pytest.raises(MedjuryError, match="cannot be read"):
+        write_page(tmp_path)
+
+
+def test_an_older_manifest_without_gate_report_and_scales_still_gives_a_page(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, planted_frame(cases=30))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for name in ("gate", "report", "humans"):
+        del manifest[name]
+    del manifest["instrument"]["dimensions"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    page = page_of(folder)
+    assert "No rules were stated before the run" in page and "weighted kappa" in page
+
+
+def test_formulas_in_names_are_harmless_in_the_saved_tables(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=30, dimensions=("accuracy",))
+    named = ratings.with_columns(pl.col("rater").replace({"judge-a": "=cmd|' /C calc'!A0"}))
+    folder = write_run(tmp_path, named)
+    write_page(folder)
+    assert "\n'=cmd" in (folder / "tables" / "coverage.csv").read_text()

@@ -1,0 +1,87 @@
+"""Two runs compared: the planted change is found, on the same answers, and nothing else is claimed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.report.planted import planted_frame, write_run
+
+from medjury.report import compare_runs, write_comparison
+
+
+def moved(ratings: pl.DataFrame, by: float) -> pl.DataFrame:
+    machine = pl.col("rater_kind") != "clinician"
+    return ratings.with_columns(
+        pl.when(machine).then((pl.col("score") + by).clip(1, 5)).otherwise(pl.col("score")).alias("score")
+    )
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Path, Path]:
+    ratings = planted_frame(cases=120, dimensions=("accuracy",))
+    return write_run(tmp_path / "a", ratings), write_run(
+        tmp_path / "b", moved(ratings, 1.0), prompt_version="2"
+    )
+
+
+def test_a_planted_shift_is_found_with_a_paired_interval(runs: tuple[Path, Path]) -> None:
+    comparison = compare_runs(*runs, resamples=300)
+    change = next(each for each in comparison.changes if each.what == "mean score")
+    jury = [
+        pl.read_parquet(run / "ratings.parquet").filter(pl.col("rater") == "jury")["score"].mean()
+        for run in runs
+    ]
+    assert change.difference.value == pytest.approx(jury[1] - jury[0])  # type: ignore[operator]
+    assert change.difference.low is not None and change.difference.low > 0.4
+    kappa = next(each for each in comparison.changes if each.what.startswith("weighted kappa"))
+    assert kappa.difference.high is not None and kappa.difference.high < 0
+
+
+def test_what_was_changed_is_named_and_what_was_not_is_not(runs: tuple[Path, Path]) -> None:
+    comparison = compare_runs(*runs, resamples=200)
+    assert [row[0] for row in comparison.settings] == ["prompt"]
+    assert (
+        comparison.verdicts[0][:2] == ("Accuracy", "VALIDATED") and comparison.verdicts[0][2] != "VALIDATED"
+    )
+
+
+def test_a_run_against_itself_changes_nothing(runs: tuple[Path, Path]) -> None:
+    comparison = compare_runs(runs[0], runs[0], resamples=200)
+    assert not comparison.settings and not comparison.warnings
+    assert all(each.difference.value == 0 for each in comparison.changes)
+
+
+def test_answers_of_one_run_only_are_counted_and_left_out(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=60, dimensions=("accuracy",))
+    first = write_run(tmp_path / "a", ratings)
+    second = write_run(tmp_path / "b", ratings.filter(pl.col("item") < "case-0050"), data_hash="other")
+    comparison = compare_runs(first, second, resamples=200)
+    assert any("10 answers were scored in one run only" in each for each in comparison.warnings)
+    assert any("different data" in each for each in comparison.warnings)
+    assert comparison.changes[0].difference.n == 50
+
+
+def test_clinicians_who_changed_their_mind_are_told_of(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=60, dimensions=("accuracy",))
+    first = write_run(tmp_path / "a", ratings)
+    other = ratings.with_columns(
+        pl.when((pl.col("rater") == "clinician-1") & (pl.col("item") == "case-0001"))
+        .then(pl.when(pl.col("score") > 3).then(1.0).otherwise(5.0))
+        .otherwise(pl.col("score"))
+        .alias("score")
+    )
+    comparison = compare_runs(first, write_run(tmp_path / "b", other), resamples=200)
+    assert any("rate 1 answers differently" in each for each in comparison.warnings)
+
+
+def test_text_json_and_page_say_the_same_and_escape_names(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    first = runs[0]
+    manifest = json.loads((first / "manifest.json").read_text())
+    (first / "manifest.json").write_text(json.dumps({**manifest, "run": "<b>bold</b>"}))
+    comparison = compare_runs(*runs, resamples=200)
+    page = write_comparison(comparison, tmp_path / "compare.html").read_text()
+    assert "<b>" not in page and "&lt;b&gt;bold" in page
+    assert "prompt" in comparison.text() and json.loads(comparison.to_json())["changes"]
