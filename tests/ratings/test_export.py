@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -127,6 +128,16 @@ def test_a_half_written_file_never_has_the_name(tmp_path: Path) -> None:
         with pytest.raises(RuntimeError, match="the disk is gone"):
             write_ratings(broken(), tmp_path / f"r.{ending}")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_two_may_write_the_same_file_at_once(tmp_path: Path, ending: str) -> None:
+    rows = [rating(item=f"case-{number:05}", key=str(number)) for number in range(3_000)]
+    with ThreadPoolExecutor(4) as pool:
+        written = [pool.submit(write_ratings, rows, tmp_path / f"r.{ending}") for _ in range(8)]
+    assert [each.result() for each in written] == [3_000] * 8
+    assert [file.name for file in tmp_path.iterdir()] == [f"r.{ending}"]
+    assert len(read_ratings(tmp_path / f"r.{ending}").ratings) == 3_000
 
 
 def test_what_cannot_be_written_or_read(tmp_path: Path) -> None:

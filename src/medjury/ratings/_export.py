@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -37,7 +38,8 @@ def write_ratings(
         raise MedjuryError(
             f"{target}: ratings are written as {', '.join(EXPORT_FORMATS)}; give one of these endings"
         )
-    part = target.with_name(f"{target.name}.part")
+    # Of two that write the same file at once, each has its own part, and the last to finish has the name.
+    part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         count = write(_frames(ratings), part)
         part.replace(target)
@@ -148,7 +150,7 @@ def _write_parquet(frames: Iterator[polars.DataFrame], part: Path) -> int:
     except (polars.exceptions.PolarsError, OSError) as error:
         if failure:  # what our source said, not what polars made of it
             raise failure[0] from None
-        raise MedjuryError(f"{part.with_suffix('')} cannot be written: {error}") from error
+        raise MedjuryError(f"a Parquet file of ratings cannot be written: {error}") from error
     return count
 
 
