@@ -126,6 +126,11 @@ def test_text_effects_from_the_cases(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert slope["audit"] == "text_effects" and slope["value"] > 0.3
     groups = rows(capsys, *words, "--audit", "groups", "--group", "sex")
     assert [row["group"] for row in groups] == ["sex: f − m"]
+    by_hand = pl.read_csv(words[0]).with_columns((pl.int_range(pl.len()) // 20).cast(pl.String).alias("half"))
+    by_hand.write_csv(words[0])
+    both = rows(capsys, *words, "--audit", "groups", "--group", "sex", "--group", "half")
+    assert [row["group"] for row in both] == ["sex: f − m", "half: 0 − 1"]
+    assert "no column 'ward'" in refused(capsys, *words, "--audit", "groups", "--group", "ward")
 
 
 def test_groups_with_bands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

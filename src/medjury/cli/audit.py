@@ -171,12 +171,9 @@ def _groups(options: argparse.Namespace, frame: polars.DataFrame | None, compare
                     f"--group {entry}: write COLUMN=CUT,CUT with numbers, such as age=18,65"
                 ) from None
     groups: Any = names
-    if options.cases is not None:
-        cases = list(_cases(options.cases))
-        of_case = {"patient": lambda case: case.patient} | {
-            name: lambda case, name=name: case.metadata.get(name) for name in names if name != "patient"
-        }
-        groups = {name: {case.id: of_case[name](case) for case in cases} for name in names}
+    absent = [name for name in names if frame is None or name not in frame.columns]
+    if options.cases is not None and absent:
+        frame = _with_columns(frame, options.cases, absent)
     return audits.group_differences(
         frame,
         groups,
@@ -185,6 +182,26 @@ def _groups(options: argparse.Namespace, frame: polars.DataFrame | None, compare
         adjustment=options.adjust,
         confidence=options.confidence,
         **compared,
+    )
+
+
+def _with_columns(frame: polars.DataFrame | None, path: str, names: Sequence[str]) -> polars.DataFrame:
+    """The ratings with columns that only the cases have."""
+    import polars as pl
+
+    if frame is None:
+        raise MedjuryError("there are no ratings to group")
+    found: dict[str, dict[str, str]] = {name: {} for name in names}
+    for case in _cases(path):
+        for name in names:
+            value = case.metadata.get(name)
+            if value is not None and found[name].setdefault(case.id, str(value)) != str(value):
+                raise MedjuryError(f"{path}: the cases of item {case.id!r} have different values of {name}")
+    item = pl.col("item").cast(pl.String)
+    return frame.with_columns(
+        item.replace_strict(values, default=None, return_dtype=pl.String).alias(name)
+        for name, values in found.items()
+        if values
     )
 
 
