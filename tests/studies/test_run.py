@@ -176,6 +176,10 @@ def test_a_refusal_is_asked_again_only_on_request(write_study: Write, server: Lo
     asked = len(server.calls)
     main(["run", str(study), "--quiet"])
     assert len(server.calls) == asked
+    behave(server, "ok")
+    assert main(["run", str(study), "--quiet", "--retry-unscored"]) == 0
+    assert len(server.calls) == asked + 1
+    assert votes(study)["status"].unique().to_list() == ["scored"]
 
 
 def test_bad_cases_are_all_reported_and_can_be_left_out(

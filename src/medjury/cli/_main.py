@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = importlib.import_module(f"medjury.cli.{options.command}").run(options)
     except MedjuryError as error:
         print(f"medjury: {error}", file=sys.stderr)
-        return EXIT_USAGE
+        return error.exit_status
     except BrokenPipeError:  # `medjury ... | head`
         sys.stderr.close()
         return 0

@@ -35,10 +35,18 @@ def run(options: argparse.Namespace) -> int:
     from medjury.report import write_page
 
     line = None if options.quiet else ProgressLine()
-    result = run_study(study, watch=line, retry_unscored=options.retry_unscored, report=write_page)
+    result = run_study(study, watch=line, retry_unscored=options.retry_unscored)
     if line is not None:
         line.finish(result.progress, result.money, result.currency)
     print(result.text())
+    try:
+        print(f"Report: {write_page(result.folder)}")
+    except Exception as error:  # the ratings are safe, and a report can be made again
+        print(
+            f"medjury: the ratings are stored, but the report could not be written "
+            f"({type(error).__name__}: {error}); try `medjury report {result.folder}`",
+            file=sys.stderr,
+        )
     if result.status == "complete":
         return 0
     print(f"medjury: {result.status.upper()}: {result.why}", file=sys.stderr)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol
 
@@ -71,9 +71,11 @@ async def judge_all(
     workers: Mapping[str, int],
     progress: Progress,
     stop: asyncio.Event,
+    again: int = 0,
 ) -> None:
     """Do all the work that is not settled yet. `workers` is the number of units in flight per rater; setting
-    `stop` lets those in flight finish and starts no more. The first error ends the run and is raised."""
+    `stop` lets those in flight finish and starts no more. A new number `again` asks anew even where an answer
+    is stored. The first error ends the run and is raised."""
     queues: dict[str, asyncio.Queue[Unit | None]] = {
         rater.name: asyncio.Queue(maxsize=2 * workers[rater.name]) for rater in raters
     }
@@ -94,6 +96,7 @@ async def judge_all(
                 if unit.key in settled:
                     progress.found += 1
                 else:
+                    unit = replace(unit, again=again) if again else unit
                     await queues[unit.rater.name].put(unit)
         for queue in queues.values():
             await queue.put(None)

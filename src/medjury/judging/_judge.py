@@ -137,7 +137,7 @@ class Judge:
         best: Mapping[str, Outcome] | None = None
         for _ in range(1 + self.reasks):
             try:
-                answer = await gate.ask(self.model, request, repeat=unit.repeat)
+                answer = await gate.ask(self.model, request, repeat=unit.draw)
             except ModelError as error:
                 if error.fatal:
                     raise

@@ -23,6 +23,12 @@ class Unit:
     dimensions: tuple[str, ...]
     repeat: int
     key: str
+    again: int = 0  # set where a stored answer that could not be used is asked for anew
+
+    @property
+    def draw(self) -> int:
+        """Which draw of the model's answers this is: repeats, and answers asked for anew, are different ones."""
+        return self.repeat + 1_000_000 * self.again
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from medjury.cases import RedactedCases
-from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Progress, judge_all, run_async
-from medjury.models import AuditLog, Budget, Gate, Limits, ModelError, PriceList
+from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList
 from medjury.ratings import Rating, Store, StoreDesk, open_store, write_ratings
 from medjury.studies._humans import read_humans
 from medjury.studies._manifest import coverage, describe, file_hash, now, run_name, write_manifest
@@ -63,10 +63,11 @@ def run_study(
     *,
     watch: Watcher | None = None,
     retry_unscored: bool = False,
-    report: Callable[[Path], object] | None = None,
 ) -> RunResult:
-    """Run to the end, or to the first Ctrl-C, and write the run folder. `report` writes the page from it."""
+    """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
+    rating without a score; otherwise only for those whose failure may have passed."""
     prices = study_prices(study)
+    _preflight(study, prices)
     plan = plan_study(study, prices)
     humans = read_humans(study)
     study.output.mkdir(parents=True, exist_ok=True)
@@ -81,10 +82,18 @@ def run_study(
         prices_known = all(
             prices.price(model) is not None for judge in study.jury.judges for model in judge.models
         )
-        result = _conclude(study, plan, store, run, outcome, manifest, prices_known)
-    if report is not None:
-        report(study.output)
-    return result
+        return _conclude(study, plan, store, run, outcome, manifest, prices_known)
+
+
+def _preflight(study: Study, prices: PriceList) -> None:
+    """What can be refused before anything is read or written: hosts, prices, weights that are not there."""
+    caps = study.settings.budget
+    Gate(
+        cache=MemoryCache(),
+        allow_hosts=study.settings.allow_hosts,
+        budget=Budget(money=caps.money, calls=caps.calls),
+        prices=prices,
+    ).check([model for judge in study.jury.judges for model in judge.models])
 
 
 def study_prices(study: Study) -> PriceList:
@@ -138,7 +147,6 @@ async def _judge(
                 for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
             },
         )
-        gate.check(models)
         drawing = asyncio.create_task(_draw(watch, progress, gate, prices.currency))
         try:
             with _interrupts(stop, outcome):
@@ -153,6 +161,7 @@ async def _judge(
                     workers=study.workers,
                     progress=progress,
                     stop=stop,
+                    again=int(time.time()) if retry_unscored else 0,
                 )
         except ModelError as error:
             outcome.fatal = error.message
@@ -272,13 +281,7 @@ def _export(study: Study, votes: Iterator[Rating], folder: Path) -> None:
 
 
 def check_study(study: Study) -> Plan:
-    """Everything short of the first call: the plan, hosts and prices. For `--dry-run`."""
+    """Everything short of the first call: hosts, prices, cases, clinicians' ratings. For `--dry-run`."""
     prices = study_prices(study)
-    plan = plan_study(study, prices)
-    if study.settings.budget.money is not None and plan.money is None:
-        unknown = ", ".join(judge.name for judge in plan.judges if judge.money is None)
-        raise MedjuryError(
-            f"{study.file}: budget.money is set, but the price of {unknown} is not known; "
-            "add `price: {input: ..., output: ...}` (per million tokens) to that judge"
-        )
-    return plan
+    _preflight(study, prices)
+    return plan_study(study, prices)
