@@ -48,3 +48,14 @@ def test_an_error_is_one_message_without_a_trace(capsys: pytest.CaptureFixture[s
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("medjury ")
+
+
+def test_a_missing_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(options: object) -> int:
+        raise ModuleNotFoundError("No module named 'scipy.stats'", name="scipy.stats")
+
+    monkeypatch.setattr("medjury.cli.verify.run", broken)
+    assert main(["verify", "somewhere"]) == 2
+    assert capsys.readouterr().err.endswith('pip install "medjury[stats]"\n')

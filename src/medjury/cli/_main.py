@@ -35,6 +35,19 @@ COMMANDS = {
     "verify": "check a run folder against its manifest and its audit log",
 }
 
+# Packages that only some commands need, and the extra that brings each.
+EXTRA_OF = {
+    "numpy": "stats",
+    "scipy": "stats",
+    "sklearn": "stats",
+    "statsmodels": "stats",
+    "matplotlib": "report",
+    "xllamacpp": "local",
+    "psycopg": "postgres",
+    "torch": "neural",
+    "transformers": "neural",
+}
+
 EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130
 
 
@@ -64,6 +77,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MedjuryError as error:
         print(f"medjury: {error}", file=sys.stderr)
         return error.exit_status
+    except ModuleNotFoundError as error:
+        extra = EXTRA_OF.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        print(
+            f'medjury: this needs {error.name}; install it with: pip install "medjury[{extra}]"',
+            file=sys.stderr,
+        )
+        return EXIT_USAGE
     except BrokenPipeError:  # `medjury ... | head`
         sys.stderr.close()
         return 0
