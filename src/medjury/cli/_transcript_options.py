@@ -1,0 +1,67 @@
+"""What `align` and `transcripts` ask alike: two files, a speaker, and a model that may do the aligning."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from medjury.errors import MedjuryError
+
+if TYPE_CHECKING:
+    from medjury.transcripts import Alignment, Transcript
+
+
+def add_aligner_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("gold", metavar="GOLD", help="what was said")
+    add("recognised", metavar="RECOGNISED", help="what the recogniser wrote")
+    add("--speaker", default="patient", metavar="NAME",
+        help="whose turns, where a file names speakers (default: patient); `all` for everybody's")  # fmt: skip
+    add("--model", metavar="MODEL", help="let this language model align (repaired like the other)")
+    add("--kind", default="openai", metavar="KIND", help="with --model: endpoint kind (default: openai)")
+    add("--url", help="with --model: the endpoint's address, such as http://127.0.0.1:8000/v1")
+    add("--api-key-env", metavar="NAME", help="with --model: the environment variable that holds the key")
+    add(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="with --model: a host to let through",
+    )
+
+
+def align_files(options: argparse.Namespace) -> tuple[Transcript, Transcript, Alignment]:
+    """Read both files, keep the speaker's turns, and align."""
+    from medjury.transcripts import align, read_transcript
+
+    golden, recognised = read_transcript(options.gold), read_transcript(options.recognised)
+    if options.speaker != "all":
+        golden = golden.of_speaker(options.speaker)
+        if any((turn.speaker or "").casefold() == options.speaker.casefold() for turn in recognised.turns):
+            recognised = recognised.of_speaker(options.speaker)
+    if not golden.turns and not recognised.turns:
+        raise MedjuryError(f"{options.gold} and {options.recognised}: neither has a turn to align")
+    if options.model or options.kind == "embedded":
+        return golden, recognised, _by_model(options, golden, recognised)
+    if options.url or options.api_key_env:
+        raise MedjuryError("--url and --api-key-env belong to a model: give --model too")
+    return golden, recognised, align(golden.turns, recognised.turns)
+
+
+def _by_model(options: argparse.Namespace, golden: Transcript, recognised: Transcript) -> Alignment:
+    from medjury.judging import run_async
+    from medjury.models import Gate, MemoryCache, PriceList, make_model
+    from medjury.transcripts import align_with_model
+
+    settings = {"url": options.url, "model": options.model, "api_key_env": options.api_key_env}
+    model = make_model(options.kind, **{name: value for name, value in settings.items() if value})
+    gate = Gate(cache=MemoryCache(), allow_hosts=options.allow_host, prices=PriceList.shipped())
+    gate.check([model])
+
+    async def work() -> Alignment:
+        try:
+            return await align_with_model(golden.turns, recognised.turns, model, gate)
+        finally:
+            await model.close()
+
+    return run_async(work())

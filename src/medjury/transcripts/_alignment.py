@@ -1,0 +1,117 @@
+"""The alignment: which gold turns and which recognised segments are the same speech."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from medjury.errors import MedjuryError
+from medjury.transcripts._turn import Turn, mean_confidence
+from medjury.transcripts._words import comparable, similarity
+
+MatchType = Literal["exact", "fuzzy", "multi_fragment", "multi_golden"]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Gold turns and segments that belong together, by index. `exact` and `fuzzy` are one to one (`exact` where
+    the compared words are equal); `multi_fragment` has several segments, `multi_golden` several gold turns for one
+    segment. `start` and `end` span the segments, `time` is the mean of their middles, `confidence` their mean."""
+
+    golden_indices: tuple[int, ...]
+    asr_indices: tuple[int, ...]
+    match_type: MatchType
+    similarity: float
+    confidence: float | None = None
+    start: float | None = None
+    end: float | None = None
+    time: float | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "golden_indices": list(self.golden_indices),
+            "asr_indices": list(self.asr_indices),
+            "match_type": self.match_type,
+            "similarity": round(self.similarity, 4),
+        }
+        known = {"confidence": self.confidence, "start": self.start, "end": self.end, "time": self.time}
+        return row | {name: round(value, 4) for name, value in known.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Every gold turn is in one match or missed; every segment in one match or spurious. `notes` says what was
+    repaired or could not be, in words that quote no speech."""
+
+    matches: tuple[Match, ...]
+    missed: tuple[int, ...] = ()
+    spurious: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    method: str = "deterministic"
+
+    def to_json(self) -> dict[str, Any]:
+        """The published layout: `alignments`, and what has no counterpart on either side."""
+        return {
+            "created_by": self.method,
+            "alignments": [match.to_row() for match in self.matches],
+            "unused_golden_results": [{"golden_index": each, "match_type": "missed"} for each in self.missed],
+            "unused_asr_results": [{"asr_index": each, "match_type": "spurious"} for each in self.spurious],
+            "notes": list(self.notes),
+        }
+
+
+def make_match(golden: Sequence[Turn], segments: Sequence[Turn]) -> Match:
+    """The match of these turns: its type, similarity, confidence and times are worked out here and nowhere else."""
+    said = comparable(" ".join(turn.text for turn in golden))
+    heard = comparable(" ".join(turn.text for turn in segments))
+    alike = similarity(said, heard)
+    kind: MatchType = "exact" if said == heard else "fuzzy"
+    if len(segments) > 1:
+        kind = "multi_fragment"
+    elif len(golden) > 1:
+        kind = "multi_golden"
+    starts = [turn.start for turn in segments if turn.start is not None]
+    ends = [turn.end for turn in segments if turn.end is not None]
+    middles = [
+        (turn.start + turn.end) / 2 for turn in segments if turn.start is not None and turn.end is not None
+    ]
+    return Match(
+        tuple(turn.index for turn in golden),
+        tuple(turn.index for turn in segments),
+        kind,
+        alike,
+        confidence=mean_confidence(segments),
+        start=min(starts, default=None),
+        end=max(ends, default=None),
+        time=sum(middles) / len(middles) if middles else None,
+    )
+
+
+def read_alignment(path: str | Path) -> Alignment:
+    """An alignment from its JSON file, hand-made ones included: only the indices are needed."""
+    file = Path(path)
+    try:
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
+        rows = content["alignments"] if isinstance(content, dict) else content
+        matches = [_match_of(row) for row in rows]
+    except OSError as error:
+        raise MedjuryError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise MedjuryError(
+            f'{file}: not an alignment; it needs {{"alignments": [{{"golden_indices": [0], "asr_indices": [0]}}]}}'
+        ) from None
+    return Alignment(tuple(match for match in matches if match is not None), method="read")
+
+
+def _match_of(row: dict[str, Any]) -> Match | None:
+    golden, segments = ([int(each) for each in row[name]] for name in ("golden_indices", "asr_indices"))
+    if not golden or not segments:  # a turn noted as missed, or a segment noted as spurious
+        return None
+    kind = row.get("match_type")
+    kinds = ("exact", "fuzzy", "multi_fragment", "multi_golden")
+    return Match(
+        tuple(golden), tuple(segments), kind if kind in kinds else "fuzzy", float(row.get("similarity", 0))
+    )
