@@ -190,6 +190,60 @@ def test_with_no_unlabelled_item_the_labels_speak_alone() -> None:
     assert found.power_tuned.value == pytest.approx(labels.mean())
 
 
+@pytest.mark.parametrize("m", [0, 1, 2, 4])
+def test_with_too_few_unlabelled_cases_the_interval_is_that_of_the_labels(m: int) -> None:
+    """One unlabelled score has no spread; were it taken as known, the interval would be far too narrow."""
+    labels, jury, cases = sample(np.random.default_rng(3), 40, m, 0.9)
+    found = estimate_mean(labels, jury, cases=cases, labels_random=True)
+    ends = [(each.value, each.low, each.high) for each in (found.power_tuned, found.fixed, found.classical)]
+    assert ends[0] == ends[1] == ends[2]
+    assert (found.weights, found.n_unlabelled) == ((0.0,), m)
+    assert f"too few unlabelled cases ({m}, at least 5" in found.warnings[0]
+
+
+def test_unlabelled_items_of_one_case_are_one_unlabelled_case() -> None:
+    labels, jury, cases = sample(np.random.default_rng(3), 60, 8, 0.9)
+    found = estimate_mean(labels, jury, cases=[*cases[:60], *[60] * 8], labels_random=True)
+    assert found.weights == (0.0,)
+    assert "too few unlabelled cases (1," in found.warnings[0]
+
+
+def test_a_system_with_too_few_unlabelled_cases_gets_no_help_from_the_jury_in_a_difference() -> None:
+    data = two_systems(np.random.default_rng(4), 100, 60)
+    kept = ~np.isnan(data["labels"]) | (data["systems"] == "a")
+    kept[-2:] = True
+    found = estimate_difference(
+        **{name: each[kept] for name, each in data.items()}, first="a", second="b", labels_random=True
+    )
+    assert found.weights[1] == 0
+    assert "too few unlabelled cases (2," in found.warnings[0]
+    labelled = {name: each[~np.isnan(data["labels"])] for name, each in data.items()}
+    alone = estimate_difference(**labelled, first="a", second="b", labels_random=True)
+    assert (alone.power_tuned.low, alone.power_tuned.high) == (alone.classical.low, alone.classical.high)
+
+
+@pytest.mark.parametrize("m", [1, 5, 8])
+def test_intervals_cover_however_few_cases_are_unlabelled(m: int) -> None:
+    generator = np.random.default_rng(13)
+    covered, fixed, runs = 0, 0, 600
+    for _ in range(runs):
+        truth = generator.normal(size=40 + m)
+        labels = np.where(np.arange(40 + m) < 40, truth, np.nan)
+        jury = truth + 0.2 * generator.normal(size=40 + m)
+        found = estimate_mean(labels, jury, cases=range(40 + m), labels_random=True)
+        covered += found.power_tuned.low <= 0 <= found.power_tuned.high
+        fixed += found.fixed.low <= 0 <= found.fixed.high
+    assert min(covered, fixed) / runs >= 0.93
+
+
+def test_unlabelled_cases_that_happen_to_agree_do_not_pass_for_a_mean_known_exactly() -> None:
+    labels, jury, cases = sample(np.random.default_rng(3), 40, 6, 0.9)
+    jury[40:] = 2.0
+    found = estimate_mean(labels, jury, cases=cases, labels_random=True)
+    assert found.weights[0] < 0.25  # about m / (n + m), the share that six cases deserve
+    assert found.fixed.high - found.fixed.low > found.classical.high - found.classical.low
+
+
 def test_too_few_labels_and_systems_without_overlap_are_refused() -> None:
     labels, jury, cases = sample(np.random.default_rng(3), 4, 300, 0.8)
     with pytest.raises(

@@ -7,13 +7,17 @@ The jury's mean over unlabelled items is corrected by what the labels show the j
 λ = 0 is the classical estimate, λ = 1 the first proposal (Angelopoulos et al. 2023, Science 382:669-674), and
 the λ with the least variance (PPI++, Angelopoulos, Duchi & Zrnic 2023, arXiv:2311.01453) is never worse than
 either, up to the noise of estimating it. Standard errors are cluster-robust by case, with Student's t on the
-number of labelled cases less one and less one for every λ that was estimated.
+number of labelled cases less one and less one for every λ that was estimated, and on fewer where a mean over
+few unlabelled cases adds to the variance (Satterthwaite 1946, Biometrics Bull 2:110-114). Fewer than thirty
+unlabelled cases borrow the jury's spread on labelled ones where their own is smaller, lest λ be largest where
+that spread is underestimated; with fewer than five λ is 0 and the labels speak alone.
 
 All of it rests on one thing that no data can show: that the labelled items were drawn at random.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,6 +30,7 @@ from medjury.calibration._folds import Cases
 from medjury.errors import MedjuryError
 
 LABELLED_CASES = 5
+UNLABELLED_CASES = 5
 FEW_CASES = 30
 
 
@@ -53,7 +58,8 @@ class PredictionPowered:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """One system's means, and what each case adds to their errors: `label` + λ · `jury`."""
+    """One system's means, and what each case adds to their errors: `label` + λ · (`jury` + `rest`), `jury`
+    through the labelled items and `rest` through the others. Both are zero where the others are too few."""
 
     labels: float
     jury_labelled: float
@@ -61,17 +67,35 @@ class _Part:
     jury_all: float
     label: Floats
     jury: Floats
+    rest: Floats
     naive: Floats
     n_labelled: int
     n_unlabelled: int
     n_unscored: int
+    n_rest_cases: int
     labelled_cases: NDArray[np.bool_]
     scored_cases: NDArray[np.bool_]
 
     @property
+    def powered(self) -> bool:
+        """Whether enough cases are unlabelled for the jury's mean over them to have a standard error."""
+        return self.n_rest_cases >= UNLABELLED_CASES
+
+    @property
+    def borrowed(self) -> float:
+        """What the error of the jury's mean over few unlabelled cases lacks beside the variance pooled with
+        the labelled cases; both are draws from the same cases."""
+        if not self.powered or self.n_rest_cases >= FEW_CASES:
+            return 0.0
+        cases = int(self.labelled_cases.sum())
+        own, other = float((self.rest**2).sum()), float((self.jury**2).sum()) * cases / self.n_rest_cases
+        pooled = np.average([own, other], weights=[self.n_rest_cases - 1, cases - 1])
+        return math.sqrt(max(float(pooled) - own, 0.0))
+
+    @property
     def imbalance(self) -> float:
         """How many standard errors the jury's mean on labelled items lies from that on the others."""
-        error = float((self.jury**2).sum()) ** 0.5
+        error = (float(((self.jury + self.rest) ** 2).sum()) + self.borrowed**2) ** 0.5
         return (self.jury_labelled - self.jury_unlabelled) / error if error > 0 else 0.0
 
 
@@ -147,24 +171,29 @@ def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, who
             "cases."
         )
     own, other = _stretch(int(label_cases.sum())), _stretch(int(rest_cases.sum()))
-    centred = np.where(labelled, jury - jury[labelled].mean(), 0.0) * (-own / n)
-    if m:
-        centred = centred + np.where(rest, jury - jury[rest].mean(), 0.0) * (other / m)
+    on_labelled = on_rest = np.zeros(len(jury))
+    jury_labelled = jury_rest = float(jury[labelled].mean())
+    if rest_cases.sum() >= UNLABELLED_CASES:
+        jury_rest = float(jury[rest].mean())
+        on_labelled = np.where(labelled, jury - jury_labelled, 0.0) * (-own / n)
+        on_rest = np.where(rest, jury - jury_rest, 0.0) * (other / m)
     label = np.where(labelled, labels - labels[labelled].mean(), 0.0) * (own / n)
     scored_cases = _present(codes[scored], size)
     everything = _stretch(int(scored_cases.sum()))
     naive = np.where(scored, jury - jury[scored].mean(), 0.0) * (everything / (n + m))
     return _Part(
         labels=float(labels[labelled].mean()),
-        jury_labelled=float(jury[labelled].mean()),
-        jury_unlabelled=float(jury[rest].mean()) if m else float(jury[labelled].mean()),
+        jury_labelled=jury_labelled,
+        jury_unlabelled=jury_rest,
         jury_all=float(jury[scored].mean()),
         label=_sums(codes, label, size),
-        jury=_sums(codes, centred, size),
+        jury=_sums(codes, on_labelled, size),
+        rest=_sums(codes, on_rest, size),
         naive=_sums(codes, naive, size),
         n_labelled=n,
         n_unlabelled=m,
         n_unscored=int((~scored).sum()),
+        n_rest_cases=int(rest_cases.sum()),
         labelled_cases=label_cases,
         scored_cases=scored_cases,
     )
@@ -177,13 +206,19 @@ def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: s
     signs = [1.0, -1.0][: len(parts)]
     label = np.sum([sign * part.label for sign, part in zip(signs, parts, strict=True)], axis=0)
     jury = np.column_stack([sign * part.jury for sign, part in zip(signs, parts, strict=True)])
+    rest = np.column_stack([sign * part.rest for sign, part in zip(signs, parts, strict=True)])
+    # What is borrowed belongs to no case: a row of its own for every system.
+    label = np.concatenate([label, np.zeros(len(parts))])
+    jury = np.vstack([jury, np.zeros((len(parts), len(parts)))])
+    rest = np.vstack([rest, np.diag([part.borrowed for part in parts])])
     labelled_cases = int(np.any([part.labelled_cases for part in parts], axis=0).sum())
     all_cases = int(np.any([part.scored_cases for part in parts], axis=0).sum())
     n, m = sum(part.n_labelled for part in parts), sum(part.n_unlabelled for part in parts)
 
-    def around(value: float, variance: float, freedom: int, n: int, name: str) -> Estimate:
+    def around(value: float, variance: float, freedom: float, n: int, name: str) -> Estimate:
         half = float(stdtrit(freedom, 0.5 + confidence / 2)) * variance**0.5
-        method = f"{name}, {what}{100 * confidence:g} % cluster-robust by case, Student t with {freedom} df"
+        df = f"{freedom:.1f}".removesuffix(".0")
+        method = f"{name}, {what}{100 * confidence:g} % cluster-robust by case, Student t with {df} df"
         return Estimate(value, value - half, value + half, n, method)
 
     def weighted(name: str, weights: Floats, estimated: int = 0) -> tuple[Estimate, float]:
@@ -192,10 +227,13 @@ def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: s
             for sign, part, weight in zip(signs, parts, weights.tolist(), strict=True)
         )
         freedom = labelled_cases - 1 - estimated
-        variance = float(((label + jury @ weights) ** 2).sum()) * (labelled_cases - 1) / freedom
-        return around(value, variance, freedom, n, name), variance
+        through_labels, through_rest = label + jury @ weights, rest @ weights
+        variance = float(((through_labels + through_rest) ** 2).sum()) * (labelled_cases - 1) / freedom
+        used = [part.n_rest_cases for part, weight in zip(parts, weights, strict=True) if weight > 0]
+        least = _freedom(through_labels, freedom, through_rest, min(used, default=labelled_cases) - 1)
+        return around(value, variance, least, n, name), variance
 
-    weights = _best_weights(label, jury)
+    weights = _best_weights(label, jury + rest)
     classical, classical_variance = weighted("labels alone", np.zeros(len(parts)))
     tuned, variance = weighted("PPI++", weights, int(((weights > 0) & (weights < 1)).sum()))
     fixed, _ = weighted("PPI with full weight on the jury", np.ones(len(parts)))
@@ -251,11 +289,25 @@ def _warnings(parts: list[_Part], labels_random: bool, cases: int, variance: flo
         for part in parts
         if abs(part.imbalance) > 3
     ]
+    found += [
+        f"too few unlabelled cases ({part.n_rest_cases}, at least {UNLABELLED_CASES} are needed): the jury is "
+        "not used, the labels speak alone"
+        for part in parts
+        if not part.powered
+    ]
     if cases < FEW_CASES:
         found.append(f"only {cases} labelled cases: read the interval with care below {FEW_CASES}")
     if variance <= 1e-20:
         found.append("all labelled items agree, so the interval has no width and says nothing")
     return tuple(found)
+
+
+def _freedom(labels: Floats, of_labels: int, rest: Floats, of_rest: int) -> float:
+    """Satterthwaite's degrees of freedom of a variance in two parts, never more than the labels' own."""
+    first, second = float((labels**2).sum()), float((rest**2).sum())
+    if second == 0 or of_rest >= of_labels:
+        return of_labels
+    return min(of_labels, (first + second) ** 2 / (first**2 / of_labels + second**2 / of_rest))
 
 
 def _codes(cases: Cases) -> tuple[NDArray[np.int64], int]:
