@@ -305,6 +305,32 @@ def test_equal_statistics_have_a_p_value_of_one() -> None:
     assert compare(rows, twice, "a.mean", "b.mean", resamples=200).p_value == 1.0
 
 
+def column_means(rows):
+    return lambda weights: {
+        name: weights @ rows[:, column] / weights.sum(axis=-1) for column, name in ((0, "a"), (1, "b"))
+    }
+
+
+@pytest.mark.parametrize(("size", "least"), [(2, 0.5), (5, 0.0625)])
+def test_few_units_that_all_agree_prove_no_difference(size: int, least: float) -> None:
+    first = np.arange(size, dtype=float)
+    same_gap = compare(np.column_stack([first, first + 1]), column_means, "a", "b", resamples=999)
+    assert same_gap.difference.value == -1
+    assert same_gap.p_value == least  # the sign test's: 2 / 2^n
+    nearly = np.column_stack([first, first + 1 + first / 100])
+    assert compare(nearly, column_means, "a", "b", resamples=999).p_value == least
+    twice = np.repeat(nearly, 10, axis=0)
+    clustered = compare(twice, column_means, "a", "b", clusters=np.repeat(np.arange(size), 10), resamples=999)
+    assert clustered.p_value == least
+
+
+def test_many_units_that_all_agree_have_the_least_p_value_that_the_resamples_allow() -> None:
+    first = np.arange(40.0)
+    found = compare(np.column_stack([first, first + 1]), column_means, "a", "b", resamples=999)
+    assert found.p_value == 2 / 1000
+    assert type(found.p_value) is float
+
+
 def test_the_p_value_of_no_difference_is_uniform_enough() -> None:
     generator = np.random.default_rng(15)
 

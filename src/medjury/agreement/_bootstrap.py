@@ -54,6 +54,7 @@ class Replicates:
     n: int
     resamples: int
     unit: str
+    units: int
     design: str
 
     def estimate(
@@ -129,7 +130,9 @@ class Comparison:
     """Two values on the same resamples, and their difference first − second.
 
     `p_value` is the two-sided bootstrap p-value of "no difference": twice the smaller share of resampled
-    differences at or beyond zero, (1 + count) / (1 + resamples); None where the difference is undefined.
+    differences at or beyond zero, (1 + count) / (1 + resamples), but never below 2 / 2^units, the least that
+    exchanging the two within resampled units (clusters, else items) could give: two cases that agree prove
+    nothing, however often they are resampled. None where the difference is undefined.
     """
 
     first: Estimate
@@ -171,7 +174,9 @@ def replicates(
     if groups:
         design += f", acceleration from {groups} groups"
     reported = data.n if n is None else n
-    return Replicates(observed, resampled, left_out, multiplicity, reported, resamples, unit, design)
+    return Replicates(
+        observed, resampled, left_out, multiplicity, reported, resamples, unit, data.clusters, design
+    )
 
 
 def bootstrap(
@@ -242,7 +247,7 @@ def compare(
         first=made.estimate(first, method=method, confidence=confidence),
         second=made.estimate(second, method=method, confidence=confidence),
         difference=difference,
-        p_value=_two_sided(made.resampled[first] - made.resampled[second])
+        p_value=_two_sided(made.resampled[first] - made.resampled[second], made.units)
         if difference.low is not None
         else None,
     )
@@ -287,7 +292,7 @@ def _collect(read: Read, blocks: Any) -> dict[str, Floats]:
     return {name: np.concatenate(each) for name, each in parts.items()}
 
 
-def _two_sided(differences: Floats) -> float:
+def _two_sided(differences: Floats, units: int) -> float:
     kept = differences[np.isfinite(differences)]
     smaller = min(np.count_nonzero(kept <= SAME), np.count_nonzero(kept >= -SAME))
-    return min(1.0, 2.0 * (1 + smaller) / (1 + kept.size))
+    return min(1.0, max(2.0 * (1 + int(smaller)) / (1 + kept.size), 2.0 * 0.5**units))
