@@ -183,6 +183,40 @@ def test_a_system_without_overlap_is_refused() -> None:
         read_scores(pl.concat([ratings, stranger]))
 
 
+def easy_and_hard(systems: dict[str, tuple[float, int]]) -> pl.DataFrame:
+    """Twenty easy items and, of each system, some of twenty hard ones; `worse` is taken from every score."""
+    rows = [
+        (system, "b", f"{kind}{k}", grade - worse)
+        for system, (worse, hard) in systems.items()
+        for kind, grade, count in (("easy", 4.0, 20), ("hard", 2.0, hard))
+        for k in range(count)
+    ]
+    return pl.DataFrame(rows, schema=["system", "benchmark", "item", "score"], orient="row")
+
+
+def test_a_system_that_skipped_the_hard_items_gains_nothing_by_it() -> None:
+    """A is worse on every item that both answered; its mean over its own items is better."""
+    ranking = rank(read_scores(easy_and_hard({"A": (0.1, 1), "B": (0.0, 20)})), resamples=300)
+    assert [each.system for each in ranking.standings] == ["B", "A"]
+    assert ranking.pairs[0].difference.value == pytest.approx(0.1)
+    assert [each.n for each in ranking.standings] == [21, 21]
+    assert "19 of 61 scores" in ranking.warnings[0] and ranking.warnings[0].endswith("left out: B 19")
+
+
+def test_an_answer_scored_twice_weighs_no_more_than_its_rivals() -> None:
+    table = easy_and_hard({"A": (0.1, 20), "B": (0.0, 20)})
+    again = table.filter((pl.col("system") == "A") & pl.col("item").str.starts_with("easy"))
+    assert read_scores(pl.concat([table, again, again])).means == pytest.approx(read_scores(table).means)
+
+
+def test_without_an_item_that_all_answered_there_is_no_ranking() -> None:
+    rows = [("A", "1"), ("B", "1"), ("B", "2"), ("C", "2"), ("A", "3"), ("C", "3")]
+    table = pl.DataFrame(rows, schema=["system", "item"], orient="row")
+    table = table.with_columns(pl.lit("b").alias("benchmark"), pl.lit(1.0).alias("score"))
+    with pytest.raises(MedjuryError, match="no item of 'b' has a score of every system"):
+        read_scores(table)
+
+
 def test_an_empty_cell_is_refused_or_left_out_by_name() -> None:
     gap = by_hand().filter((pl.col("system") != "B") | (pl.col("benchmark") != "b1"))
     with pytest.raises(MedjuryError, match=r"1 of 9 cells are empty, first 'B' on 'b1'.*--missing common"):

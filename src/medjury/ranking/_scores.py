@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
+from medjury.ranking._paired import ANSWER, shared_items
 
 if TYPE_CHECKING:
     import polars
@@ -92,12 +93,18 @@ def from_benchmark_scores(table: polars.DataFrame, *, missing: Missing) -> Score
 def from_items(rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: Missing) -> Scores:
     """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`.
 
-    Rows of one `block` share their items: its benchmarks are resampled together.
+    Rows of one `block` share their items: its benchmarks are resampled together. Systems are compared on the
+    items that all of them have from a rater; what that leaves out is told of.
     """
     import polars as pl
 
     if not rows.height:
         raise MedjuryError("no rating has a score, so there is nothing to rank.")
+    _refuse_strangers(rows)
+    rows, warnings = shared_items(rows)
+    used = dict(rows.group_by("system").agg(pl.len()).iter_rows())
+    # An answer scored more than once counts once, or it would weigh more than the others' answer to the item.
+    rows = rows.group_by(ANSWER).agg(pl.col("score").mean()).sort(ANSWER)
     systems, raters = _names(rows, "system"), _names(rows, "rater")
     blocks = []
     for (_,), part in sorted(rows.group_by("block"), key=lambda each: str(each[0][0])):
@@ -116,10 +123,8 @@ def from_items(rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: M
         )
         counts = np.bincount(cells, minlength=len(clusters) * size).reshape(shape).astype(np.float64)
         blocks.append(Block(benchmarks, clusters, sums, counts))
-    _refuse_strangers(rows)
     means = [block_means(np.ones((1, len(b.clusters))), b, len(raters), len(systems))[0] for b in blocks]
     lost = dict(unscored.group_by("system").len().iter_rows())
-    used = dict(rows.group_by("system").agg(pl.len()).iter_rows())
     scores = Scores(
         systems,
         tuple(name for block in blocks for name in block.benchmarks),
@@ -128,7 +133,7 @@ def from_items(rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: M
         tuple(blocks),
         tuple(int(used.get(system, 0)) for system in systems),
         tuple(int(lost.get(system, 0)) for system in systems),
-        (),
+        warnings,
     )
     return complete(scores, missing)
 

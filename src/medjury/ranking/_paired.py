@@ -1,0 +1,79 @@
+"""Only what every system answered compares systems: a mean over other items is a mean of something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from medjury.errors import MedjuryError
+
+if TYPE_CHECKING:
+    import polars
+
+ANSWER = ("block", "benchmark", "item", "cluster", "rater", "system")
+SHOWN = 8
+
+
+def shared_items(rows: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, ...]]:
+    """The rows of items that a rater scored for every system, benchmark by benchmark, and a warning about the
+    rest.
+
+    "Every system" are those that the rater scored anywhere on the benchmark: a system that lacks all of it is an
+    empty cell, which is another matter.
+    """
+    import polars as pl
+
+    systems = pl.col("system").n_unique()
+    wanted, found = systems.over("benchmark", "rater"), systems.over("benchmark", "rater", "item")
+    marked = rows.with_columns((wanted == found).alias("shared"))
+    kept = marked.filter("shared")
+    lost = marked.join(kept.select("benchmark", "rater").unique(), on=["benchmark", "rater"], how="anti")
+    if lost.height:
+        benchmark, rater = lost.sort("benchmark", "rater").select("benchmark", "rater").row(0)
+        by = f" by the rater {rater!r}" if rater else ""
+        raise MedjuryError(
+            f"no item of {benchmark!r} has a score of every system{by}, so the systems cannot be compared on "
+            "it. Let all systems answer the same items, or leave the benchmark or a system out."
+        )
+    if kept.height == rows.height:
+        return rows, ()
+    dropped = marked.filter(~pl.col("shared"))
+    warning = (
+        f"{dropped.height} of {rows.height} scores are of items that not every system has a score on, and are "
+        f"left out: {by_system(dropped)}"
+    )
+    return kept.drop("shared"), (warning,)
+
+
+def whole_answers(by_dimension: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, ...]]:
+    """The mean over dimensions of every answer, from a row per answer and dimension (`score`, `lost`).
+
+    An answer that lacks a dimension on which the rater scored another system's answer to the same item is left
+    out and told of: the mean of its other dimensions would compare different things.
+    """
+    import polars as pl
+
+    answer = list(ANSWER)
+    scored = by_dimension.filter(pl.col("score").is_not_null())
+    asked = scored.group_by("benchmark", "item", "rater").agg(pl.col("dimension").n_unique().alias("asked"))
+    answers = (
+        by_dimension.group_by(answer)
+        .agg(pl.col("score").mean(), pl.col("score").count().alias("given"), pl.col("lost").any())
+        .filter(~pl.col("lost") & (pl.col("given") > 0))
+        .join(asked, on=["benchmark", "item", "rater"], how="left")
+        .sort(answer)
+    )
+    short = answers.filter(pl.col("given") < pl.col("asked"))
+    kept = answers.filter(pl.col("given") == pl.col("asked")).drop("given", "asked", "lost")
+    if not short.height:
+        return kept, ()
+    return kept, (
+        f"{short.height} of {answers.height} answers lack a dimension that another system's answer to the same "
+        f"item has, and are left out: {by_system(short)}",
+    )
+
+
+def by_system(rows: polars.DataFrame) -> str:
+    counts: Sequence[tuple[str, int]] = rows.group_by("system").len().sort("system").rows()
+    said = ", ".join(f"{system} {count}" for system, count in counts[:SHOWN])
+    return said + (" …" if len(counts) > SHOWN else "")
