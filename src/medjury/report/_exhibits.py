@@ -65,7 +65,7 @@ class Exhibits:
         rows: Sequence[Sequence[Cell]],
         *,
         caption: str,
-        digits: int = 2,
+        digits: int | Sequence[int] = 2,
         shown: int | None = None,
         folded: bool = False,
     ) -> Html:
@@ -93,7 +93,17 @@ class Exhibits:
         svg, png = _drawn(size, draw)
         self.figures[name] = (svg, png)
         return element(
-            "figure", Html(_inline(svg, name, alt)), element("figcaption", caption), id=f"figure-{name}"
+            "figure",
+            element(
+                "div",
+                Html(_inline(svg, name, alt)),
+                class_="picture",
+                role="group",
+                tabindex="0",
+                aria_label=name,
+            ),
+            element("figcaption", caption),
+            id=f"figure-{name}",
         )
 
     def write(self, folder: Path) -> None:

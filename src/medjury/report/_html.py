@@ -13,6 +13,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 NOTHING = "–"
 # A name of this length stays on one line.
 _SHORT = 24
+_WIDE = 10
 
 
 class Html(str):
@@ -84,7 +85,12 @@ def percent(share: float | None, digits: int = 0) -> str:
 
 
 def table_html(
-    head: Sequence[str], rows: Sequence[Sequence[Cell]], *, caption: str, digits: int = 2, sort: bool = True
+    head: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    *,
+    caption: str,
+    digits: int | Sequence[int] = 2,
+    sort: bool = True,
 ) -> Html:
     """A table whose first column names the row; numbers stand on the right and sort as numbers."""
     numeric = [_is_numeric([row[place] for row in rows]) for place in range(len(head))]
@@ -92,24 +98,30 @@ def table_html(
         element("th", title, scope="col", class_="number" if right else None)
         for title, right in zip(head, numeric, strict=True)
     )
-    body = joined(_row(row, numeric, digits) for row in rows)
+    places = [digits] * len(head) if isinstance(digits, int) else digits
+    body = joined(_row(row, numeric, places) for row in rows)
     table = element(
         "table",
-        element("caption", caption),
+        element("caption", element("span", caption)),
         element("thead", element("tr", titles)),
         element("tbody", body),
-        class_="sortable" if sort and len(rows) > 2 else None,
+        class_=" ".join(table_classes(len(head), sort=sort and len(rows) > 2)) or None,
     )
     return element("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
 
-def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: int) -> Html:
+def table_classes(columns: int, *, sort: bool = False) -> list[str]:
+    """A `wide` table breaks words on paper rather than lose a column."""
+    return [*(["sortable"] if sort else []), *(["wide"] if columns > _WIDE else [])]
+
+
+def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) -> Html:
     cells = []
     for place, (value, right) in enumerate(zip(row, numeric, strict=True)):
         number = value.value if isinstance(value, Estimate) else value
         key = f"{number:.6g}" if right and isinstance(number, int | float) else None
         name, scope = ("th", "row") if place == 0 else ("td", None)
-        content = value if isinstance(value, Html) else shown(value, digits)
+        content = value if isinstance(value, Html) else shown(value, digits[place])
         kind = "number" if right else "short" if len(content) <= _SHORT else None
         cells.append(element(name, content, scope=scope, class_=kind, data_value=key))
     return element("tr", *cells)

@@ -41,6 +41,7 @@ PAIR = (
     "krippendorff_alpha_ordinal",
     "gwet_ac2_quadratic",
 )
+_MANY = 10_000
 BY_SYSTEM = ("spearman_between_systems", "spearman_within_systems", "spearman_system_mean_baseline")
 
 
@@ -103,7 +104,9 @@ def _of_dimension(evidence: Evidence, dimension: Measured) -> Numbers:
         except MedjuryError as error:
             problem = str(error)
         if len(evidence.clinicians) > 1:
-            beside = {rater: _beside(evidence, dimension, grid, rater) for rater in evidence.voices}
+            # Of very large tables the jury alone: it is the jury that the gate judges.
+            voices = evidence.voices if units <= _MANY else (evidence.jury,)
+            beside = {rater: _beside(evidence, dimension, grid, rater) for rater in voices}
     severe = _severe(evidence, dimension, grid, reference)
     return Numbers(dimension, grid, reference, cases, units, pairs, beside, severe, problem)
 

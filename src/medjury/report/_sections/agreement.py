@@ -21,9 +21,8 @@ _COLUMNS = {
     "exact_match": "same grade",
     "offset": "offset",
     "rmse": "RMSE",
-    "krippendorff_alpha_ordinal": "Krippendorff's alpha",
-    "gwet_ac2_quadratic": "Gwet's AC2",
 }
+_OTHERS = {"krippendorff_alpha_ordinal": "Krippendorff's alpha", "gwet_ac2_quadratic": "Gwet's AC2"}
 
 
 def section(material: Material) -> Section:
@@ -65,6 +64,7 @@ def section(material: Material) -> Section:
         "less reference.",
         shown=60,
     )
+    table = Html(table + _others(material))
     body = Html(_forest(material) + _beside(material) + table + _by_system(material) + bullets(problems))
     if not rows:
         body = Html(
@@ -72,6 +72,23 @@ def section(material: Material) -> Section:
             + bullets(problems)
         )
     return Section("agreement", "Agreement with clinicians", body)
+
+
+def _others(material: Material) -> Html:
+    """Coefficients that correct for chance in other ways, for readers who ask for them."""
+    rows: list[tuple[Cell, ...]] = [
+        (dimension.label, rater, *(material.numbers[dimension.name].pair(rater, name) for name in _OTHERS))
+        for dimension in material.compared
+        for rater in material.numbers[dimension.name].pairs
+    ]
+    return material.exhibits.table(
+        "agreement-other-coefficients",
+        ("dimension", "rater", *_OTHERS.values()),
+        rows,
+        caption="Other coefficients of agreement with the clinicians",
+        shown=60,
+        folded=True,
+    )
 
 
 def _beside(material: Material) -> Html:

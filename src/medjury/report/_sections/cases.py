@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from medjury.report._html import Cell, Html, element, paragraph, text
+from medjury.report._html import Cell, Html, element, paragraph, table_classes, text
 from medjury.report._material import Material, Section
 
 _CHARACTERS = 1200
@@ -101,8 +101,14 @@ def _block(
         element("th", title, scope="col")
         for title in ("rater", *(evidence.label(name) for name in names), "explanation")
     ]
-    caption = element("caption", f"Every vote on {_name(material, number, item, system)}")
-    table = element("table", caption, element("thead", element("tr", *head)), element("tbody", *rows))
+    caption = element("caption", element("span", f"Every vote on {_name(material, number, item, system)}"))
+    table = element(
+        "table",
+        caption,
+        element("thead", element("tr", *head)),
+        element("tbody", *rows),
+        class_=" ".join(table_classes(2 * len(names))) or None,
+    )
     title = f"{_name(material, number, item, system)}: {evidence.label(dimension)}, {gap:+.1f} {why}"
     region = element(
         "div", table, class_="scroll", role="region", aria_label=f"Votes on case {number}", tabindex="0"

@@ -55,7 +55,7 @@ def section(material: Material) -> Section | None:
         caption="Per evaluation (one answer, all dimensions); the totals are of the ratings in this run. "
         "A dash is not known, "
         "which is not zero",
-        digits=4,
+        digits=(0, 0, 0, 0, 0, 1, 4, 2),
     )
     return Section(
         "cost",

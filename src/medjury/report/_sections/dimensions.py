@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from medjury.agreement import spearman
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section, heat, short
 
@@ -86,11 +87,8 @@ def _matrix(material: Material, side: str) -> tuple[np.ndarray[Any, Any], np.nda
 
 def rank_correlation(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> float:
     """Spearman's rho without an interval; NaN where a side does not vary."""
-    from scipy.stats import rankdata
-
-    if len(first) < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return float("nan")
-    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
+    found = spearman(first, second, interval="none").value
+    return float("nan") if found is None else found
 
 
 def _draw(figure: Figure, sides: list[tuple[str, np.ndarray[Any, Any]]], labels: list[str]) -> None:

@@ -1,0 +1,80 @@
+"""The report of a large run: 3,000 cases, 10 systems, 3 judges, 4 dimensions, two clinicians on every tenth case.
+
+Time is that of `write_page` in a process of its own, figures and saved tables included.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+CASES, SYSTEMS, DIMENSIONS = 3_000, 10, 4
+SECONDS, MEGABYTES = 30.0, 5.0
+ROOT = Path(__file__).parent.parent
+
+
+def run() -> Iterator[dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.report", "measure"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    found = json.loads(done.stdout.splitlines()[-1])
+    rows = f"{found['ratings']:,} ratings, {found['memory']:.0f} MB of memory"
+    yield {
+        "name": f"report of {CASES:,} cases x {SYSTEMS} systems x {DIMENSIONS} dimensions, time",
+        "ours": f"{found['wall']:.1f} s ({found['cpu']:.1f} s CPU)",
+        "peer": rows,
+        "ratio": f"{found['wall'] / SECONDS:.2f} of what is allowed",
+        "target": f"< {SECONDS:g} s",
+        "holds": found["wall"] < SECONDS,
+    }
+    yield {
+        "name": "the same report, size of the page",
+        "ours": f"{found['size']:.2f} MB",
+        "peer": "one self-contained file",
+        "ratio": f"{found['size'] / MEGABYTES:.2f} of what is allowed",
+        "target": f"< {MEGABYTES:g} MB",
+        "holds": found["size"] < MEGABYTES,
+    }
+
+
+def _measure(rated: int) -> dict[str, float]:
+    from tests.report.planted import planted_frame, write_run
+
+    from medjury.report import write_page
+
+    ratings = planted_frame(
+        cases=CASES,
+        systems=[f"system-{number}" for number in range(SYSTEMS)],
+        dimensions=[f"dimension-{number}" for number in range(DIMENSIONS)],
+        rated_cases=rated,
+        unscored=0.01,
+        explanation="The summary leaves out the anticoagulant that the notes name twice. " * 4,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        run = write_run(Path(folder), ratings, report={})
+        wall, cpu = time.perf_counter(), time.process_time()
+        page = write_page(run)
+        return {
+            "wall": time.perf_counter() - wall,
+            "cpu": time.process_time() - cpu,
+            "size": page.stat().st_size / 1e6,
+            "ratings": ratings.height,
+            "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measure(int(sys.argv[2]) if len(sys.argv) > 2 else CASES // 10)))

@@ -1,0 +1,112 @@
+"""The report in a real Chromium, opened from disk with no network: quiet, reachable, sortable, printable."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.report.browser import Page, chromium, open_page
+from tests.report.planted import planted_frame, write_run
+
+from medjury.report import write_page, write_pdf
+
+HERE = Path(__file__).parent
+AXE = Path(os.environ.get("MEDJURY_AXE", HERE.parents[1] / "node_modules" / "axe-core" / "axe.min.js"))
+OWN_CHECK = (HERE / "accessibility.js").read_text()
+AXE_SCRIPT = AXE.read_text() if AXE.is_file() else ""
+WIDTHS = {"desktop": 1280, "phone": 390}
+
+# `make test` installs Chromium where it may; only someone who cannot install it is let off.
+pytestmark = pytest.mark.skipif(
+    chromium() is None and os.geteuid() != 0, reason="Chromium is not installed, and only root can install it"
+)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("browser")
+    ratings = planted_frame(
+        cases=110,
+        systems=("alpha", "beta"),
+        repeats=2,
+        unscored=0.02,
+        explanation="<script>alert(1)</script> & more",
+    )
+    page = write_page(write_run(folder, ratings), cases_shown=4)
+    assert chromium() is not None, "Chromium is not installed: apt-get install -y chromium"
+    return page
+
+
+@pytest.fixture
+async def page(report: Path) -> AsyncIterator[Page]:
+    async with open_page(report) as opened:
+        yield opened
+
+
+async def test_the_page_opens_from_disk_without_a_message_or_a_request(page: Page, report: Path) -> None:
+    await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    await page.evaluate("new Promise((done) => setTimeout(done, 300))")
+    assert page.complaints() == []
+    assert page.requests() == [report.as_uri()]
+
+
+async def test_nothing_is_wider_than_the_window(page: Page) -> None:
+    for name, width in WIDTHS.items():
+        await page.width(width)
+        wide = await page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wide <= 0, name
+
+
+async def test_readers_with_other_senses_can_use_it(page: Page) -> None:
+    await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    for width in WIDTHS.values():
+        await page.width(width)
+        assert await page.evaluate(OWN_CHECK) == []
+    if AXE_SCRIPT:
+        await page.evaluate(AXE_SCRIPT)
+        found = await page.evaluate("axe.run().then((r) => JSON.stringify(r.violations))")
+        serious = [each for each in json.loads(found) if each["impact"] in ("serious", "critical")]
+        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []
+
+
+async def test_a_table_sorts_by_number_and_back(page: Page) -> None:
+    column = """(() => {
+      const table = document.querySelector('#coverage table.sortable');
+      const button = table.tHead.querySelectorAll('button')[2];
+      const read = () => [...table.tBodies[0].rows].map((row) => Number(row.cells[2].dataset.value));
+      button.click(); const rising = read(); const said = button.parentElement.ariaSort;
+      button.click(); return { rising, falling: read(), said };
+    })()"""
+    found = await page.evaluate(column)
+    assert found["rising"] == sorted(found["rising"]) and found["said"] == "ascending"
+    assert found["falling"] == sorted(found["rising"], reverse=True)
+
+
+async def test_without_script_every_word_is_there(report: Path) -> None:
+    async with open_page(report, script=False) as quiet:
+        snapshot = await quiet.send("DOM.getDocument", depth=-1)
+        text = json.dumps(snapshot)
+        assert "May we trust this jury?" in text and "Cases worth reading" in text
+        assert quiet.complaints() == []
+
+
+async def test_on_paper_no_table_is_cut_and_every_folded_part_is_open(page: Page) -> None:
+    await page.send("Emulation.setEmulatedMedia", media="print")
+    await page.width(700)  # an A4 page less its margins, in CSS pixels
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    cut = """[...document.querySelectorAll('table, svg')].filter((each) =>
+      each.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((each) =>
+      each.caption?.textContent ?? each.getAttribute('aria-label'))"""
+    assert await page.evaluate(cut) == []
+    assert await page.evaluate("document.querySelectorAll('details:not([open])').length") == 0
+    assert (await page.pdf()).startswith(b"%PDF")
+
+
+def test_the_command_line_browser_prints_a_pdf(report: Path) -> None:
+    made = write_pdf(report)
+    assert made.read_bytes().startswith(b"%PDF") and made.stat().st_size > 50_000
