@@ -346,6 +346,32 @@ def test_a_rate_of_zero_or_one_has_an_interval_with_a_width() -> None:
     never = table.find("f1_class_3").estimate
     assert (never.value, never.low) == (0.0, 0.0)
     assert never.high > 0.5
+    assert never.method == "95 % Clopper-Pearson exact"
+
+
+def test_at_a_rate_of_zero_or_one_a_case_counts_once_however_many_systems_answered_it() -> None:
+    truth = [float(case % 2) for case in range(10) for _ in range(20)]
+    table = agreement(
+        long_table(
+            {"human": truth, "judge": truth},
+            items=[f"case {case}" for case in range(10) for _ in range(20)],
+            systems=[f"system {system}" for _ in range(10) for system in range(20)],
+        ),
+        reference="human",
+        scale=(0, 1),
+        resamples=200,
+        statistics=["exact_match", "sensitivity", "f1"],
+    )
+    of_ten, of_five = 0.025 ** (1 / 10), 0.025 ** (1 / 5)
+    for name, low, cases in (
+        ("exact_match", of_ten, 10),
+        ("sensitivity", of_five, 5),
+        ("f1", 2 * of_five / (1 + of_five), 5),
+    ):
+        found = table.find(name).estimate
+        assert (found.value, found.high, found.n) == (1.0, 1.0, 200)
+        assert found.low == pytest.approx(low)
+        assert found.method == f"95 % Clopper-Pearson exact, {cases} cases as one each"
 
 
 def test_statistics_can_be_chosen_and_an_unknown_one_is_refused() -> None:

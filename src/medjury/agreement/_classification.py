@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from medjury.agreement._bootstrap import Read, Statistics
 from medjury.agreement._estimate import Estimate
@@ -117,28 +118,43 @@ def classification_rates(table: Floats) -> dict[str, Floats]:
     }
 
 
-def at_the_edge(name: str, table: Floats, levels: Sequence[Level]) -> Estimate | None:
+def at_the_edge(
+    name: str,
+    rows: Floats,
+    levels: Sequence[float],
+    cases: NDArray[Any] | None = None,
+    *,
+    confidence: float = 0.95,
+) -> Estimate | None:
     """An exact interval for a rate of 0 or 1, of which every resample gives the same: Clopper-Pearson of
     its counts, for F1 that of tp/(tp+fp+fn), of which it is a function. None for a rate that is no share of
-    counts."""
-    hit, truth, said = np.diag(table), table.sum(axis=1), table.sum(axis=0)
-    shares = dict.fromkeys(("exact_match", "accuracy", "micro_f1"), (hit.sum(), table.sum()))
+    counts.
+
+    Rows are complete (truth, predicted). With `cases` every case is one trial, however many rows it has:
+    rows of one case may all be right together, so they count as one.
+    """
+    truth, said = (level_codes(np.asarray(levels), column) for column in rows.T)
+    counted = dict.fromkeys(("exact_match", "accuracy", "micro_f1"), np.ones(len(rows), dtype=bool))
     for place, level in enumerate(levels):
-        shares[class_name(level)] = (hit[place], truth[place] + said[place] - hit[place])
+        counted[class_name(level)] = (truth == place) | (said == place)
     if len(levels) == 2:
-        shares["f1"] = shares[class_name(levels[1])]
-        shares["recall"] = shares["sensitivity"] = (hit[1], truth[1])
-        shares["precision"], shares["specificity"] = (hit[1], said[1]), (hit[0], truth[0])
-    if name not in shares:
+        counted["f1"] = counted[class_name(levels[1])]
+        counted["recall"] = counted["sensitivity"] = truth == 1
+        counted["precision"], counted["specificity"] = said == 1, truth == 0
+    if name not in counted or not counted[name].any():
         return None
-    successes, n = (int(count) for count in shares[name])
-    found = proportion(successes, n)
-    if found.value not in (0.0, 1.0) or found.low is None or found.high is None:
+    hit = truth[counted[name]] == said[counted[name]]
+    if hit.any() != hit.all():
+        return None
+    n = len(hit) if cases is None else len(np.unique(cases[counted[name]]))
+    found = proportion(n if hit.all() else 0, n, confidence=confidence)
+    if found.low is None or found.high is None:
         return None
     low, high = found.low, found.high
     if name.startswith("f1"):
         low, high = 2 * low / (1 + low), 2 * high / (1 + high)
-    return Estimate(found.value, low, high, int(table.sum()), found.method)
+    method = f"{100 * confidence:g} % {found.method}" + ("" if cases is None else f", {n} cases as one each")
+    return Estimate(found.value, low, high, len(rows), method)
 
 
 def class_name(level: Level) -> str:

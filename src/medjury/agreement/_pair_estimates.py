@@ -15,7 +15,6 @@ from medjury.agreement._differences import bland_altman
 from medjury.agreement._estimate import Estimate, undefined
 from medjury.agreement._icc import FORMS, intraclass_correlations
 from medjury.agreement._kappa import NAMES as KAPPAS
-from medjury.agreement._kappa import joint_table
 from medjury.agreement._pair import Counted, Pair, Settings, counted
 from medjury.agreement._pair_statistics import (
     ALPHAS,
@@ -30,7 +29,6 @@ from medjury.agreement._pair_statistics import (
 )
 from medjury.agreement._resample import sample
 from medjury.agreement._roc import area_under_curve
-from medjury.agreement._scores import read_scale
 from medjury.agreement._signed_rank import wilcoxon_signed_rank
 from medjury.agreement._system_estimates import (
     between_and_within,
@@ -148,14 +146,18 @@ def absolute(offset: Estimate) -> Estimate:
 
 
 def _at_the_edge(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Exact intervals for the rates that no resample could move."""
+    """Exact intervals for the rates that no resample could move; a case with several rows counts as one."""
     if on.grades is None:
         return {}
     levels = tuple(float(value) for value in on.grades.values)
-    table = joint_table(on.grades.grade(pair.rows), read_scale(levels))
+    rows = on.grades.grade(pair.rows)
     stuck = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low == each.high]
-    exact = {name: at_the_edge(name, table, levels) for name in stuck}
-    return {name: found for name, found in exact.items() if found is not None}
+    exact = {name: at_the_edge(name, rows, levels, pair.clusters) for name in stuck}
+    return {
+        name: replace(found, method=found.method + on.note)
+        for name, found in exact.items()
+        if found is not None
+    }
 
 
 def _missing(on: Counted) -> dict[str, str]:
