@@ -1,0 +1,165 @@
+"""`medjury report`, and the report at the end of `medjury run`: from the study file's gate to the page."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.loopback import LoopbackServer
+from tests.report.planted import planted_frame, write_run
+
+from medjury.cli import main
+from medjury.report import gate_of
+
+
+@pytest.fixture
+def server() -> Iterator[LoopbackServer]:
+    with LoopbackServer() as server:
+        yield server
+
+
+@pytest.fixture
+def study(tmp_path: Path, server: LoopbackServer) -> Callable[..., Path]:
+    def write(**settings: Any) -> Path:
+        rows = [
+            {
+                "id": f"case-{n}",
+                "system": "a",
+                "candidate": f"Summary {n}.",
+                "texts": {"context": f"Note {n}."},
+            }
+            for n in range(6)
+        ]
+        (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        judge = {"kind": "openai", "name": "juror", "url": server.url, "model": "m"}
+        whole = {
+            "study": "small",
+            "cases": "cases.jsonl",
+            "instrument": "note_quality",
+            "dimensions": ["accuracy"],
+            "judges": [judge],
+        }
+        file = tmp_path / "study.yaml"
+        file.write_text(
+            "".join(f"{name}: {json.dumps(value)}\n" for name, value in (whole | settings).items())
+        )
+        return file
+
+    return write
+
+
+def manifest_of(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((file.parent / "runs" / "small" / "manifest.json").read_text())
+    return found
+
+
+def clinicians(folder: Path) -> None:
+    with (folder / "clinicians.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "system", "rater", "dimension", "score"])
+        for number in range(6):
+            for rater in ("ward", "clinic"):
+                writer.writerow([f"case-{number}", "a", rater, "accuracy", 1 + number % 5])
+
+
+def test_a_run_ends_with_a_report_that_says_not_validated_and_why(
+    study: Callable[..., Path], tmp_path: Path
+) -> None:
+    clinicians(tmp_path)
+    humans = {"path": "clinicians.csv", "keep_names": True, "illustrative": True}
+    file = study(humans=humans, report={"resamples": 200})
+    assert main(["run", str(file), "--quiet"]) == 0
+    page = (tmp_path / "runs" / "small" / "report.html").read_text()
+    assert "NOT VALIDATED" in page
+    assert "made up for a demonstration. Made-up ratings can never validate anything." in page.replace(
+        "&#x27;", "'"
+    )
+    assert "Only 6 held-out cases" in page
+
+
+def test_the_gate_is_recorded_before_the_run_with_every_rule(study: Callable[..., Path]) -> None:
+    file = study(gate={"floor": 0.6, "development_cases": ["case-1", "case-0"]})
+    main(["run", str(file), "--quiet"])
+    gate = manifest_of(file)["gate"]
+    assert gate["floor"] == 0.6 and gate["margin"] == 0.1
+    assert gate["development_cases"] == ["case-0", "case-1"]
+    assert gate["stated_at"] <= manifest_of(file)["started_at"] and gate["earlier"] == []
+    assert manifest_of(file)["instrument"]["dimensions"][0]["grades"] == [1, 2, 3, 4, 5]
+
+
+def test_resuming_keeps_the_moment_and_changing_the_rules_is_remembered(study: Callable[..., Path]) -> None:
+    file = study(gate={"floor": 0.6})
+    main(["run", str(file), "--quiet"])
+    first = manifest_of(file)["gate"]
+    main(["run", str(file), "--quiet"])
+    assert manifest_of(file)["gate"] == first
+    main(["run", str(study(gate={"floor": 0.1})), "--quiet"])
+    changed = manifest_of(file)["gate"]
+    assert [each["floor"] for each in changed["earlier"]] == [0.6]
+    rule = next(
+        each
+        for each in gate_of(file.parent / "runs" / "small").verdicts[0].rules
+        if "stated before" in each.name
+    )
+    assert rule.state == "not met"
+
+
+def test_development_cases_may_stand_in_a_file(study: Callable[..., Path], tmp_path: Path) -> None:
+    (tmp_path / "used.txt").write_text("case-3\n\ncase-4\n")
+    file = study(gate={"development_cases": "used.txt"})
+    main(["run", str(file), "--quiet"])
+    assert manifest_of(file)["gate"]["development_cases"] == ["case-3", "case-4"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"gate": {"flor": 0.4}}, "gate.flor: no such setting"),
+        ({"gate": {"margin": 0}}, "gate.margin"),
+        ({"gate": {"statistic": "pearson"}}, "gate.statistic"),
+        ({"gate": {"severe_dimensions": ["safety"]}}, "severe_dimensions names 'safety'"),
+        ({"gate": {"development_cases": "absent.txt"}}, "one case id per line"),
+        ({"report": {"cases_shown": -1}}, "report.cases_shown"),
+    ],
+)
+def test_a_wrong_gate_is_refused_before_any_call(
+    study: Callable[..., Path], settings: dict[str, Any], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(study(**settings)), "--quiet"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_command_writes_page_figures_and_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_run(tmp_path, planted_frame(cases=40, dimensions=("accuracy",)))
+    (folder / "audit.jsonl").touch()
+    assert (
+        main(["report", str(folder), "--cases", "2", "--cost-per-hour", "120", "--minutes-per-case", "4"])
+        == 0
+    )
+    assert "report.html" in capsys.readouterr().out
+    assert {file.suffix for file in (folder / "figures").iterdir()} == {".svg", ".png"}
+    page = (folder / "report.html").read_text()
+    assert "One clinician&#x27;s evaluation costs 8.00 USD" in page
+    assert page.count("<summary>case-") == 2
+
+
+def test_an_altered_folder_is_reported_and_the_command_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_run(tmp_path, planted_frame(cases=20, dimensions=("accuracy",)))
+    (folder / "ratings.csv").write_text("changed")
+    assert main(["report", str(folder)]) == 1
+    assert "ALTERED ratings.csv" in capsys.readouterr().out
+    page = (folder / "report.html").read_text()
+    assert "was changed after the run" in page and "audit.jsonl" in page
+
+
+def test_a_missing_folder_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(tmp_path / "nowhere")]) == 2
+    assert "give the folder of a run" in capsys.readouterr().err
