@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import sys
 from collections import Counter
@@ -121,7 +122,7 @@ def coverage(counts: Iterable[RatingCount]) -> dict[str, Any]:
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Replace the manifest in one step: a reader sees the old one or the new one."""
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / "manifest.json.part"
+    unfinished = folder / f"manifest.{os.getpid()}.part"
     unfinished.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     unfinished.replace(folder / "manifest.json")
 

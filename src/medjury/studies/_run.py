@@ -272,12 +272,8 @@ def judge_outcome(
 
 def _export(study: Study, votes: Iterator[Rating], folder: Path) -> None:
     """Votes, the jury's rows and composites, as Parquet and CSV; a half-written file never has the name."""
-    ratings = study.jury.ratings(votes)
-    parts = [folder / "ratings.part.parquet", folder / "ratings.part.csv"]
-    write_ratings(ratings, parts[0])
-    write_ratings(parts[0], parts[1])
-    for part in parts:
-        part.replace(folder / part.name.replace(".part", ""))
+    write_ratings(study.jury.ratings(votes), folder / "ratings.parquet")
+    write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
 
 
 def check_study(study: Study) -> Plan:
