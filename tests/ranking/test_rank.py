@@ -217,6 +217,45 @@ def test_without_an_item_that_all_answered_there_is_no_ranking() -> None:
         read_scores(table)
 
 
+@pytest.mark.parametrize("gap", ["absent", "not_applicable"])
+def test_a_system_without_its_weak_dimension_gains_nothing_by_it(gap: str) -> None:
+    """Everyone has 5 on one dimension and 1 on the other; A lacks the other on fifteen of twenty items."""
+    rows = [
+        (f"c{k}", system, "ada", dimension, score, "notes", "scored")
+        for k in range(20)
+        for system in "AB"
+        for dimension, score in (("d1", 5.0), ("d2", 1.0))
+    ]
+    columns = ["item", "system", "rater", "dimension", "score", "benchmark", "status"]
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    lacks = (
+        (pl.col("system") == "A")
+        & (pl.col("dimension") == "d2")
+        & (pl.col("item").str.slice(1).cast(int) >= 5)
+    )
+    if gap == "absent":
+        table = table.filter(~lacks)
+    else:
+        table = table.with_columns(
+            pl.when(~lacks).then(pl.col("score")).alias("score"),
+            pl.when(lacks).then(pl.lit(gap)).otherwise(pl.col("status")).alias("status"),
+        )
+    scores = read_scores(table)
+    assert scores.means.tolist() == [[3.0], [3.0]] and scores.counts == (5, 5)
+    assert "15 of 40 answers lack a dimension" in scores.warnings[0] and scores.warnings[0].endswith("A 15")
+    assert scores.warnings[1].endswith("left out: B 15")
+    never = table.filter((pl.col("system") == "B") | (pl.col("dimension") == "d1"))
+    with pytest.raises(MedjuryError, match="every answer of 'A' lacks a dimension"):
+        read_scores(never)
+
+
+def test_a_dimension_that_an_item_has_for_nobody_is_not_missed() -> None:
+    ratings = rating_table({"A": 0.0, "B": 0.5}, cases=20).with_columns(pl.lit("notes").alias("benchmark"))
+    some = ratings.filter((pl.col("item") != "c3") | (pl.col("dimension") != "clarity"))
+    scores = read_scores(some)
+    assert scores.counts == (40, 40) and scores.warnings == ()
+
+
 def test_an_empty_cell_is_refused_or_left_out_by_name() -> None:
     gap = by_hand().filter((pl.col("system") != "B") | (pl.col("benchmark") != "b1"))
     with pytest.raises(MedjuryError, match=r"1 of 9 cells are empty, first 'B' on 'b1'.*--missing common"):

@@ -67,6 +67,12 @@ def whole_answers(by_dimension: polars.DataFrame) -> tuple[polars.DataFrame, tup
     kept = answers.filter(pl.col("given") == pl.col("asked")).drop("given", "asked", "lost")
     if not short.height:
         return kept, ()
+    gone = sorted(set(short["system"].to_list()) - set(kept["system"].to_list()))
+    if gone:
+        raise MedjuryError(
+            f"every answer of {gone[0]!r} lacks a dimension that other systems' answers to the same items have, so "
+            "it cannot be compared. Name the dimensions that all systems have, or leave the system out."
+        )
     return kept, (
         f"{short.height} of {answers.height} answers lack a dimension that another system's answer to the same "
         f"item has, and are left out: {by_system(short)}",

@@ -9,6 +9,7 @@ from medjury.audits import rating_rows
 from medjury.errors import MedjuryError
 from medjury.instruments import Composite
 from medjury.ranking._composite import add_composite
+from medjury.ranking._paired import ANSWER, whole_answers
 from medjury.ranking._scores import WHOLE, Missing, Scores, from_benchmark_scores, from_items
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ def read_scores(
     """Scores from a table of `system, benchmark, score` (one row each, or one per `item`), or of ratings.
 
     In a table of ratings every dimension is a benchmark of the same items, or, where there is a column
-    `benchmark`, every benchmark holds the mean of its dimensions, as MedHELM's jury does. `raters` are those
-    whose scores rank the systems: by default the jury's own rows, else all judges, else everyone but the
-    `reference`. With `composites` these alone are ranked. `lower_is_better` dimensions (or benchmarks) are
-    turned around on the `scale`.
+    `benchmark`, every benchmark holds the mean of its dimensions, as MedHELM's jury does; an answer that lacks
+    one which the same item has for another system is left out. `raters` are those whose scores rank the
+    systems: by default the jury's own rows, else all judges, else everyone but the `reference`. With
+    `composites` these alone are ranked. `lower_is_better` dimensions (or benchmarks) are turned around on the
+    `scale`.
     """
     import polars as pl
 
@@ -110,15 +112,13 @@ def _from_ratings(
         frame = frame.with_columns(pl.col("benchmark").cast(pl.String), pl.col("benchmark").alias("block"))
     else:
         frame = frame.with_columns(pl.col("dimension").alias("benchmark"), pl.lit(WHOLE).alias("block"))
-    answer = ["block", "benchmark", "item", "cluster", "rater", "system"]
     score = pl.col("score").filter(pl.col("status") == "scored")
-    by_dimension = frame.group_by(*answer, "dimension").agg(
+    by_dimension = frame.group_by(*ANSWER, "dimension").agg(
         score.mean(), ((score.len() == 0) & (pl.col("status") == "unscored").any()).alias("lost")
     )
-    # Of a benchmark's dimensions the mean; without one of them it would be the mean of something else.
-    answers = by_dimension.group_by(answer).agg(pl.col("score").mean(), pl.col("lost").any())
-    kept = answers.filter(~pl.col("lost") & pl.col("score").is_not_null()).sort(answer)
-    return from_items(kept, frame.filter(pl.col("status") == "unscored"), missing=missing)
+    answers, warnings = whole_answers(by_dimension)
+    unscored = frame.filter(pl.col("status") == "unscored")
+    return from_items(answers, unscored, missing=missing, warnings=warnings)
 
 
 def ranking_raters(

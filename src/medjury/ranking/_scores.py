@@ -90,7 +90,9 @@ def from_benchmark_scores(table: polars.DataFrame, *, missing: Missing) -> Score
     return complete(scores, missing)
 
 
-def from_items(rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: Missing) -> Scores:
+def from_items(
+    rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: Missing, warnings: Sequence[str] = ()
+) -> Scores:
     """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`.
 
     Rows of one `block` share their items: its benchmarks are resampled together. Systems are compared on the
@@ -101,7 +103,7 @@ def from_items(rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: M
     if not rows.height:
         raise MedjuryError("no rating has a score, so there is nothing to rank.")
     _refuse_strangers(rows)
-    rows, warnings = shared_items(rows)
+    rows, told = shared_items(rows)
     used = dict(rows.group_by("system").agg(pl.len()).iter_rows())
     # An answer scored more than once counts once, or it would weigh more than the others' answer to the item.
     rows = rows.group_by(ANSWER).agg(pl.col("score").mean()).sort(ANSWER)
@@ -133,7 +135,7 @@ def from_items(rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: M
         tuple(blocks),
         tuple(int(used.get(system, 0)) for system in systems),
         tuple(int(lost.get(system, 0)) for system in systems),
-        warnings,
+        (*warnings, *told),
     )
     return complete(scores, missing)
 
