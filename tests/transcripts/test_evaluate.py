@@ -34,7 +34,8 @@ def test_a_false_match_is_told_from_a_false_miss() -> None:
     kinds = {(fault.side, fault.index): fault.kind
              for fault in evaluate_alignment(found, TRUTH, golden=range(4), asr=range(5)).faults}  # fmt: skip
     assert kinds == {
-        ("golden", 1): "false_miss", ("golden", 3): "false_match", ("asr", 1): "false_miss", ("asr", 4): "false_match",
+        ("golden", 1): "false_miss", ("golden", 3): "false_match",
+        ("asr", 1): "false_miss", ("asr", 4): "false_match",
     }  # fmt: skip
 
 

@@ -11,17 +11,14 @@ _LINE = re.compile(
 
 
 def transcript_lines(text: str) -> list[dict[str, Any]]:
-    """One row a line; a line with neither time nor speaker goes on with the turn before it, where that had one."""
+    """One row a line. Where turns have times (or, without times, speakers), a line that has none goes on with the
+    turn before it."""
+    found = [match for line in text.splitlines() if line.strip() and (match := _LINE.fullmatch(line))]
+    mark = next((name for name in ("time", "speaker") if any(match[name] for match in found)), None)
     rows: list[dict[str, Any]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        found = _LINE.fullmatch(line)
-        assert found is not None  # every part may be absent
-        if rows and not found["time"] and not found["speaker"] and (rows[-1]["start"] or rows[-1]["speaker"]):
-            rows[-1]["text"] += " " + line.strip()
-            continue
-        rows.append(
-            {"text": found["text"], "speaker": found["speaker"], "start": found["time"], "line": number}
-        )
+    for match in found:
+        if rows and mark and not match[mark]:
+            rows[-1]["text"] += " " + match[0].strip()
+        else:
+            rows.append({"text": match["text"], "speaker": match["speaker"], "start": match["time"]})
     return rows

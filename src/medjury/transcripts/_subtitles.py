@@ -41,7 +41,6 @@ def subtitle_cues(text: str, file: str) -> list[dict[str, Any]]:
                 "speaker": voice[1].strip() if voice else None,
                 "start": times[1],
                 "end": times[2],
-                "line": first,
             }
         )
     named = [_SPEAKER.fullmatch(row["text"]) for row in rows if row["text"]]

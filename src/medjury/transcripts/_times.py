@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,9}))?")
 _SECONDS = re.compile(r"(-?\d+(?:\.\d+)?)s?")
@@ -33,4 +33,4 @@ def seconds(value: object) -> float | None:
         hours, minutes, whole, fraction = found.groups()
         return int(hours or 0) * 3600 + int(minutes) * 60 + float(f"{whole}.{fraction or 0}")
     moment = datetime.fromisoformat(text)
-    return (moment - datetime(1970, 1, 1, tzinfo=moment.tzinfo)).total_seconds()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

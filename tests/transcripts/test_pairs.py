@@ -1,0 +1,89 @@
+"""Context, sampling, and the way from an alignment to cases."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medjury.errors import MedjuryError
+from medjury.transcripts import (
+    Transcript,
+    Turn,
+    align,
+    aligned_pairs,
+    context_before,
+    impact_cases,
+    sample_by_band,
+)
+
+TALK = Transcript(tuple(
+    Turn(number, text, speaker)
+    for number, (speaker, text) in enumerate([
+        ("Doctor", "Good morning."),
+        ("Patient", "Hello."),
+        ("Doctor", "Any pain?"),
+        ("Doctor", "In the chest?"),
+        ("Patient", "No, none."),
+        ("Doctor", "Do you smoke?"),
+        ("Patient", "Five a day."),
+        ("Patient", "Sometimes ten."),
+        ("Patient", "Bye."),
+    ])
+))  # fmt: skip
+
+
+def test_two_doctor_turns_and_the_latest_patient_turn() -> None:
+    assert [turn.text for turn in context_before(TALK.turns, 6)] == [
+        "Any pain? In the chest?", "No, none.", "Do you smoke?"]  # fmt: skip
+    assert context_before(TALK.turns, 0) == []
+    assert [turn.text for turn in context_before(TALK.turns, 8)][-1] == "Five a day. Sometimes ten."
+    assert context_before([Turn(0, "a"), Turn(1, "b")], 1) == []
+
+
+def test_pairs_and_cases_from_an_alignment() -> None:
+    golden = TALK.of_speaker("patient")
+    heard = Transcript(tuple(
+        Turn(number, text) for number, text in enumerate(["hello", "no nun", "five a day sometimes ten", "um what"])
+    ))  # fmt: skip
+    alignment = align(golden.turns, heard.turns)
+    pairs = aligned_pairs(TALK, golden, heard, alignment)
+    assert [(pair.golden_indices, pair.asr_indices, pair.match_type) for pair in pairs] == [
+        ((0,), (0,), "exact"), ((1,), (1,), "fuzzy"), ((2, 3), (2,), "multi_golden"),
+        ((4,), (), "missed")]  # fmt: skip
+    cases = impact_cases(pairs, [0.0, 0.5, 0.0, 1.0], call="day1", system="heard")
+    assert [case.id for case in cases] == ["day1-0", "day1-1", "day1-2-3", "day1-4"]
+    assert cases[1].reference == "No, none." and cases[1].candidate == "no nun"
+    assert (
+        cases[1].texts["context"] == "Doctor: Good morning.\nPatient: Hello.\nDoctor: Any pain? In the chest?"
+    )
+    assert (
+        cases[2].candidate == "five a day sometimes ten"
+        and cases[2].reference == "Five a day. Sometimes ten."
+    )
+    assert cases[3].candidate == "[nothing was recognised]" and cases[3].metadata["match_type"] == "missed"
+    assert {case.patient for case in cases} == {"day1"} and {case.system for case in cases} == {"heard"}
+
+
+def test_a_few_of_each_band_and_the_same_ones_again() -> None:
+    rates = [0.1] * 10 + [0.3] * 2 + [0.5] * 4 + [0.0, None, 1.0, 7.0]
+    bands = sample_by_band(rates, per_band=3, seed=5)
+    assert [(band.found, len(band.chosen)) for band in bands] == [(10, 3), (2, 2), (4, 3), (2, 2)]
+    assert bands == sample_by_band(rates, per_band=3, seed=5)
+    assert sample_by_band(rates, keep_perfect=True)[0].found == 11
+
+
+@given(st.lists(st.none() | st.floats(0, 3)), st.integers(1, 4))
+def test_bands_never_overlap_and_never_exceed_the_number(rates: list[float | None], per_band: int) -> None:
+    bands = sample_by_band(rates, per_band=per_band)
+    chosen = [place for band in bands for place in band.chosen]
+    assert len(chosen) == len(set(chosen)) and all(len(band.chosen) <= per_band for band in bands)
+    assert sum(band.found for band in bands) == sum(rate is not None and rate > 0 for rate in rates)
+
+
+def test_bands_that_make_no_sense() -> None:
+    for edges in ([0.4, 0.2], [0.0, 1.0], [0.2, 0.2]):
+        with pytest.raises(MedjuryError, match="rising numbers"):
+            sample_by_band([0.1], edges=edges)
+    with pytest.raises(MedjuryError, match="at least 1"):
+        sample_by_band([0.1], per_band=0)
