@@ -171,6 +171,9 @@ def test_what_cannot_be_promised_is_refused() -> None:
     scores, labels, names = jury_and_label(np.random.default_rng(2), 100)
     with pytest.raises(MedjuryError, match=r"level of coverage lies between 0\.5 and 1"):
         ConformalSets.fit(scores, labels, cases=names, grades=GRADES, level=90)
+    for level in (90, 1.0, 0.4, float("nan")):
+        with pytest.raises(MedjuryError, match=r"level of coverage lies between 0\.5 and 1"):
+            ConformalIntervals.fit(scores, labels, cases=names, scale=(1, 5), level=level)
     for method in ("split", "cv+"):
         with pytest.raises(MedjuryError, match="too few labels"):
             ConformalSets.fit(scores[:8], labels[:8], cases=names[:8], grades=GRADES, method=method)

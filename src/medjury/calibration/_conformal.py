@@ -19,6 +19,13 @@ from numpy.typing import NDArray
 
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._folds import Cases
+from medjury.errors import MedjuryError
+
+
+def check_level(level: float) -> None:
+    """A level of coverage is a share of half or more; 90 is refused, not taken for 0.9."""
+    if not 0.5 <= level < 1:
+        raise MedjuryError(f"a level of coverage lies between 0.5 and 1, such as 0.9, not {level}.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

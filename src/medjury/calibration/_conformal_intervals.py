@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from medjury.calibration._calibrator import Calibrator, Floats, Method, on_scale
-from medjury.calibration._conformal import Strangeness, first_share, strangeness
+from medjury.calibration._conformal import Strangeness, check_level, first_share, strangeness
 from medjury.calibration._cross_fit import calibrator_kind
 from medjury.calibration._folds import CASES_PER_FOLD, Cases
 from medjury.errors import MedjuryError
@@ -45,6 +45,7 @@ class ConformalIntervals:
     ) -> ConformalIntervals:
         """`spread` (a positive number per item, such as the judges' standard deviation plus 0.5) makes
         intervals wider where it is larger; the guarantee stays the same."""
+        check_level(level)
         given, wanted = on_scale(scores, scale, "the judge's"), on_scale(labels, scale, "the reference's")
         width = _positive(spread, len(given))
         taught = ~np.isnan(given) & ~np.isnan(wanted) & ~np.isnan(width)

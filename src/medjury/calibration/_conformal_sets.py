@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from medjury.agreement import Estimate, bootstrap
 from medjury.calibration._before_after import nearest_grade
 from medjury.calibration._calibrator import Floats, on_scale
-from medjury.calibration._conformal import Strangeness, case_uniforms, first_share, strangeness
+from medjury.calibration._conformal import Strangeness, case_uniforms, check_level, first_share, strangeness
 from medjury.calibration._folds import CASES_PER_FOLD, FOLDS, Cases, case_folds
 from medjury.calibration._ordinal import Ordinal
 from medjury.errors import MedjuryError
@@ -98,8 +98,7 @@ class ConformalSets:
         """
         known_grades = tuple(float(grade) for grade in grades)
         span = (known_grades[0], known_grades[-1])
-        if not 0.5 <= level < 1:
-            raise MedjuryError(f"a level of coverage lies between 0.5 and 1, such as 0.9, not {level}.")
+        check_level(level)
         given, wanted = on_scale(scores, span, "the judge's"), on_scale(labels, span, "the reference's")
         taught = ~np.isnan(given) & ~np.isnan(wanted)
         x, y = given[taught], nearest_grade(wanted[taught], known_grades)
