@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from medjury.models import AuditError, AuditLog, verify_audit_log
+from medjury.models import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
 
 ROOT = Path(__file__).parents[2]
 WRITER = """
@@ -129,3 +129,27 @@ def test_a_log_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
         AuditLog(tmp_path / "file" / "audit.jsonl").record({})
     with pytest.raises(AuditError, match="cannot be read"):
         verify_audit_log(tmp_path / "absent.jsonl")
+
+
+def test_the_totals_count_every_call_ever_sent_and_add_up_the_known_costs(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    assert audit_totals(path) == AuditTotals(0, 0.0), "no log, no calls"
+    log = AuditLog(path)
+    log.record({"event": "call", "status": "stop", "cost": 0.25})
+    log.record({"event": "call", "status": "provider"})
+    log.record({"event": "call", "status": "stop", "cost": None})
+    log.record({"event": "opened", "cost": 9.0})
+    AuditLog(path).record({"event": "call", "status": "length", "cost": 0.5})
+    assert audit_totals(path) == AuditTotals(4, 0.75)
+
+
+def test_the_totals_of_a_torn_log_count_the_call_that_tore_it(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    AuditLog(path).record({"event": "call", "status": "stop", "cost": 0.25})
+    line = path.read_bytes()
+    path.write_bytes(line + line[: line.index(b"status")] + b"\xff")
+    assert audit_totals(path) == AuditTotals(2, 0.25)
+    AuditLog(path).record({"event": "call", "status": "stop", "cost": 0.25})
+    assert audit_totals(path) == AuditTotals(3, 0.5), "the seal is no call"
+    with pytest.raises(AuditError, match="cannot be read"):
+        audit_totals(tmp_path)

@@ -1,7 +1,7 @@
 """Models: the `ChatModel` protocol, one file per endpoint kind, and the one gate every call passes."""
 
 from medjury.models._anthropic import AnthropicModel
-from medjury.models._audit import AuditError, AuditLog, verify_audit_log
+from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, Request, Role
@@ -22,6 +22,7 @@ __all__ = [
     "AnthropicModel",
     "AuditError",
     "AuditLog",
+    "AuditTotals",
     "Budget",
     "ChatModel",
     "EmbeddedModel",
@@ -40,6 +41,7 @@ __all__ = [
     "Request",
     "Role",
     "Scripted",
+    "audit_totals",
     "estimate_tokens",
     "make_model",
     "pull_weights",

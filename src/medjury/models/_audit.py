@@ -11,11 +11,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import os
 import time
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ FIRST = "0" * 64
 _SYNC_SECONDS = 1.0
 _TAIL = 1 << 16
 _HASH = ',"hash":"'
+_CALL = b'"event":"call"'
 
 
 class AuditError(MedjuryError):
@@ -142,6 +145,43 @@ def verify_audit_log(path: str | Path) -> int:
     if torn is not None:
         raise AuditError(f"{path}, line {torn[0]}: the last line is damaged; the next run seals it")
     return number
+
+
+@dataclass(frozen=True, slots=True)
+class AuditTotals:
+    """What a log's calls come to: all that were sent, failed ones too, and the sum of the known costs."""
+
+    calls: int
+    money: float
+
+
+def audit_totals(path: str | Path) -> AuditTotals:
+    """What all runs that share a log have used. A line torn by a dying process still tells of a call that was
+    sent, at a cost not known. The chain is not verified; a log that is not there has no calls."""
+    calls, costs = 0, 0.0
+    try:
+        with Path(path).open("rb") as file:
+            for line in file:
+                if _CALL not in line:
+                    continue
+                try:
+                    entry = json.loads(line)
+                except (ValueError, RecursionError):
+                    calls += 1
+                    continue
+                if isinstance(entry, dict) and entry.get("event") == "call":
+                    calls += 1
+                    costs += _known_cost(entry.get("cost"))
+    except FileNotFoundError:
+        return AuditTotals(0, 0.0)
+    except OSError as error:
+        raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
+    return AuditTotals(calls, costs)
+
+
+def _known_cost(cost: Any) -> float:
+    known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < math.inf
+    return float(cost) if known else 0.0
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
