@@ -15,6 +15,7 @@ from tests.models.samples import HandClock, model_at, request
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import (
+    AuditError,
     AuditLog,
     Budget,
     Gate,
@@ -349,3 +350,23 @@ async def test_every_attempt_is_in_the_audit_log_without_any_text(tmp_path: Path
     assert [(each["status"], each["attempt"]) for each in entries] == [("provider", 1), ("stop", 2)]
     assert entries[1]["host"] == "127.0.0.1" and entries[1]["tokens_out"] > 0
     assert "Example" not in log.read_text() and "patient" not in log.read_text()
+
+
+async def test_a_paid_reply_is_kept_where_the_log_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    cache, model = MemoryCache(), Scripted(["paid for", "never"])
+    with pytest.raises(AuditError) as caught:
+        await gate(cache=cache, audit=AuditLog(tmp_path / "file" / "audit.jsonl")).ask(model, request())
+    assert caught.value.exit_status == 1, "the machine failed, not the input"
+    again = await gate(cache=cache).ask(model, request())
+    assert (again.reply.text, again.from_cache) == ("paid for", True)
+
+
+async def test_a_call_is_in_the_audit_log_even_where_its_reply_cannot_be_stored(tmp_path: Path) -> None:
+    class FullStore(MemoryCache):
+        async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+            raise MedjuryError("the store is full")
+
+    with pytest.raises(MedjuryError, match="full"):
+        await gate(cache=FullStore(), audit=AuditLog(tmp_path / "audit.jsonl")).ask(Scripted("x"), request())
+    assert verify_audit_log(tmp_path / "audit.jsonl") == 1

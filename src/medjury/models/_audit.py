@@ -2,8 +2,8 @@
 
 Each line is JSON that ends in its own hash, taken over the line before that field; every line names the hash
 of the line before it, so that a line changed, removed or put in later breaks the chain. A line is written
-whole, under a lock, before the call's reply is used: a killed process loses nothing that was written. Only a
-power failure may lose the last second or so.
+whole, under a lock, when the call's reply is stored and before it is used: a killed process loses nothing
+that was written. Only a power failure may lose the last second or so.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ _CALL = b'"event":"call"'
 
 class AuditError(MedjuryError):
     """The log cannot be written, or its chain is broken."""
+
+    exit_status = 1
 
 
 class AuditLog:

@@ -165,7 +165,10 @@ class Gate:
             reply, cost = await self._paid(model, request, key, attempt)
             if lane.tokens:
                 lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
-            await self._cache.put(key, reply, cost)
+            try:  # the reply is paid for: it is stored even where the log cannot be written
+                await self._cache.put(key, reply, cost)
+            finally:
+                self._record(model, key, attempt, reply.finish, reply, cost)
             good = True
             return Answer(reply, cost, False, attempt)
         except ModelError as error:
@@ -204,7 +207,6 @@ class Gate:
             self._spent_is_known = False
         else:
             self._spent += cost
-        self._record(model, key, attempt, reply.finish, reply, cost)
         return reply, cost
 
     def _record(
