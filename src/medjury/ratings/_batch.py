@@ -28,6 +28,15 @@ class SettledQuestion:
 
 
 @dataclass(slots=True)
+class RatedQuestion:
+    """A question which keys have any rating at all."""
+
+    keys: Collection[str]
+    future: asyncio.Future[set[str]]
+    answer: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class Batch:
     """What one transaction is to do, and who waits for it."""
 
@@ -37,6 +46,7 @@ class Batch:
     ratings: list[Rating] = field(default_factory=list)
     members: dict[str, set[str]] = field(default_factory=dict)
     settled: list[SettledQuestion] = field(default_factory=list)
+    rated: list[RatedQuestion] = field(default_factory=list)
     written: list[asyncio.Future[None]] = field(default_factory=list)
     found: dict[str, Answer] = field(default_factory=dict)
     error: Exception | None = None
@@ -57,3 +67,5 @@ class Batch:
             question.answer = transaction.settled(question.keys, question.retry)
             if question.run is not None:
                 transaction.add_members(question.run, question.answer)
+        for asked in self.rated:
+            asked.answer = transaction.rated(asked.keys)
