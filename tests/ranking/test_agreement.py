@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -47,6 +49,17 @@ def test_rankings_on_different_cases_have_no_interval_and_say_why() -> None:
     elsewhere = ratings.with_columns((pl.lit("x") + pl.col("item")).alias("item"))
     found = ranking_agreement(read_scores(ratings), read_scores(elsewhere))
     assert found.tau.value == 1.0 and found.tau.low is None and "do not share" in found.tau.method
+
+
+def test_a_resample_without_a_benchmark_is_no_ranking_by_either_measure() -> None:
+    """Only four of thirty cases have a score of clarity: some resamples hold none of them."""
+    ratings = rating_table(QUALITY, cases=30)
+    some = (pl.col("dimension") == "accuracy") | pl.col("item").is_in(["c0", "c1", "c2", "c3"])
+    one, two = (read_scores(ratings.filter(some), raters=[rater]) for rater in ("ada", "bob"))
+    macro = ranking_agreement(one, two, by="macro_average", resamples=1000).tau.method
+    wins = ranking_agreement(one, two, by="win_rate", resamples=1000).tau.method
+    count = re.search(r"undefined in \d+ of them", macro)
+    assert count is not None and count.group() in wins
 
 
 def test_ties_count_as_ties() -> None:

@@ -145,8 +145,10 @@ def _aligned(block: Block, clusters: tuple[str, ...], part: str) -> Floats:
 
 
 def _measure(means: Floats, by: Measure, ties: Ties) -> Floats:
-    """From `(resamples, systems, benchmarks)` to what ranks the systems, `(resamples, systems)`."""
-    return np.asarray(means.mean(axis=2) if by == MACRO else win_shares(means, ties).mean(axis=2))
+    """From `(resamples, systems, benchmarks)` to what ranks the systems, `(resamples, systems)`; NaN where a
+    resample lacks a system, which is no last place."""
+    values = np.asarray(means.mean(axis=2) if by == MACRO else win_shares(means, ties).mean(axis=2))
+    return np.asarray(np.where(np.isfinite(means).all(axis=(1, 2))[:, np.newaxis], values, np.nan))
 
 
 def _signs(values: Floats) -> Floats:
