@@ -67,6 +67,27 @@ def test_too_few_cases_show_neither() -> None:
     assert found.verdict == "neither a shift nor its absence is shown"
 
 
+def few(scores: list[float | None]) -> pl.DataFrame:
+    rows = [(f"c{place}", "judge", "risk", score) for place, score in enumerate(scores)]
+    return pl.DataFrame(rows, schema=["item", "rater", "dimension", "score"], orient="row")
+
+
+def test_two_anchors_that_moved_alike_show_nothing() -> None:
+    found = drift(few([3, 3]), few([4, 4]), resamples=1000).find("shift")
+    assert found.p_value == 0.5 and not found.stands_out
+    lost = drift(few([3.0] * 6), few([4, 4, 4, 4, None, None]), resamples=1000).find("shift")
+    assert lost.p_value == 0.125 and not lost.stands_out
+
+
+def test_few_anchors_seldom_show_a_shift_where_there_is_none() -> None:
+    generator = np.random.default_rng(0)
+    shown = 0
+    for _ in range(120):
+        later = 3 + generator.choice([-1.0, 0.0, 0.5, 1.0], size=3)
+        shown += drift(few([3, 3, 3]), few(later.tolist()), resamples=300).find("shift").stands_out
+    assert shown <= 12
+
+
 def test_without_repeats_noise_is_unknown_and_says_so() -> None:
     found = drift(anchors(repeats=1, seed=1), anchors(repeats=1, seed=2), resamples=200)
     assert found.find("shift").estimate.value is not None

@@ -56,6 +56,16 @@ def test_every_number_by_hand() -> None:
     assert found.warnings == ("judge: 1 of 4 pairs were judged in one order only",)
 
 
+def test_two_items_show_no_bias_however_alike_they_are() -> None:
+    rows = [(item, *pair, "first") for item in "1234" for pair in (("A", "B"), ("B", "A"))]
+    table = pl.DataFrame(rows, schema=["item", "first", "second", "preferred"], orient="row")
+    two = position(table.head(4), resamples=1000).find("first_place_bias")
+    assert two.p_value == 0.5 and not two.stands_out
+    one_order = pl.DataFrame([("5", "A", "B", "A"), ("6", "A", "B", "A")], schema=table.columns, orient="row")
+    bias = position(pl.concat([table, one_order]), resamples=1000).find("first_place_bias")
+    assert bias.p_value == 0.125 and not bias.stands_out
+
+
 def test_one_order_only_shows_no_bias() -> None:
     table = preferences(favour_first=0.3, favour_a=0.0).filter(pl.col("first") == "A")
     bias = position(table, resamples=200).find("first_place_bias").estimate

@@ -165,16 +165,17 @@ def _findings(
     import polars as pl
 
     scored = table.filter((pl.col("n_x") > 0) & (pl.col("n_y") > 0))
-    noisy = scored.filter(pl.col("noise").is_not_null()).height
-    counts = {"shift": scored.height, "changed_share": scored.height, "unscored_share_change": table.height}
+    repeated = scored.filter(pl.col("noise").is_not_null())
+    # What a statistic rests on: its answers, and the cases that hold them.
+    behind = dict.fromkeys(("shift", "changed_share"), scored) | {"unscored_share_change": table}
     findings = []
     for name in drawn.observed:
         reason = NO_REPEATS if name in ("noise_share", "excess_change") and scored.height else NO_OVERLAP
-        estimate = replace(
-            drawn.estimate(name, confidence=confidence, reason=reason), n=counts.get(name, noisy)
-        )
+        rows = behind.get(name, repeated)
+        estimate = replace(drawn.estimate(name, confidence=confidence, reason=reason), n=rows.height)
         tested = name in ("shift", "excess_change", "unscored_share_change") and estimate.low is not None
-        p_value = two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n) if tested else None
+        cases = rows["cluster_y"].n_unique()
+        p_value = two_sided_p(drawn.observed[name], drawn.resampled[name], cases) if tested else None
         findings.append(Finding(name, estimate, rater, dimension, group, p_value=p_value))
     findings.append(_beyond_noise(scored, rater, dimension, group, confidence))
     return findings

@@ -63,7 +63,8 @@ def position(
             estimate = drawn.estimate(name, confidence=confidence, reason=ONE_ORDER)
             p_value = None
             if name == "first_place_bias" and estimate.low is not None:
-                p_value = two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n)
+                cases = paired["item"].n_unique()
+                p_value = two_sided_p(drawn.observed[name], drawn.resampled[name], cases)
             n = part.height if name == "first_place_share" else paired.height
             findings.append(Finding(name, replace(estimate, n=n), str(rater), p_value=p_value))
     biases = [each for each in findings if each.statistic == "first_place_bias"]
