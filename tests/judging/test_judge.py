@@ -150,3 +150,11 @@ def test_per_dimension_keeps_a_skip_rule_with_the_dimension_it_looks_at() -> Non
 
 def _fields(instrument: Instrument) -> dict[str, Any]:
     return {name: getattr(instrument, name) for name in instrument.__dataclass_fields__}
+
+
+async def test_a_reask_stopped_by_the_budget_leaves_the_rating_open() -> None:
+    ratings, _ = await rate(["not JSON", ModelError(Reason.OVER_BUDGET, "no room")])
+    assert {rating.reason for rating in ratings} == {Reason.OVER_BUDGET}
+    half = '{"accuracy": {"explanation": "", "score": 3}, "clarity": {"explanation": "", "score": 9}}'
+    ratings, _ = await rate([half, ModelError(Reason.TIMEOUT, "too slow")])
+    assert scores(ratings) == {"accuracy": 3, "clarity": Reason.TIMEOUT}

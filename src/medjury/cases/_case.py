@@ -48,6 +48,7 @@ class Case:
     patient: str | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     origin: Origin | None = field(default=None, compare=False)
+    _fingerprint: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "texts", MappingProxyType(dict(self.texts)))
@@ -67,7 +68,9 @@ class Case:
         return None if value is None else str(value)
 
     def fingerprint(self) -> str:
-        """SHA-256 of the whole content: the same id with another text is another case."""
+        """SHA-256 of the whole content: the same id with another text is another case. Computed once."""
+        if self._fingerprint:
+            return self._fingerprint
         content = {
             "id": self.id,
             "candidate": self.candidate,
@@ -80,4 +83,6 @@ class Case:
             "metadata": dict(self.metadata),
         }
         # ensure_ascii keeps unpaired surrogates representable, so that any text can be hashed.
-        return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+        text = json.dumps(content, sort_keys=True, ensure_ascii=True)
+        object.__setattr__(self, "_fingerprint", hashlib.sha256(text.encode()).hexdigest())
+        return self._fingerprint

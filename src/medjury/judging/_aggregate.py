@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, derive
 from medjury.judging._combine import Rule, combine
 from medjury.judging._rows import outcome_columns
@@ -31,6 +32,12 @@ def aggregate(
             if row.rater_kind == "judge" and row.rater in judges:
                 dimensions.setdefault(row.dimension, {}).setdefault(row.rater, []).append(row)
         for dimension, by_judge in dimensions.items():
+            for judge, ballot in by_judge.items():
+                if len(ballot) > repeats:
+                    raise MedjuryError(
+                        f"{judge} has {len(ballot)} votes on {dimension} of {ballot[0].item!r} where {repeats} "
+                        "were asked for: these are votes of different runs; give one run's votes"
+                    )
             ballots = [
                 combine([row.outcome for row in ballot], seats=repeats, rule=rule)
                 for ballot in by_judge.values()

@@ -33,6 +33,9 @@ class Ledger(Protocol):
     ) -> set[str]:
         """The keys that need no further work; they become part of the run."""
 
+    async def rated(self, keys: Collection[str]) -> set[str]:
+        """The keys that have any rating, scored or not."""
+
     async def write_ratings(self, run: str, ratings: Sequence[Rating]) -> None:
         """Returns when the rows are safely stored."""
 
@@ -91,12 +94,15 @@ async def judge_all(
     async def feed() -> None:
         units = _all_units(cases, raters, repeats)
         while not stop.is_set() and (chunk := list(islice(units, _LOOKUP))):
-            settled = await ledger.settled([unit.key for unit in chunk], retry, run=run)
+            keys = [unit.key for unit in chunk]
+            settled = await ledger.settled(keys, retry, run=run)
+            # Only what was answered and could not be used is asked anew; a stored reply without a rating is used.
+            rated = await ledger.rated(keys) if again else set()
             for unit in chunk:
                 if unit.key in settled:
                     progress.found += 1
                 else:
-                    unit = replace(unit, again=again) if again else unit
+                    unit = replace(unit, again=again) if unit.key in rated else unit
                     await queues[unit.rater.name].put(unit)
         for queue in queues.values():
             await queue.put(None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from medjury.cases import Case
 from medjury.instruments import (
+    TRANSIENT,
     Example,
     Instrument,
     Outcome,
@@ -141,8 +142,13 @@ class Judge:
             except ModelError as error:
                 if error.fatal:
                     raise
+                failed = Unscored(error.reason, error.message)
                 if best is None:
-                    best = dict.fromkeys(unit.dimensions, Unscored(error.reason, error.message))
+                    best = dict.fromkeys(unit.dimensions, failed)
+                elif error.reason in TRANSIENT:  # what is still open can be asked for again, so it stays open
+                    best = {
+                        name: failed if isinstance(each, Unscored) else each for name, each in best.items()
+                    }
                 break
             answers.append(answer)
             outcomes = self._read(answer.reply, unit.dimensions)

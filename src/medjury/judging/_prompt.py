@@ -79,7 +79,8 @@ def text_block(name: str, text: str) -> str:
 def _input_block(wanted: Input, value: str | tuple[Note, ...]) -> str:
     if isinstance(value, str):
         return f"{wanted.label}:\n{text_block(wanted.name, value)}"
-    notes = [f"Note {note.id}{_note_facts(note)}:\n{text_block('note', note.text)}" for note in value]
+    # A note's id, kind and date are somebody's text too: they stand inside the markers.
+    notes = [text_block("note", f"Note {note.id}{_note_facts(note)}:\n{note.text}") for note in value]
     return f"{wanted.label} ({len(notes)}):\n" + "\n\n".join(notes)
 
 

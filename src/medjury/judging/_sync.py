@@ -45,8 +45,14 @@ def judge(
         return rating_frame(jury.ratings(sorted(memory.ratings, key=lambda row: (row.item, row.system))))
     with open_store(store) as opened:
         run_async(_judge_in_store(wanted, jury, opened, concurrency, **settings))
-        known = {(case.id, case.system) for case in wanted}
-        votes = (row for row in opened.ratings(_RUN) if (row.item, row.system) in known)
+        asked = {
+            unit.key
+            for each in jury.judges
+            for case in wanted
+            for repeat in range(jury.repeats)
+            for unit in each.units(case, repeat)
+        }
+        votes = (row for row in opened.ratings(_RUN) if row.key in asked)
         return rating_frame(jury.ratings(votes))
 
 
@@ -60,6 +66,9 @@ class _Memory(MemoryCache):
     async def settled(
         self, keys: Collection[str], retry: Collection[Reason], *, run: str | None = None
     ) -> set[str]:
+        return set()
+
+    async def rated(self, keys: Collection[str]) -> set[str]:
         return set()
 
     async def write_ratings(self, run: str, ratings: Sequence[Rating]) -> None:
@@ -106,16 +115,29 @@ def run_async(work: Coroutine[Any, Any, _Result]) -> _Result:
         return _run(work)
     results: list[_Result] = []
     errors: list[BaseException] = []
+    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+
+    async def cancellable() -> _Result:
+        task = asyncio.current_task()
+        assert task is not None
+        started.append((asyncio.get_running_loop(), task))
+        return await work
 
     def inside() -> None:
         try:
-            results.append(_run(work))
+            results.append(_run(cancellable()))
         except BaseException as error:  # handed to the caller below
             errors.append(error)
 
     thread = threading.Thread(target=inside, name="medjury-judging")
     thread.start()
-    thread.join()
+    try:
+        thread.join()
+    except KeyboardInterrupt:  # a notebook's stop button must stop the spending too
+        for loop, task in started:
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
     if errors:
         raise errors[0]
     return results[0]
