@@ -111,6 +111,17 @@ def test_a_passing_failure_does_not_hide_an_answer(store: Store) -> None:
     assert list(store.ratings()) == [rating()]
 
 
+@pytest.mark.parametrize("reason", [Reason.PARSE, Reason.REFUSAL, Reason.TIMEOUT])
+def test_no_failure_of_a_later_attempt_hides_an_answer(store: Store, reason: Reason) -> None:
+    """One dimension is asked for again because it failed; the others keep what was said of them."""
+    not_applicable = rating(dimension="plan", score=None, status="not_applicable")
+    store.write(ratings=[rating(), not_applicable, unscored(Reason.OUT_OF_RANGE, dimension="useful")])
+    again = [unscored(reason, dimension=name, explanation="junk") for name in ("accuracy", "plan")]
+    assert store.write(ratings=again) == 0
+    assert store.write(ratings=[rating(dimension="useful"), unscored(reason, dimension="useful")]) == 1
+    assert list(store.ratings()) == [rating(), not_applicable, rating(dimension="useful")]
+
+
 def test_a_correction_is_a_new_attempt(store: Store) -> None:
     store.write(ratings=[rating(score=4.0)])
     assert store.write(ratings=[rating(score=2.0)]) == 1

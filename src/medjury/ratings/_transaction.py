@@ -126,8 +126,8 @@ class Transaction:
     def add_ratings(self, ratings: Sequence[Rating]) -> int:
         """Append ratings; how many were new.
 
-        The same word again is not a new row, and a call that failed for a passing reason does not replace what
-        was said before. Anything else that differs from the last row of its key and dimension is a new attempt.
+        The same word again is not a new row. A failure does not replace an answer, nor a passing failure a
+        lasting one: both would lose what was paid for. Anything else that differs from the last row of its key and dimension is a new attempt.
         """
         if not ratings:
             return 0
@@ -188,5 +188,7 @@ def _row(rating: Rating) -> tuple[Any, ...]:
 def _is_news(row: tuple[Any, ...], previous: tuple[Any, ...]) -> bool:
     score, status, reason, explanation = row[7:11]
     if tuple(previous) == (score, status, reason, explanation):
+        return False
+    if status == "unscored" and previous[1] != "unscored":
         return False
     return reason not in TRANSIENT or previous[2] in TRANSIENT
