@@ -124,6 +124,18 @@ def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
     assert "doctor:***@127.0.0.1:1/ratings" in str(caught.value)
 
 
+def test_a_password_among_the_options_of_an_address_is_not_shown(postgres_url: str) -> None:
+    with pytest.raises(StoreError, match="cannot be reached") as caught:
+        open_store("postgresql://doctor@127.0.0.1:1/ratings?password=hunter2&sslmode=disable", wait_seconds=1)
+    assert "hunter2" not in str(caught.value)
+    assert "postgresql://doctor@127.0.0.1:1/ratings cannot" in str(caught.value)
+    with open_store(f"{postgres_url}&password=hunter2") as store:
+        assert "?" not in store.place
+    with pytest.raises(StoreError, match="this store is closed") as caught:
+        store.write(ratings=[rating()])
+    assert "hunter2" not in str(caught.value)
+
+
 def test_a_locked_store_says_who_may_hold_it(file: Path) -> None:
     with open_store(file, wait_seconds=0.2) as store:
         holder = subprocess.Popen(

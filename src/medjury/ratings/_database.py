@@ -127,7 +127,8 @@ def _postgres(text: str, wait_seconds: float) -> Database:
         url: URL = make_url(text).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError) as error:
         raise StoreError("the store's address is not of the form postgresql://USER@HOST/DATABASE") from error
-    place = url.set(drivername="postgresql").render_as_string(hide_password=True)
+    # Without its options: a password may stand among them.
+    place = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
     try:
         engine = create_engine(
             url,
