@@ -61,6 +61,21 @@ def test_nothing_in_common_and_a_constant_side_are_undefined_with_a_reason() -> 
     assert "does not exist" in constant.reason
 
 
+def test_no_interval_where_too_many_resamples_lack_the_metric() -> None:
+    found = win_rates([1, 2, 3], [1, 2, 3], [1, 3, 2], scale=(1, 5), resamples=500)
+    spearman, rmse = found["spearman"], found["rmse"]
+    assert isinstance(spearman, WinRate)
+    assert spearman.dropped > 25
+    assert (spearman.delta.value, spearman.delta.low, spearman.delta.high) == (0.5, None, None)
+    assert (
+        spearman.delta.method
+        == f"no interval: undefined in {spearman.dropped} of 500 resamples of 3 items, seed 0"
+    )
+    assert isinstance(rmse, WinRate)
+    assert rmse.delta.method.startswith("95 % percentile")
+    assert rmse.delta.low <= rmse.delta.value <= rmse.delta.high
+
+
 def test_unequal_lengths_are_refused() -> None:
     with pytest.raises(MedjuryError, match="lengths differ"):
         win_rates([1, 2], [1, 2, 3], [1, 2], scale=(1, 5))

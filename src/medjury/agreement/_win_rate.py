@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from medjury.agreement._bootstrap import Clusters, Statistics, combined, evaluate, on_columns, replicates
+from medjury.agreement._bootstrap import (
+    UNDEFINED_ALLOWED,
+    Clusters,
+    Statistics,
+    combined,
+    evaluate,
+    on_columns,
+    replicates,
+)
 from medjury.agreement._correlation import correlation_statistics
 from medjury.agreement._differences import difference_statistics
 from medjury.agreement._estimate import Estimate, undefined
@@ -26,8 +34,8 @@ _SAME = 1e-9
 @dataclass(frozen=True, slots=True)
 class WinRate:
     """One metric. `jury` and `panel` are its values on the data, `delta` their difference turned so that
-    more is better for the jury, with the percentile interval over the resamples; `rate` counts a tie as
-    half a win."""
+    more is better for the jury, with the percentile interval over the resamples unless too many of them
+    were `dropped`; `rate` counts a tie as half a win."""
 
     metric: str
     jury: float
@@ -96,7 +104,7 @@ def _compare(
 ) -> WinRate | Estimate:
     sign = METRICS[metric]
     jury, panel = observed[f"1 {metric}"], observed[f"2 {metric}"]
-    method = f"percentile, {design}"
+    method = f"95 % percentile, {design}"
     if not np.isfinite(jury) or not np.isfinite(panel):
         return undefined(f"{metric} does not exist for the jury or for the panel", n, method)
     difference = sign * (resampled[f"1 {metric}"] - resampled[f"2 {metric}"])
@@ -105,19 +113,23 @@ def _compare(
         return undefined(f"{metric} exists in no resample", n, method)
     wins, losses = int((known > _SAME).sum()), int((known < -_SAME).sum())
     ties = known.size - wins - losses
-    low, high = (float(end) for end in np.quantile(known, [0.025, 0.975]))
+    dropped = difference.size - known.size
+    delta = Estimate(sign * (jury - panel), None, None, n, f"no interval: undefined in {dropped} of {design}")
+    if dropped <= UNDEFINED_ALLOWED * difference.size:
+        low, high = (float(end) for end in np.quantile(known, [0.025, 0.975]))
+        delta = replace(delta, low=low, high=high, method=method)
     return WinRate(
         metric,
         jury,
         panel,
-        Estimate(sign * (jury - panel), low, high, n, method),
+        delta,
         float(known.mean()),
         (wins + ties / 2) / known.size,
         wins / known.size,
         wins,
         ties,
         losses,
-        difference.size - known.size,
+        dropped,
     )
 
 
