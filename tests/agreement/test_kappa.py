@@ -115,6 +115,14 @@ def test_incomplete_pairs_are_left_out_and_counted() -> None:
     assert "2 of 5 pairs incomplete, left out" in found.method
 
 
+@pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
+def test_perfect_agreement_has_no_large_sample_interval(weights: str) -> None:
+    scores = [1, 2, 3, 1]
+    found = cohen_kappa(scores, scores, scale=[1, 2, 3], weights=weights, interval="analytic")
+    assert (found.value, found.low, found.high) == (1.0, None, None)
+    assert found.method.startswith("no analytic interval for so few or so uniform data")
+
+
 def test_scores_off_the_scale_are_named() -> None:
     with pytest.raises(MedjuryError, match=r"off the scale 1, 2, 3: 7 at item 2"):
         cohen_kappa([1, 7], [1, 2], scale=[1, 2, 3])

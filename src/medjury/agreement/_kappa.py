@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from medjury.agreement._bootstrap import Read, Statistics
 from medjury.agreement._choose import choose
 from medjury.agreement._estimate import Estimate
+from medjury.agreement._interval import SAME
 from medjury.agreement._options import Analytic, Options, estimates
 from medjury.agreement._resample import Floats
 from medjury.agreement._scores import (
@@ -132,7 +133,8 @@ def undefined_reason(rows: Floats) -> str:
 
 
 def large_sample_interval(table: Floats, disagreement: Floats) -> Analytic:
-    """κ ± z·SE with the standard error of Fleiss, Cohen & Everitt (1969), for any weights."""
+    """κ ± z·SE with the standard error of Fleiss, Cohen & Everitt (1969), for any weights; none where that
+    error is 0, as at perfect agreement, since no width would be certainty."""
 
     def ends(kappa: float, confidence: float) -> tuple[float, float, str] | None:
         n = table.sum()
@@ -142,8 +144,10 @@ def large_sample_interval(table: Floats, disagreement: Floats) -> Analytic:
         expected = float(by_row @ credit @ by_column)
         habit = (credit @ by_column)[:, np.newaxis] + (by_row @ credit)[np.newaxis, :]
         spread = float((share * (credit - habit * (1.0 - kappa)) ** 2).sum())
-        variance = (spread - (kappa - expected * (1.0 - kappa)) ** 2) / (n * (1.0 - expected) ** 2)
-        half = float(ndtri(0.5 + confidence / 2.0)) * float(np.sqrt(max(variance, 0.0)))
+        left = spread - (kappa - expected * (1.0 - kappa)) ** 2
+        if left <= SAME:
+            return None
+        half = float(ndtri(0.5 + confidence / 2.0)) * float(np.sqrt(left / n)) / (1.0 - expected)
         return max(kappa - half, -1.0), min(kappa + half, 1.0), "large-sample (Fleiss, Cohen & Everitt 1969)"
 
     return ends
