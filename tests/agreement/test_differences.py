@@ -76,6 +76,28 @@ def test_limits_of_agreement_need_two_items() -> None:
     assert bland_altman([None], [4]).upper.reason == "no item was scored by both raters"
 
 
+def test_differences_that_are_all_the_same_have_limits_without_an_interval() -> None:
+    for first, second, gap in (([1, 2, 3, 4], [2, 3, 4, 5], 1.0), ([0.1, 0.2, 0.3], [0.4, 0.5, 0.6], 0.3)):
+        found = bland_altman(first, second)
+        for estimate in (found.bias, found.lower, found.upper, offset(first, second, interval="analytic")):
+            assert estimate.value == pytest.approx(gap)
+            assert (estimate.low, estimate.high) == (None, None)
+        assert found.standard_deviation == 0
+        assert found.bias.method.startswith("no interval: every difference is the same")
+
+
+def test_the_size_of_an_offset_has_the_interval_of_the_signed_one() -> None:
+    generator = np.random.default_rng(8)
+    first = generator.normal(size=40)
+    for shift in (0.0, -2.0):
+        second = first + shift + generator.normal(size=40)
+        signed, size = (offset(first, second, absolute=absolute, resamples=500) for absolute in (False, True))
+        assert size.value == abs(signed.value)
+        assert size.high == max(abs(signed.low), abs(signed.high))
+        assert size.low == (0.0 if shift == 0 else abs(signed.high))
+        assert size.method == signed.method
+
+
 def test_rounding_does_not_hide_a_match_or_a_tie() -> None:
     thirds = 0.1 + 0.2
     assert exact_match([thirds, 1], [0.3, 2], interval="none").value == 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Unpack
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.special import ndtri, stdtrit
 
 from medjury.agreement._bootstrap import Read, Statistics
 from medjury.agreement._estimate import Estimate, undefined
+from medjury.agreement._interval import SAME
 from medjury.agreement._options import Analytic, Options, estimates
 from medjury.agreement._ranks import levels_of, quantiles
 from medjury.agreement._resample import Floats
@@ -26,6 +27,7 @@ Difference = Literal[
     "difference_q1",
     "difference_q3",
 ]
+_SIGNED: dict[Difference, Difference] = {"absolute_offset": "offset"}
 SHARES = {"difference_q1": 0.25, "median_difference": 0.5, "difference_q3": 0.75}
 
 
@@ -52,8 +54,8 @@ def exact_match(first: Scores, second: Scores, **options: Unpack[Options]) -> Es
 def offset(first: Scores, second: Scores, *, absolute: bool = False, **options: Unpack[Options]) -> Estimate:
     """Mean of second − first; `absolute` gives its size, by which offsets are compared.
 
-    A size is never negative, so its interval is skewed near zero. The analytic interval of the signed offset
-    is Student's t.
+    The interval of a size is the one that the signed offset implies, from 0 where that holds 0: BCa of a size
+    itself fails near zero. The analytic interval is Student's t.
 
     >>> offset([1, 2, 3, 4], [2, 2, 4, 4]).value
     0.5
@@ -111,6 +113,9 @@ def bland_altman(first: Scores, second: Scores, *, confidence: float = 0.95) -> 
         return BlandAltman(missing, missing, missing, None, n)
     difference = pairs.rows[:, 1] - pairs.rows[:, 0]
     mean, deviation = float(difference.mean()), float(difference.std(ddof=1))
+    if deviation <= SAME * max(1.0, float(np.abs(pairs.rows).max())):
+        same = Estimate(mean, None, None, n, f"no interval: every difference is the same{pairs.note}")
+        return BlandAltman(same, same, same, 0.0, n)
     reach = float(ndtri(0.975))
     student = float(stdtrit(n - 1, 0.5 + confidence / 2.0))
     half = student * deviation / np.sqrt(n)
@@ -130,15 +135,26 @@ def bland_altman(first: Scores, second: Scores, *, confidence: float = 0.95) -> 
 
 def differences(pairs: Pairs, names: Iterable[Difference], **options: Unpack[Options]) -> dict[str, Estimate]:
     """Several measures of difference of the same pairs."""
-    return estimates(
+    chosen = list(names)
+    found = estimates(
         pairs.rows,
-        difference_statistics(names),
+        difference_statistics(dict.fromkeys(_SIGNED.get(name, name) for name in chosen)),
         kept=pairs.kept,
         analytic=lambda: _analytic(pairs.rows),
         reason=lambda _: "no item was scored by both raters",
         note=pairs.note,
         **options,
     )
+    return {name: absolute(found[_SIGNED[name]]) if name in _SIGNED else found[name] for name in chosen}
+
+
+def absolute(offset: Estimate) -> Estimate:
+    """The size of an offset with the interval that the signed one implies: BCa of a size fails near zero."""
+    if offset.value is None or offset.low is None or offset.high is None:
+        return offset if offset.value is None else replace(offset, value=abs(offset.value))
+    ends = sorted((abs(offset.low), abs(offset.high)))
+    low = 0.0 if offset.low <= 0.0 <= offset.high else ends[0]
+    return replace(offset, value=abs(offset.value), low=low, high=ends[1])
 
 
 def difference_statistics(names: Iterable[Difference]) -> Statistics:
@@ -188,7 +204,7 @@ def _analytic(rows: Floats) -> dict[str, Analytic]:
 
     def student(values: Floats) -> Analytic:
         def ends(mean: float, confidence: float) -> tuple[float, float, str] | None:
-            if n < 2:
+            if n < 2 or values.std() <= SAME * max(1.0, float(np.abs(rows).max())):
                 return None
             half = float(stdtrit(n - 1, 0.5 + confidence / 2.0) * values.std(ddof=1) / np.sqrt(n))
             return mean - half, mean + half, "Student t"

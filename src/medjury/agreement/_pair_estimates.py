@@ -11,7 +11,7 @@ from medjury.agreement._bootstrap import Replicates, combined, replicates
 from medjury.agreement._chance_corrected import brennan_prediger, fleiss_kappa, gwet_ac
 from medjury.agreement._classification import at_the_edge
 from medjury.agreement._correlation import correlation_statistics, no_spread_reason
-from medjury.agreement._differences import bland_altman
+from medjury.agreement._differences import absolute, bland_altman
 from medjury.agreement._estimate import Estimate, undefined
 from medjury.agreement._icc import FORMS, intraclass_correlations
 from medjury.agreement._kappa import NAMES as KAPPAS
@@ -134,15 +134,6 @@ def _with_own_interval(pair: Pair, on: Counted, settings: Settings) -> dict[str,
         found |= intraclass_correlations(pair.rows)
     limits = bland_altman(pair.rows[:, 0], pair.rows[:, 1])
     return found | dict(zip(LIMITS, (limits.lower, limits.upper), strict=True))
-
-
-def absolute(offset: Estimate) -> Estimate:
-    """The size of an offset with the interval that the signed one implies: BCa of a size fails near zero."""
-    if offset.value is None or offset.low is None or offset.high is None:
-        return offset if offset.value is None else replace(offset, value=abs(offset.value))
-    ends = sorted((abs(offset.low), abs(offset.high)))
-    low = 0.0 if offset.low <= 0.0 <= offset.high else ends[0]
-    return replace(offset, value=abs(offset.value), low=low, high=ends[1])
 
 
 def _at_the_edge(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
