@@ -94,6 +94,39 @@ def test_one_class_or_three_valued_truth_gives_a_reason_or_an_error() -> None:
         classification([1, 1], [1, 1])
 
 
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_curve_refuses_a_truth_that_is_missing(missing: float | None) -> None:
+    """A missing truth is no negative: counted as one it would make this curve perfect."""
+    for curve in (roc_curve, area_under_curve):
+        with pytest.raises(MedjuryError, match="2 have none, first item 3"):
+            curve([1, 1, missing, missing], [3, 4, 1, 2])
+
+
+def test_a_rate_of_a_class_that_does_not_occur_has_no_points_on_the_curve() -> None:
+    all_positive, all_negative = roc_curve([1, 1], [1, 2]), roc_curve([0, 0], [1, 2])
+    assert (all_positive.sensitivity, all_positive.specificity) == ((0.0, 0.5, 1.0), ())
+    assert (all_negative.sensitivity, all_negative.specificity) == ((), (1.0, 0.5, 0.0))
+
+
+def test_a_constant_score_has_an_area_but_no_interval() -> None:
+    found = area_under_curve([0, 0, 1, 1], [3, 3, 3, 3])
+    assert (found.value, found.low, found.high) == (0.5, None, None)
+    assert "no interval where no score varies" in found.method
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 7, 11])
+def test_matthews_s_coefficient_of_perfect_labels_is_one_in_every_resample(size: int) -> None:
+    labels = np.arange(10 * size) % size
+    perfect = classification(labels, labels, resamples=300)["mcc"]
+    assert (perfect.value, perfect.low, perfect.high) == (1.0, 1.0, 1.0)
+
+
+def test_matthews_s_coefficient_of_reversed_labels_is_minus_one_in_every_resample() -> None:
+    labels = np.arange(33) % 2
+    reversed_labels = classification(labels, 1 - labels, resamples=300)["mcc"]
+    assert (reversed_labels.value, reversed_labels.low, reversed_labels.high) == (-1.0, -1.0, -1.0)
+
+
 def test_the_delong_interval_covers() -> None:
     generator = np.random.default_rng(3)
     truth = np.repeat([0, 1], 40)

@@ -108,8 +108,9 @@ def classification_rates(table: Floats) -> dict[str, Floats]:
         "micro_f1": accuracy,
         "macro_f1": _mean_of_defined(f1),
         "balanced_accuracy": _mean_of_defined(recall),
-        "mcc": _divide(
-            right * total - (truth * predicted).sum(axis=-1), np.sqrt(spread[0]) * np.sqrt(spread[1])
+        # One root, so that a perfect table gives 1 and not 1 + 2e-16.
+        "mcc": _divide(right * total - (truth * predicted).sum(axis=-1), np.sqrt(spread[0] * spread[1])).clip(
+            -1.0, 1.0
         ),
         "precision": _divide(hit, predicted),
         "recall": recall,

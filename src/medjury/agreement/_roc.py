@@ -10,6 +10,7 @@ from scipy.special import expit, logit, ndtri
 
 from medjury.agreement._bootstrap import Read, Statistics
 from medjury.agreement._estimate import Estimate, undefined
+from medjury.agreement._interval import SAME
 from medjury.agreement._ranks import levels_of
 from medjury.agreement._resample import Floats
 from medjury.agreement._scores import complete_rows
@@ -18,7 +19,8 @@ from medjury.errors import MedjuryError
 
 @dataclass(frozen=True, slots=True)
 class RocCurve:
-    """One point per threshold, "score >= threshold is positive", from nothing positive to everything."""
+    """One point per threshold, "score >= threshold is positive", from nothing positive to everything.
+    `sensitivity` is empty where nothing is truly positive, `specificity` where nothing is truly negative."""
 
     thresholds: tuple[float, ...]
     sensitivity: tuple[float, ...]
@@ -38,13 +40,11 @@ def roc_curve(
     events, scores = _split(truth, score, positive)
     levels = np.unique(scores)[::-1]
     above = scores[None, :] >= levels[:, None]
-    with_event, without = events.sum(), (~events).sum()
-    sensitivity = (above & events).sum(axis=1) / max(with_event, 1)
-    specificity = 1 - (above & ~events).sum(axis=1) / max(without, 1)
+    found, raised = above[:, events], above[:, ~events]
     return RocCurve(
         (float("inf"), *levels.tolist()),
-        (0.0, *sensitivity.tolist()),
-        (1.0, *specificity.tolist()),
+        (0.0, *found.mean(axis=1).tolist()) if events.any() else (),
+        (1.0, *(1 - raised.mean(axis=1)).tolist()) if not events.all() else (),
         area_under_curve(truth, score, positive=positive, confidence=confidence),
     )
 
@@ -55,7 +55,7 @@ def area_under_curve(
     """AUC = P(score of a positive > score of a negative) + P(equal) / 2, the Mann-Whitney W / (n1 n0).
 
     The interval is DeLong, DeLong and Clarke-Pearson's (1988, Biometrics 44:837-845) on the logit scale, so
-    that it stays within 0 and 1; at perfect separation no such interval exists.
+    that it stays within 0 and 1; at perfect separation, or where no score varies, no such interval exists.
 
     >>> area_under_curve([0, 0, 1, 1], [1, 3, 2, 4]).value
     0.75
@@ -74,6 +74,8 @@ def area_under_curve(
     if len(high) < 2 or len(low) < 2:
         return Estimate(area, None, None, n, "Mann-Whitney; one item in a class gives no interval")
     error = np.sqrt(of_high.var(ddof=1) / len(high) + of_low.var(ddof=1) / len(low)) / (area * (1 - area))
+    if error <= SAME:
+        return Estimate(area, None, None, n, "Mann-Whitney; no interval where no score varies within a class")
     half = float(ndtri(1 - (1 - confidence) / 2)) * error
     return Estimate(area, float(expit(logit(area) - half)), float(expit(logit(area) + half)), n, method)
 
@@ -103,6 +105,12 @@ def _split(truth: ArrayLike, score: ArrayLike, positive: float) -> tuple[NDArray
     if labels.shape != scores.shape or labels.ndim != 1:
         raise MedjuryError(
             f"a curve needs one score per label: {labels.shape} labels, {scores.shape} scores."
+        )
+    missing = [place for place, label in enumerate(labels.tolist(), 1) if label is None or label != label]
+    if missing:
+        raise MedjuryError(
+            f"a curve needs a truth for every item, and {len(missing)} have none, first item {missing[0]}; "
+            "leave them out and count them."
         )
     if np.isnan(scores).any():
         raise MedjuryError("a curve needs a number for every item; leave unscored items out and count them.")
