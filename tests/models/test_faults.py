@@ -121,6 +121,37 @@ def test_what_no_further_call_can_mend_ends_the_run(
     assert error.fatal is fatal and advice in error.message
 
 
+@pytest.mark.parametrize(
+    ("status", "words", "retry_after", "reason"),
+    [
+        (429, "Rate limit reached; add a payment method at /account/billing", None, Reason.RATE_LIMIT),
+        (429, "RESOURCE_EXHAUSTED check your plan and billing details", 20.0, Reason.RATE_LIMIT),
+        (429, "insufficient_quota for this minute", 20.0, Reason.RATE_LIMIT),
+        (500, "billing-gateway is not reachable", None, Reason.PROVIDER),
+    ],
+)
+def test_a_word_about_billing_does_not_end_a_run_that_may_go_on(
+    status: int, words: str, retry_after: float | None, reason: Reason
+) -> None:
+    error = fault(Place("h", "m", "KEY"), status, words, [], retry_after)
+    assert (error.reason, error.retry, error.fatal) == (reason, True, False)
+    assert error.retry_after == retry_after
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "Your credit balance is too low"),
+        (402, ""),
+        (403, "billing is not active"),
+        (429, "Your credit balance is too low"),
+    ],
+)
+def test_an_empty_account_ends_the_run(status: int, words: str) -> None:
+    error = fault(Place("h", "m", "KEY"), status, words, [])
+    assert error.fatal and "no quota left" in error.message
+
+
 def test_a_prompt_that_a_filter_refused_is_a_refusal() -> None:
     error = fault(Place("h", "m"), 400, "content_filter The response was filtered", [])
     assert error.reason is Reason.REFUSAL and not error.retry

@@ -18,7 +18,8 @@ _CONTEXT_WORDS = (
 )  # fmt: skip
 _FILTER_WORDS = ("content_filter", "content management policy", "responsibleaipolicy", "content policy")
 _KEY_WORDS = ("api key", "api_key", "permission", "unauthenticated", "unsupported_country")
-_QUOTA_WORDS = ("insufficient_quota", "billing", "credit balance", "payment")
+_EMPTY_WORDS = ("insufficient_quota", "credit balance")
+_QUOTA_WORDS = (*_EMPTY_WORDS, "billing", "payment")
 _LONGEST_QUOTE = 200
 _ECHO = 16  # this many signs in common with the prompt count as an echo of it
 
@@ -46,7 +47,7 @@ def fault(
     said = f"{place.host} answered {status}" + (f": {words}" if words else "")
     if status == 401 or (status in (400, 402, 403) and any(each in lowered for each in _KEY_WORDS)):
         return ModelError(Reason.PROVIDER, f"{said}. {_key_advice(place)}", fatal=True)
-    if status == 402 or any(each in lowered for each in _QUOTA_WORDS):
+    if _no_quota(status, lowered, retry_after):
         advice = "The account has no quota left; mend that, then run again: nothing answered is lost"
         return ModelError(Reason.PROVIDER, f"{said}. {advice}", fatal=True)
     if status == 404:
@@ -65,6 +66,14 @@ def fault(
     if any(each in lowered for each in _FILTER_WORDS):
         return ModelError(Reason.REFUSAL, f"the endpoint's filter refused the prompt: {said}")
     return ModelError(Reason.PROVIDER, said)
+
+
+def _no_quota(status: int, lowered: str, retry_after: float | None) -> bool:
+    """Whether the account is empty. A 429 often names billing while it only asks for patience, and one that
+    says how long to wait always does."""
+    if status == 429:
+        return retry_after is None and any(each in lowered for each in _EMPTY_WORDS)
+    return status == 402 or (status in (400, 403) and any(each in lowered for each in _QUOTA_WORDS))
 
 
 def wrong_content(place: Place, content_type: str) -> ModelError:
