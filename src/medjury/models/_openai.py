@@ -37,13 +37,18 @@ if TYPE_CHECKING:
 _LARGEST_BODY = 8 * 1024 * 1024
 _MOST_ADAPTATIONS = 6
 _MOST_REDIRECTS = 3
+_OURS = (
+    "model", "messages", "stream", "n", "max_tokens", "max_completion_tokens", "response_format",
+    "temperature", "seed",
+)  # fmt: skip
 
 
 class OpenAIModel:
     """A model behind `url` + /chat/completions; with `azure_api_version`, behind Azure's address and header.
 
     The key comes from the environment variable `api_key_env`. `timeout` bounds the whole call in seconds,
-    `largest_body` the answer in bytes. `extra` is added to every request body as it stands.
+    `largest_body` the answer in bytes. `extra` is added to every request body as it stands,
+    and cannot hold what the adapter sets itself.
     """
 
     concurrency = None
@@ -218,9 +223,11 @@ class OpenAIModel:
 
 
 def _own_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
-    for field in ("model", "messages", "stream", "n"):
+    for field in _OURS:
         if field in extra:
-            raise MedjuryError(f"extra: {field!r} is not yours to set; it would change what an answer means")
+            raise MedjuryError(
+                f"extra: {field!r} is not yours to set; it would change what an answer means or may cost"
+            )
     return dict(extra)
 
 
