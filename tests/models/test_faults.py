@@ -11,7 +11,8 @@ from tests.models.samples import KEY, KINDS, VARIABLE, ask_once, request
 
 from medjury.instruments import Reason
 from medjury.models import ModelError, Reply
-from medjury.models._faults import Place, fault, retry_after_seconds, without_echo
+from medjury.models._faults import Place, error_words, fault, retry_after_seconds, without_echo
+from medjury.models._sdk_call import bounded
 
 ELSEWHERE = "redirect:http://elsewhere.example/v1"
 
@@ -150,6 +151,15 @@ def test_a_word_about_billing_does_not_end_a_run_that_may_go_on(
 def test_an_empty_account_ends_the_run(status: int, words: str) -> None:
     error = fault(Place("h", "m", "KEY"), status, words, [])
     assert error.fatal and "no quota left" in error.message
+
+
+async def test_a_body_nested_too_deeply_says_nothing() -> None:
+    deep = b"[" * 200_000
+    assert error_words(deep) == ""
+    with pytest.raises(ModelError, match="cut off") as caught:
+        async with bounded(Place("h", "m"), 60):
+            json.loads(deep)
+    assert caught.value.reason is Reason.PROVIDER and caught.value.retry
 
 
 def test_a_prompt_that_a_filter_refused_is_a_refusal() -> None:

@@ -91,7 +91,7 @@ def error_words(body: bytes) -> str:
     """What the endpoint says went wrong. It may repeat the prompt: not for logs."""
     try:
         loaded: Any = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     error = loaded.get("error", loaded) if isinstance(loaded, dict) else loaded
     if isinstance(error, dict):

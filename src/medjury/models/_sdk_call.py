@@ -85,5 +85,5 @@ async def bounded(place: Place, seconds: float) -> AsyncIterator[None]:
         ) from None
     except OSError as error:
         raise connection_fault(place, error) from None
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         raise unreadable(place) from None
