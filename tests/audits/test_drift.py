@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -82,10 +84,47 @@ def test_two_anchors_that_moved_alike_show_nothing() -> None:
 def test_few_anchors_seldom_show_a_shift_where_there_is_none() -> None:
     generator = np.random.default_rng(0)
     shown = 0
-    for _ in range(120):
+    for _ in range(60):
         later = 3 + generator.choice([-1.0, 0.0, 0.5, 1.0], size=3)
         shown += drift(few([3, 3, 3]), few(later.tolist()), resamples=300).find("shift").stands_out
-    assert shown <= 12
+    assert shown <= 6
+
+
+def repeated(scores: np.ndarray[Any, Any]) -> pl.DataFrame:
+    """Answers by repeats; NaN where an answer has no such repeat."""
+    rows = [
+        (f"c{case}", "judge", "risk", repeat, float(score))
+        for case, line in enumerate(scores)
+        for repeat, score in enumerate(line)
+        if np.isfinite(score)
+    ]
+    return pl.DataFrame(rows, schema=["item", "rater", "dimension", "repeat", "score"], orient="row")
+
+
+def test_noise_known_from_few_repeats_judges_no_single_answer() -> None:
+    draws = np.random.default_rng(0).normal(3, 1, (2, 20, 2))
+    draws[:, 1:, 1] = np.nan
+    found = drift(repeated(draws[0]), repeated(draws[1]), resamples=50).find("answers_beyond_noise")
+    assert found.estimate.value is None and "2 further repeats only" in found.estimate.reason
+
+
+def test_single_answers_are_called_moved_as_seldom_as_promised() -> None:
+    """Ten further repeats tell of the noise: a normal limit would be crossed in two audits of five."""
+    generator, false = np.random.default_rng(5), 0
+    for _ in range(40):
+        draws = generator.normal(3, 1, (2, 100, 2))
+        draws[:, 5:, 1] = np.nan
+        found = drift(repeated(draws[0]), repeated(draws[1]), resamples=2).find("answers_beyond_noise")
+        false += found.stands_out
+    assert false <= 6
+
+
+def test_repeats_that_never_differ_are_no_measure_of_noise() -> None:
+    earlier, later = np.full((20, 3), 3.0), np.full((20, 3), 3.0)
+    later[4] = 4.0
+    found = drift(repeated(earlier), repeated(later), resamples=50)
+    assert found.find("answers_beyond_noise").estimate.value is None
+    assert found.find("changed_share").estimate.value == pytest.approx(1 / 20)
 
 
 def test_without_repeats_noise_is_unknown_and_says_so() -> None:
