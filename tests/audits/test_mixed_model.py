@@ -156,6 +156,11 @@ def test_a_response_belongs_to_one_case() -> None:
     data = simulate(0, between_cases=0.5, between_responses=0.5)
     with pytest.raises(MedjuryError, match="two cases"):
         fit(data, response=data["response"] % 7)
+    scores = np.random.default_rng(0).normal(size=12)
+    with pytest.raises(MedjuryError, match="two cases"):
+        fit_mixed_model(
+            scores, np.ones((12, 1)), ["intercept"], case=list("aaaaaabbbbbb"), response=["r"] * 12
+        )
 
 
 def test_too_few_scores_are_refused() -> None:

@@ -222,7 +222,7 @@ def _sums(table: Floats, case: NDArray[np.int64], response: NDArray[np.int64] | 
     # Without a response intercept every case is its own "response": the same sums serve.
     inner = case if response is None else response
     order = np.lexsort((inner, case))
-    starts = np.flatnonzero(np.diff(inner[order], prepend=-1))
+    starts = np.flatnonzero(np.diff(inner[order], prepend=-1) | np.diff(case[order], prepend=-1))
     cases = case[order][starts]
     if len(starts) != int(inner.max()) + 1:
         raise MedjuryError("A response belongs to two cases. Name responses by case and answering system.")
