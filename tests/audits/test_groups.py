@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -83,6 +85,21 @@ def test_where_there_is_nothing_nothing_is_found_as_often_as_promised() -> None:
         assert len(found.findings) == 7
         false += any(each.verdict != "not shown" for each in found.findings)
     assert false <= 11
+
+
+def test_groups_without_any_spread_are_told_apart_by_permutation() -> None:
+    """Twenty men all have 5 and twenty women all have 1: no t exists, and nothing could be clearer."""
+    rows = [(f"c{k}", "judge", "quality", 5.0 if k < 20 else 1.0, "m" if k < 20 else "w") for k in range(40)]
+    table = pl.DataFrame(rows, schema=["item", "rater", "dimension", "score", "sex"], orient="row")
+    found = group_differences(table, ["sex"]).findings[0]
+    assert found.p_value == pytest.approx(2 / math.comb(40, 20)) and found.verdict == "scored higher"
+    exact = stats.permutation_test(
+        ([5.0] * 4, [1.0] * 3), lambda x, y: np.mean(x) - np.mean(y), n_resamples=np.inf
+    )
+    p = welch(np.full(4, 5.0), range(4), np.full(3, 1.0), range(4, 7))[1]
+    assert p == pytest.approx(exact.pvalue) == pytest.approx(2 / 35)
+    assert welch(np.full(4, 5.0), range(4), np.full(4, 5.0), range(4, 8))[1] == 1.0
+    assert welch(np.full(4, 5.0), range(4), np.full(4, 1.0), range(4))[1] is None
 
 
 def test_two_levels_are_one_comparison() -> None:

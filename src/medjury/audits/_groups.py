@@ -12,7 +12,7 @@ import numpy as np
 from medjury.agreement import Estimate, undefined
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._resampled import Floats, check_confidence, sums_by_cluster
+from medjury.audits._resampled import SMALLEST, Floats, check_confidence, sums_by_cluster
 from medjury.audits._table import (
     attribute,
     count_unscored,
@@ -189,7 +189,7 @@ def welch(
 
     The variance of a mean over clusters c is G/(G − 1) · Σ(Σ_{i∈c}(x_i − x̄))²/n², with G clusters; degrees of
     freedom by Welch (1947) Biometrika 34:28-35 from the numbers of clusters. With one row per cluster it is
-    Welch's t-test.
+    Welch's t-test. Without spread on either side there is no t; p is then that of the permutation test.
 
     >>> found, p = welch(np.array([1., 2, 3]), "abc", np.array([2., 4, 6]), "def")
     >>> found.value, round(p, 3)
@@ -210,9 +210,22 @@ def welch(
         variances.append(size / (size - 1) * float(sums @ sums) / len(values) ** 2)
     value, variance = means[0] - means[1], variances[0] + variances[1]
     if variance <= 1e-24:
-        return Estimate(value, None, None, n, "no interval: no spread on either side"), None
+        estimate = Estimate(value, None, None, n, "no interval: no spread on either side")
+        return estimate, _exact(value, first_clusters, second_clusters)
     freedom = variance**2 / sum(each**2 / (size - 1) for each, size in zip(variances, sizes, strict=True))
     half = -float(stdtrit(freedom, (1.0 - confidence) / 2.0)) * math.sqrt(variance)
     p_value = 2.0 * float(stdtr(freedom, -abs(value) / math.sqrt(variance)))
     method = f"{100 * confidence:g} % Welch t, {sizes[0]} against {sizes[1]} cases"
     return Estimate(value, value - half, value + half, n, method), p_value
+
+
+def _exact(value: float, first: Sequence[object], second: Sequence[object]) -> float | None:
+    """P-value of the permutation test where each side holds one score only: of all ways to share the clusters
+    out, only this one differs as much in its direction, and the tail is doubled. None where a cluster is on both
+    sides, which no permutation of clusters leaves so."""
+    sides = set(first), set(second)
+    if sides[0] & sides[1]:
+        return None
+    if abs(value) <= 1e-12:
+        return 1.0
+    return max(2 / math.comb(len(sides[0]) + len(sides[1]), len(sides[0])), SMALLEST)
