@@ -148,7 +148,8 @@ def _measure(means: Floats, by: Measure, ties: Ties) -> Floats:
     """From `(resamples, systems, benchmarks)` to what ranks the systems, `(resamples, systems)`; NaN where a
     resample lacks a system, which is no last place."""
     values = np.asarray(means.mean(axis=2) if by == MACRO else win_shares(means, ties).mean(axis=2))
-    return np.asarray(np.where(np.isfinite(means).all(axis=(1, 2))[:, np.newaxis], values, np.nan))
+    known = np.isfinite(means.sum(axis=(1, 2)))[:, np.newaxis]
+    return np.asarray(np.where(known, values, np.nan))
 
 
 def _signs(values: Floats) -> Floats:
