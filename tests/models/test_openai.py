@@ -146,6 +146,18 @@ def test_tokens_that_an_endpoint_does_not_report_are_estimated_not_zero() -> Non
     assert reply.tokens_in > 5 and reply.tokens_out > 0
 
 
+def test_tokens_that_cannot_be_count_as_not_reported() -> None:
+    most = {"prompt_tokens": 2**53, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 3}}
+    reply = read(body(usage=most))
+    assert (reply.tokens_in, reply.tokens_out, reply.tokens_cached) == (2**53, 7, 3)
+    more = {
+        "prompt_tokens": 10**30,
+        "completion_tokens": 2**53 + 1,
+        "prompt_tokens_details": {"cached_tokens": 10**30},
+    }
+    assert read(body(usage=more)) == read(body(usage=None))
+
+
 def test_content_in_parts_is_joined() -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     assert read(body(choice={"message": {"content": parts}})).text == "ab"

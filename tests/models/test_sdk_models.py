@@ -53,6 +53,15 @@ async def test_google_is_asked_in_its_own_form() -> None:
 
 
 @pytest.mark.parametrize("kind", ["anthropic", "google"])
+async def test_tokens_that_cannot_be_count_as_not_reported(kind: str) -> None:
+    with LoopbackServer(tokens_cached=10**30) as server:
+        model = model_at(kind, server.url)
+        reply = await model.ask(TALK)
+        await model.close()
+    assert reply.tokens_cached == 0 and 0 < reply.tokens_in < 2**53 and 0 < reply.tokens_out < 2**53
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "google"])
 async def test_a_model_without_structured_output_is_asked_in_words(kind: str) -> None:
     refusal = "400:output_config.format: json_schema is not supported by this model (response schema)"
     with LoopbackServer([refusal]) as server:

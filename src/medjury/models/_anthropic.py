@@ -21,6 +21,7 @@ from medjury.models._sdk_call import (
     status_fault,
     unreadable,
 )
+from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
 
 _FINISHES: dict[str, Finish] = {
@@ -91,7 +92,7 @@ class AnthropicModel:
             try:
                 async with bounded(self._place, self._timeout):
                     message = await client.messages.create(**self._arguments(request))
-                return self._read(message, time.perf_counter() - started)
+                return self._read(message, request, time.perf_counter() - started)
             except anthropic.APIStatusError as error:
                 if not (error.status_code == 400 and self._adapt(request, str(error.message).lower())):
                     raise self._status_fault(error, request) from None
@@ -142,23 +143,25 @@ class AnthropicModel:
             return True
         return False
 
-    def _read(self, message: Any, seconds: float) -> Reply:
+    def _read(self, message: Any, request: Request, seconds: float) -> Reply:
         try:
-            return self._reply(message, seconds)
+            return self._reply(message, request, seconds)
         except (AttributeError, TypeError):
             raise unreadable(self._place) from None
 
-    def _reply(self, message: Any, seconds: float) -> Reply:
+    def _reply(self, message: Any, request: Request, seconds: float) -> Reply:
         if message.type != "message" or message.stop_reason is None:
             raise unreadable(self._place)
         text = "".join(block.text for block in message.content if block.type == "text")
         usage = message.usage
-        cached = usage.cache_read_input_tokens or 0
+        cached = told_tokens(usage.cache_read_input_tokens) or 0
+        written = told_tokens(usage.cache_creation_input_tokens) or 0
+        tokens_in, tokens_out = told_tokens(usage.input_tokens), told_tokens(usage.output_tokens)
         return Reply(
             text=text,
             finish=_FINISHES.get(message.stop_reason, "length"),
-            tokens_in=usage.input_tokens + cached + (usage.cache_creation_input_tokens or 0),
-            tokens_out=usage.output_tokens,
+            tokens_in=request_tokens(request) if tokens_in is None else tokens_in + cached + written,
+            tokens_out=estimate_tokens(text) if tokens_out is None else tokens_out,
             tokens_cached=cached,
             seconds=seconds,
             model=str(message.model or ""),

@@ -20,7 +20,7 @@ from medjury.models._sdk_call import (
     status_fault,
     unreadable,
 )
-from medjury.models._tokens import estimate_tokens, request_tokens
+from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
 
 _FINISHES: dict[str, Finish] = {"STOP": "stop", "MAX_TOKENS": "length", "CONTINUATION": "length"}
@@ -127,8 +127,9 @@ class GoogleModel:
 
     def _reply(self, answer: Any, request: Request, seconds: float) -> Reply:
         usage = answer.usage_metadata
-        tokens_in = (usage.prompt_token_count if usage else None) or request_tokens(request)
-        thought = (usage.thoughts_token_count or 0) if usage else 0
+        tokens_in = (told_tokens(usage.prompt_token_count) if usage else None) or request_tokens(request)
+        tokens_out = told_tokens(usage.candidates_token_count) if usage else None
+        thought = (told_tokens(usage.thoughts_token_count) or 0) if usage else 0
         text, finish = "", "refusal"
         if answer.candidates:
             first = answer.candidates[0]
@@ -142,8 +143,8 @@ class GoogleModel:
             text=text,
             finish=finish,  # type: ignore[arg-type]
             tokens_in=tokens_in,
-            tokens_out=((usage.candidates_token_count if usage else None) or estimate_tokens(text)) + thought,
-            tokens_cached=(usage.cached_content_token_count or 0) if usage else 0,
+            tokens_out=(tokens_out or estimate_tokens(text)) + thought,
+            tokens_cached=(told_tokens(usage.cached_content_token_count) or 0) if usage else 0,
             seconds=seconds,
             model=str(answer.model_version or ""),
         )

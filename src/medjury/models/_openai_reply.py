@@ -8,7 +8,7 @@ from typing import Any
 from medjury.instruments import Reason
 from medjury.models._chat import Finish, Reply, Request
 from medjury.models._faults import LostReplyError, Place
-from medjury.models._tokens import estimate_tokens, request_tokens
+from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
 
 _FINISHES: dict[str, Finish] = {
     "stop": "stop", "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop",
@@ -33,18 +33,18 @@ def read_reply(payload: bytes, request: Request, place: Place, seconds: float) -
         text = _text(message.get("content"))
         refusal = message.get("refusal")
         usage = body.get("usage") or {}
-        tokens_out = _count(usage.get("completion_tokens"))
+        tokens_out = told_tokens(usage.get("completion_tokens"))
         finish: Finish = _finish(choice.get("finish_reason"), tokens_out, request.max_tokens)
         if refusal:
             text, finish = str(refusal), "refusal"
         details = usage.get("prompt_tokens_details") or {}
-        tokens_in = _count(usage.get("prompt_tokens"))
+        tokens_in = told_tokens(usage.get("prompt_tokens"))
         return Reply(
             text=text,
             finish=finish,
             tokens_in=request_tokens(request) if tokens_in is None else tokens_in,
             tokens_out=estimate_tokens(text) if tokens_out is None else tokens_out,
-            tokens_cached=_count(details.get("cached_tokens")) or 0,
+            tokens_cached=told_tokens(details.get("cached_tokens")) or 0,
             seconds=seconds,
             model=str(body.get("model") or ""),
         )
@@ -61,10 +61,6 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "".join(part["text"] for part in content if part.get("type") in (None, "text", "output_text"))
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _finish(said: Any, tokens_out: int | None, most: int) -> Finish:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from medjury.models._chat import Request
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # have fewer. Letters outside ASCII take about one token each.
 SIGNS_PER_TOKEN = 3.6
 TOKENS_PER_MESSAGE = 6
+MOST_COUNTED = 2**53  # no call has more; no database and no float holds them exactly
 
 
 def estimate_tokens(text: str) -> int:
@@ -27,6 +28,12 @@ def estimate_tokens(text: str) -> int:
         return math.ceil(len(text) / SIGNS_PER_TOKEN)
     plain = sum(sign < "\x80" for sign in text)
     return math.ceil(plain / SIGNS_PER_TOKEN + (len(text) - plain))
+
+
+def told_tokens(value: Any) -> int | None:
+    """The count an endpoint reports; None where it reports none, or one that cannot be."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value <= MOST_COUNTED else None
 
 
 def request_tokens(request: Request) -> int:
