@@ -13,7 +13,8 @@ from tests.models.samples import KEY, SCHEMA, VARIABLE, model_at, request
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import Message, ModelError, Request, make_model
-from medjury.models._faults import Place
+from medjury.models._faults import Place, error_parameter
+from medjury.models._openai_dialect import Dialect, adapt
 from medjury.models._openai_reply import read_reply
 
 
@@ -70,6 +71,57 @@ async def test_parameters_an_endpoint_does_not_know_are_dropped_and_remembered()
         last = server.calls[-1].json
     assert last["max_completion_tokens"] == 1024
     assert not {"max_tokens", "temperature", "seed"} & last.keys()
+    assert model.dropped == ("temperature", "seed")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+async def test_an_error_that_echoes_the_note_drops_no_parameter(kind: str) -> None:
+    echo = "400:cannot parse 'Temperature 38.2 C, seed metastases, diagnosis unsupported'"
+    with LoopbackServer([echo]) as server:
+        model = model_at(kind, server.url if kind == "anthropic" else server.base_url)
+        with pytest.raises(ModelError):
+            await model.ask(request("one"))
+        await model.ask(request("two", temperature=0.0))
+        await model.close()
+        assert [call.json["temperature"] for call in server.calls] == [0.0, 0.0]
+    assert model.dropped == ()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default is supported",
+        "Unsupported parameter: temperature",
+        "this provider does not support parameters: ['temperature'], for this model",
+        "the model doesn't support temperature=0.0",
+        "temperature is not supported by the model",
+        "`temperature` is deprecated for this model",
+        "body.temperature: Extra inputs are not permitted",
+    ],
+)
+def test_a_refusal_of_a_parameter_is_known_in_every_wording(words: str) -> None:
+    assert adapt(Dialect(), words) == Dialect(temperature=False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "invalid note: temperature 38.2 C",
+        "unsupported text: temperature 38.2 C",
+        "unsupported signs in: the body temperature was high",
+        "cannot read: pain from seed metastases",
+    ],
+)
+def test_a_parameters_name_alone_is_no_refusal_of_it(words: str) -> None:
+    assert adapt(Dialect(), words) is None
+    assert adapt(Dialect(), words, "temperature") == Dialect(temperature=False), "the endpoint names it"
+    assert adapt(Dialect(), words, "seed") == Dialect(seed=False)
+
+
+def test_the_parameter_an_error_names_is_read() -> None:
+    assert error_parameter(b'{"error": {"message": "no", "param": "seed"}}') == "seed"
+    for nothing in (b"{}", b'{"error": {"param": 3}}', b"[1]", b"<html>", b"[" * 200_000):
+        assert error_parameter(nothing) == ""
 
 
 async def test_many_calls_that_learn_at_the_same_time_all_succeed() -> None:

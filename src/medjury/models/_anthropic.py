@@ -13,6 +13,7 @@ from medjury.models._chat import Finish, ModelError, Reply, Request
 from medjury.models._faults import LostReplyError, Place, retry_after_seconds
 from medjury.models._guarded_httpx import guarded_client
 from medjury.models._hosts import host_of, require_allowed
+from medjury.models._openai_dialect import refuses
 from medjury.models._sdk_call import (
     bounded,
     connection_fault,
@@ -74,6 +75,11 @@ class AnthropicModel:
     def identity(self) -> Mapping[str, str]:
         return {"kind": "anthropic", "model": self.model}
 
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Settings of requests that are no longer sent: the model said that it does not take them."""
+        return () if self._takes_temperature else ("temperature",)
+
     def check(self) -> None:
         """The package and the key are there."""
         try:
@@ -132,7 +138,7 @@ class AnthropicModel:
 
     def _adapt(self, request: Request, said: str) -> bool:
         """Drop what this model does not know, as its refusal says; remembered for all later calls."""
-        if "temperature" in said and self._takes_temperature:
+        if self._takes_temperature and refuses(said, "temperature"):
             self._takes_temperature = False
             return True
         about_schema = any(

@@ -103,6 +103,17 @@ def error_words(body: bytes) -> str:
     return error if isinstance(error, str) else ""
 
 
+def error_parameter(body: bytes) -> str:
+    """The parameter that the endpoint says the error is about, where it names one."""
+    try:
+        loaded: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    error = loaded.get("error", loaded) if isinstance(loaded, dict) else None
+    named = error.get("param") if isinstance(error, dict) else None
+    return named if isinstance(named, str) else ""
+
+
 def without_echo(words: str, prompt: Iterable[str]) -> str:
     """The words on one line; nothing of them where they repeat the prompt, which may be clinical text."""
     words = " ".join(words.split())[:_LONGEST_QUOTE]

@@ -21,6 +21,7 @@ from medjury.models._connection import ForbiddenHostError, open_session
 from medjury.models._faults import (
     LostReplyError,
     Place,
+    error_parameter,
     error_words,
     fault,
     retry_after_seconds,
@@ -97,6 +98,11 @@ class OpenAIModel:
         """How the endpoint is asked for JSON: json_schema, json_object or text, as far as is known."""
         return self._dialect.form
 
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Settings of requests that are no longer sent: the endpoint said that it does not take them."""
+        return self._dialect.dropped
+
     def check(self) -> None:
         """Everything that can be known before the first call: keys are there."""
         _from_environment(self._own_headers)
@@ -118,7 +124,10 @@ class OpenAIModel:
             if status == 200:
                 return read_reply(payload, request, self._place, time.perf_counter() - started)
             words = error_words(payload)
-            if status in (400, 422) and (better := adapt(dialect, words)) is not None:
+            if (
+                status in (400, 422)
+                and (better := adapt(dialect, words, error_parameter(payload))) is not None
+            ):
                 self._dialect = better if dialect is self._dialect else self._dialect
                 continue
             prompt = [message.content for message in request.messages]

@@ -6,6 +6,7 @@ A model starts with everything modern; whatever its endpoint answers with 400 is
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -13,6 +14,10 @@ from typing import Any, Literal
 from medjury.models._chat import Request
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
 
+_REFUSED = (
+    "(?:unsupported|not support|n't support|only the default|not permitted|not allowed|unrecogni[sz]ed|unknown"
+    "|unexpected|deprecated)(?:ed)?"
+)
 Form = Literal["json_schema", "json_object", "text"]
 
 
@@ -25,6 +30,11 @@ class Dialect:
     limit_was_switched: bool = False
     temperature: bool = True
     seed: bool = True
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """What is no longer sent, because the endpoint does not take it."""
+        return tuple(name for name in ("temperature", "seed") if not getattr(self, name))
 
 
 def build_body(model: str, request: Request, dialect: Dialect, extra: Mapping[str, Any]) -> bytes:
@@ -58,8 +68,31 @@ def encode(body: Mapping[str, Any]) -> bytes:
         return without_surrogates(text).encode()
 
 
-def adapt(dialect: Dialect, words: str) -> Dialect | None:
-    """The next dialect to try after a 400 that said `words`; None where no dialect would help."""
+def refuses(said: str, parameter: str) -> bool:
+    """Whether these words, in lower case, say that the parameter itself is not taken. Words that merely hold
+    its name may be an echo of the prompt: a temperature of 38.2 is no refusal.
+
+    >>> refuses("unsupported value: 'temperature' does not support 0.0", "temperature")
+    True
+    >>> refuses("cannot parse 'temperature 38.2 c, sputum not supported'", "temperature")
+    False
+    """
+    quoted = f"['\"`]{parameter}['\"`]"
+    bare = rf"\b{parameter}\b(?:=\S+)?"
+    return any(
+        re.search(pattern, said) is not None
+        for pattern in (
+            rf"{_REFUSED}.{{0,30}}{quoted}",
+            rf"{quoted}.{{0,30}}{_REFUSED}",
+            rf"{_REFUSED}(?: (?:parameter|value|argument|field)s?)?:? {bare}(?! \d)",
+            rf"{bare}:?(?: is| are| extra inputs are)? {_REFUSED}",
+        )
+    )
+
+
+def adapt(dialect: Dialect, words: str, parameter: str = "") -> Dialect | None:
+    """The next dialect to try after a 400 that said `words`, and perhaps named the `parameter` it is about;
+    None where no dialect would help."""
     said = words.lower()
     about_limit = "max_tokens" in said or "max_completion_tokens" in said
     if about_limit and (
@@ -72,8 +105,8 @@ def adapt(dialect: Dialect, words: str) -> Dialect | None:
     about_form = ("response_format", "json_schema", "json_object", "response format", "guided")
     if dialect.form != "text" and any(each in said for each in about_form):
         return replace(dialect, form="json_object" if dialect.form == "json_schema" else "text")
-    if "temperature" in said and dialect.temperature:
+    if dialect.temperature and (parameter == "temperature" or refuses(said, "temperature")):
         return replace(dialect, temperature=False)
-    if "seed" in said.split() or "'seed'" in said:
-        return replace(dialect, seed=False) if dialect.seed else None
+    if dialect.seed and (parameter == "seed" or refuses(said, "seed")):
+        return replace(dialect, seed=False)
     return None
