@@ -25,7 +25,8 @@ try:
 except ImportError:  # compiling in place needs no hatchling
     BuildHookInterface = object  # type: ignore[assignment,misc,unused-ignore]
 
-SOURCE = Path("src/medjury/metrics/_kernels.c")
+SOURCE = Path("src/medjury/metrics/_detector.c")
+INCLUDED = Path("src/medjury/metrics/_kernels.c")
 # No fused multiply-add: the same sums on every processor, and the same as Python's.
 OPTIONS = ["-O3", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off"]
 
@@ -62,7 +63,7 @@ def compile_kernels(root: Path, folder: Path) -> Path | None:
         return None
     source = root / SOURCE
     name = f"_kernels.{sysconfig.get_platform()}.so"
-    stamp = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    stamp = hashlib.sha256(source.read_bytes() + (root / INCLUDED).read_bytes()).hexdigest()[:16]
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         made = Path(scratch) / name
         command = [*compiler, *OPTIONS, *shlex.split(os.environ.get("CFLAGS", ""))]

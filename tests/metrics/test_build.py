@@ -49,10 +49,11 @@ def test_without_a_compiler_the_wheel_is_plain(
 
 def test_an_editable_install_keeps_the_library_beside_its_source(tmp_path: Path) -> None:
     compiled_library()
-    source = tmp_path / hatch_build.SOURCE
-    source.parent.mkdir(parents=True)
-    source.write_bytes((ROOT / hatch_build.SOURCE).read_bytes())
+    folder = tmp_path / hatch_build.SOURCE.parent
+    folder.mkdir(parents=True)
+    for source in (hatch_build.SOURCE, hatch_build.INCLUDED):
+        (tmp_path / source).write_bytes((ROOT / source).read_bytes())
     data = build_data()
     hook(tmp_path).initialize("editable", data)
-    assert [file.suffix for file in source.parent.iterdir() if file != source] == [".so"]
+    assert sorted(file.suffix for file in folder.iterdir()) == [".c", ".c", ".so"]
     assert data == build_data()

@@ -133,8 +133,8 @@ def test_a_library_from_another_source_is_not_used(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(_compiled, "library_file", lambda: library)
     other = tmp_path / "_kernels.c"
     other.write_text("/* another version */", encoding="utf-8")
-    for source, expected in ((_compiled.SOURCE, ""), (other, "another version of their source")):
-        monkeypatch.setattr(_compiled, "SOURCE", source)
+    for sources, expected in ((_compiled.SOURCES, ""), ((other,), "another version of their source")):
+        monkeypatch.setattr(_compiled, "SOURCES", sources)
         _compiled.why_not.cache_clear()
         assert expected in _compiled.why_not()
         assert bool(_compiled.why_not()) == bool(expected)
@@ -173,4 +173,4 @@ def test_the_kernels_refuse_texts_that_are_not_where_they_should_be() -> None:
     )
     assert status == -2
     with pytest.raises(MedjuryError, match="cannot be counted"):
-        _compiled._check(status)
+        _compiled.check_status(status)

@@ -95,6 +95,14 @@ def test_a_turn_that_is_lost_is_listed_briefly() -> None:
     assert len(reasons) == 7 and reasons[-1].startswith("and ")
 
 
+def test_a_long_stretch_is_quoted_by_its_ends() -> None:
+    heard = "well i went to the shop and then i bought some bread and milk and came back home again"
+    (reason, *_) = one("asthma", heard).reasons
+    assert (
+        reason == "'asthma' became 'well i went to the shop … milk and came back home again': condition lost"
+    )
+
+
 def test_the_numbers_belong_together() -> None:
     for found in impact(["no pain", "left arm"], ["pain", "left arm"], [SYMPTOM_QUESTION] * 2):
         assert found.probabilities is not None and found.score is not None

@@ -62,9 +62,7 @@ def folder(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     torch.manual_seed(0)
     place = tmp_path_factory.mktemp("models")
-    vocabulary = place / "vocab.txt"
-    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]), encoding="utf-8")
-    tokenizer = transformers.BertTokenizerFast(vocab_file=str(vocabulary))
+    tokenizer = _tokenizer()
     small = {"vocab_size": 19, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
              "intermediate_size": 32, "max_position_embeddings": 66}  # fmt: skip
     labels = {0: "contradiction", 1: "entailment", 2: "neutral"}
@@ -87,6 +85,25 @@ def folder(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
         model.save_pretrained(place / name)
         tokenizer.save_pretrained(place / name)
     return place
+
+
+def _tokenizer() -> Any:
+    """One token per word, framed by [CLS] and [SEP]."""
+    import tokenizers
+    import transformers
+
+    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    vocabulary = {word: number for number, word in enumerate([*marks, *WORDS])}
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    words.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
+    )
 
 
 def values(metric: str, model: Path, said: list[str] = SAID, heard: list[str] = HEARD) -> list[float | None]:

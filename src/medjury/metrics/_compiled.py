@@ -1,4 +1,4 @@
-"""The compiled kernels, called through ctypes: `_kernels.c` made into a shared library at installation."""
+"""The compiled kernels, called through ctypes: a shared library made from C at installation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
 
-SOURCE = Path(__file__).with_name("_kernels.c")
+SOURCES = (Path(__file__).with_name("_detector.c"), Path(__file__).with_name("_kernels.c"))
 STATUS = {
     -1: "there is not enough memory for texts of this length",
     -2: "the texts do not lie where their offsets say",
@@ -46,14 +46,14 @@ def why_not() -> str:
         source = (loaded.medjury_source() or b"").decode()
     except (OSError, AttributeError, UnicodeDecodeError) as error:
         return f"{file.name} cannot be loaded: {error}"
-    if source != source_hash(SOURCE):
+    if source != source_hash(SOURCES):
         return "they were compiled from another version of their source; install again"
     return ""
 
 
-def source_hash(source: Path) -> str:
-    """What names a version of the source in the library compiled from it."""
-    return hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+def source_hash(sources: Sequence[Path]) -> str:
+    """What names a version of the sources in the library compiled from them."""
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
 def count(
@@ -69,7 +69,7 @@ def count(
     texts, offsets = _joined(references, hypotheses)
     longest = int(np.diff(offsets).max(initial=0))
     weights = np.arange(min(longest // 2 + 4, 10_004), dtype=np.float64) ** power
-    _check(
+    check_status(
         library.medjury_count(
             _pointer(texts),
             _length(texts),
@@ -89,7 +89,7 @@ def links(library: ctypes.CDLL, references: Sequence[str], hypotheses: Sequence[
     texts, offsets = _joined(references, hypotheses)
     words = np.empty(len(texts) // 2 + 2 * len(references) + 1, dtype=np.int32)
     starts = np.zeros(len(references) + 1, dtype=np.int64)
-    _check(
+    check_status(
         library.medjury_links(
             _pointer(texts),
             _length(texts),
@@ -108,7 +108,11 @@ def links(library: ctypes.CDLL, references: Sequence[str], hypotheses: Sequence[
 def _joined(
     references: Sequence[str], hypotheses: Sequence[str]
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    every = [text for pair in zip(references, hypotheses, strict=True) for text in pair]
+    return joined_texts([text for pair in zip(references, hypotheses, strict=True) for text in pair])
+
+
+def joined_texts(every: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Texts one after another as UTF-32, and where each begins."""
     offsets = np.zeros(len(every) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, every), dtype=np.int64, count=len(every)), out=offsets[1:])
     # An unpaired surrogate is a character like any other here.
@@ -126,6 +130,7 @@ def _length(array: NDArray[np.generic]) -> ctypes.c_int64:
     return ctypes.c_int64(len(array))
 
 
-def _check(status: int) -> None:
+def check_status(status: int) -> None:
+    """Turn a status of the kernels into an error for the reader."""
     if status:
         raise MedjuryError(f"The metrics cannot be counted: {STATUS.get(status, f'status {status}')}.")

@@ -43,6 +43,10 @@ FEATURES = (
 )
 # More of the same does not make it worse.
 CEILING = 3.0
+# In very long turns words are not looked for inside other words, nor for others that are nearly the same.
+LONGEST_JOINED, MOST_NEAR = 2000, 10_000
+
+Span = tuple[int, int]
 
 
 class Difference(NamedTuple):
@@ -55,8 +59,8 @@ class Difference(NamedTuple):
 
     kind: str
     category: str
-    said: tuple[int, int]
-    heard: tuple[int, int]
+    said: Span
+    heard: Span
     denied: bool
     denied_from: int
     loaded: bool
@@ -117,7 +121,7 @@ def compare(said: Reading, heard: Reading, question: Question) -> Comparison:
         qualifier_changed += not loaded
     lost = _unmatched(said.content, heard_set, heard.surface)
     added = _unmatched(heard.content, said_set, said.surface)
-    if lost and added:
+    if lost and added and len(lost) * len(added) <= MOST_NEAR:
         lost = [word for word in lost if not any(_near(word, other) for other in added)]
     lost_weight += len(lost)
     found += [_content("lost", said.content[word]) for word in lost]
@@ -132,7 +136,7 @@ def compare(said: Reading, heard: Reading, question: Question) -> Comparison:
         and not (said.courtesy and heard.courtesy)
     ):
         reversed_polarity += 1
-        found.append(Difference("answer", said.answer, NOWHERE, NOWHERE, False, -1, True))
+        found.append(Difference("answer", "", NOWHERE, NOWHERE, False, -1, True))
     answer_lost = acknowledgement_lost = everything_lost = False
     if not heard.words:
         everything_lost = not said.courtesy
@@ -144,7 +148,7 @@ def compare(said: Reading, heard: Reading, question: Question) -> Comparison:
         answer_lost = True
     if answer_lost or acknowledgement_lost:
         kind = "answer" if answer_lost else "acknowledgement"
-        found.append(Difference(kind, said.answer, NOWHERE, NOWHERE, False, -1, answer_lost))
+        found.append(Difference(kind, "", NOWHERE, NOWHERE, False, -1, answer_lost))
     share = min(1.0, (lost_weight + answer_lost) / whole_weight) if whole_weight else 0.0
     numbers = (
         loaded_lost, loaded_added, echo_lost, qualifier_changed, max(len(lost), len(added)), reversed_polarity,
@@ -192,7 +196,7 @@ def _variant(phrase: tuple[str, ...], words: set[str]) -> bool:
 def _unmatched(content: dict[str, int], words: set[str], surface: list[str]) -> list[str]:
     """Content words that the other side does not have, not even written together or apart."""
     missing = [word for word in content if word not in words]
-    if not missing:
+    if not missing or len(surface) > LONGEST_JOINED:
         return missing
     joined = "".join(surface)
     return [word for word in missing if len(word) < 4 or word not in joined]

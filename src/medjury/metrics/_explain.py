@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from medjury.metrics._differences import DENIABLE, Difference
+from medjury.metrics._differences import DENIABLE, NOWHERE, Difference, Span
 from medjury.metrics._lexicons import Lexicons
 from medjury.metrics._reading import Reading, origins_of
 
@@ -27,80 +28,123 @@ LABELS = {
 }
 # A turn that was lost altogether is not listed word by word.
 MOST_REASONS = 6
+# Of a very long turn only so many differences are worded.
+MOST_WORDED = 200
+# Of a long stretch only the beginning and the end are quoted.
+MOST_QUOTED = 12
 # A negation this near to what it denies is quoted with it.
 QUOTED_WITH = 3
 
 
-def explain(
+class Change(NamedTuple):
+    """A difference by the words as spoken: what stood there (`said`) and what stands in its place (`heard`)."""
+
+    kind: str
+    category: str
+    said: Span
+    heard: Span
+    denied: bool
+    loaded: bool
+
+
+def located(
     said: Reading, heard: Reading, differences: Sequence[Difference], links: Sequence[int], lists: Lexicons
-) -> tuple[str, ...]:
-    """One sentence for each difference, the gravest first. `links` tells which word became which."""
+) -> list[Change]:
+    """The differences by the words as spoken; `links` tells which canonical word became which."""
     if not differences:
-        return ()
+        return []
     said_from, heard_from = origins_of(said, lists), origins_of(heard, lists)
-
-    def quote(reading: Reading, origins: list[int], start: int, stop: int) -> str:
-        return " ".join(reading.surface[origins[start] : origins[stop - 1] + 1]) if stop > start else ""
-
-    reasons: list[str] = []
-    told: set[int] = set()
-    if not heard.words:
-        reasons.append("nothing was recognised")
-    for each in sorted(differences, key=lambda one: (not one.loaded, one.category == "content")):
+    before, after = _neighbours(links, len(heard.words))
+    changes = []
+    for each in differences:
+        (start, stop), place, denied = each.said, each.heard, each.denied
         if each.kind == "lost":
-            start, stop = each.said
-            denied = each.denied and each.category in DENIABLE
+            denied = denied and each.category in DENIABLE
             if denied and start - each.denied_from <= QUOTED_WITH:
                 start = each.denied_from
-            first, last = _place(links, start, stop, len(heard.words))
-            said_words = quote(said, said_from, start, stop)
-            heard_words = quote(heard, heard_from, first, last)
-            what = LABELS[each.category]
-            what = f"denial of a {what}" if denied else what
+            first = links[start] if links[start] >= 0 else before[start]
+            place = first, max(first, after[stop])
+        changes.append(
+            Change(
+                each.kind,
+                each.category,
+                _spoken(said_from, start, stop),
+                _spoken(heard_from, *place),
+                denied,
+                each.loaded,
+            )
+        )
+    return changes
+
+
+def reasons_for(
+    changes: Sequence[Change], said: list[str], heard: list[str], said_answer: str, heard_answer: str
+) -> tuple[str, ...]:
+    """One sentence for each change, the gravest first."""
+    if not changes:
+        return ()
+    if len(changes) > 1:
+        changes = sorted(changes, key=_gravity)
+    reasons: dict[str, None] = {} if heard else {"nothing was recognised": None}
+    told: set[int] = set()
+    for each in changes[:MOST_WORDED]:
+        kind = each.kind
+        if kind == "lost":
+            first, last = each.heard
             changed = any(
                 other.kind == "added" and other.category == each.category and first <= other.heard[0] < last
-                for other in differences
+                for other in changes[:MOST_WORDED]
             )
+            became = f"became '{_quoted(heard, each.heard)}'" if last > first else "was not recognised"
+            what = LABELS[each.category]
+            what = f"denial of a {what}" if each.denied else what
             told.update(range(first, last))
-            became = f"became '{heard_words}'" if heard_words else "was not recognised"
-            reasons.append(f"'{said_words}' {became}: {what} {'changed' if changed else 'lost'}")
-        elif each.kind == "added":
-            if not told.issuperset(range(*each.heard)):
-                what = LABELS[each.category]
-                reasons.append(
-                    f"'{quote(heard, heard_from, *each.heard)}' was added: {what} that was not said"
-                )
-        elif each.kind in ("affirmed", "denied"):
-            what, words = LABELS[each.category], quote(said, said_from, *each.said)
-            if each.kind == "affirmed":
-                reasons.append(f"'{words}' was denied and now reads as affirmed: denial of a {what} lost")
-            else:
-                reasons.append(f"'{words}' was affirmed and now reads as denied: {what} reversed")
-        elif each.kind == "negation":
-            reasons.append("a negation was lost" if each.denied else "a negation was added")
-        elif each.kind == "answer":
-            change = f"became '{heard.answer}'" if heard.answer else "was lost"
-            reasons.append(f"the answer '{said.answer}' {change}")
+            reason = f"'{_quoted(said, each.said)}' {became}: {what} {'changed' if changed else 'lost'}"
+        elif kind == "added":
+            if told.issuperset(range(*each.heard)):
+                continue
+            reason = f"'{_quoted(heard, each.heard)}' was added: {LABELS[each.category]} that was not said"
+        elif kind == "affirmed":
+            words, what = _quoted(said, each.said), LABELS[each.category]
+            reason = f"'{words}' was denied and now reads as affirmed: denial of a {what} lost"
+        elif kind == "denied":
+            words, what = _quoted(said, each.said), LABELS[each.category]
+            reason = f"'{words}' was affirmed and now reads as denied: {what} reversed"
+        elif kind == "negation":
+            reason = "a negation was lost" if each.denied else "a negation was added"
+        elif kind == "answer":
+            change = f"became '{heard_answer}'" if heard_answer else "was lost"
+            reason = f"the answer '{said_answer}' {change}"
         else:
-            reasons.append("an acknowledgement was lost")
-    kept = list(dict.fromkeys(reasons))
-    if len(kept) > MOST_REASONS:
-        kept = [*kept[:MOST_REASONS], f"and {len(kept) - MOST_REASONS} more"]
-    return tuple(kept)
+            reason = "an acknowledgement was lost"
+        reasons[reason] = None
+    kept = tuple(reasons)
+    more = len(kept) - MOST_REASONS + max(0, len(changes) - MOST_WORDED)
+    return kept if more <= 0 else (*kept[:MOST_REASONS], f"and {more} more")
 
 
-def _place(links: Sequence[int], start: int, stop: int, length: int) -> tuple[int, int]:
-    """Which words of the hypothesis stand where words `start` to `stop` of the reference were."""
-    first, last = 0, length
-    if start < len(links) and links[start] >= 0:
-        first = links[start]
-    else:
-        for place in range(start - 1, -1, -1):
-            if links[place] >= 0:
-                first = links[place] + 1
-                break
-    for place in range(stop, len(links)):
-        if links[place] >= 0:
-            last = links[place]
-            break
-    return first, max(first, last)
+def _gravity(change: Change) -> tuple[bool, bool]:
+    return not change.loaded, change.category == "content"
+
+
+def _quoted(words: list[str], span: Span) -> str:
+    start, stop = span
+    if stop - start <= MOST_QUOTED:
+        return " ".join(words[start:stop])
+    return " ".join([*words[start : start + MOST_QUOTED // 2], "…", *words[stop - MOST_QUOTED // 2 : stop]])
+
+
+def _spoken(origins: list[int], start: int, stop: int) -> Span:
+    """The span of spoken words behind canonical words `start` to `stop`."""
+    return (origins[start], origins[stop - 1] + 1) if stop > start else NOWHERE
+
+
+def _neighbours(links: Sequence[int], length: int) -> tuple[list[int], list[int]]:
+    """For every place of the reference: the hypothesis word after the nearest match to its left, and the nearest
+    match from it to the right."""
+    before, after = [0], [length]
+    for link in links:
+        before.append(link + 1 if link >= 0 else before[-1])
+    for link in reversed(links):
+        after.append(link if link >= 0 else after[-1])
+    return before, after[::-1]

@@ -13,13 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
-from medjury.metrics._counts import Kernels, count, links
-from medjury.metrics._differences import Comparison, compare
-from medjury.metrics._explain import explain
+from medjury.metrics._compare_pairs import Compared, compare_pairs
+from medjury.metrics._counts import Kernels
 from medjury.metrics._impact_model import MODEL_FEATURES, ImpactModel, shipped_model
-from medjury.metrics._lexical import FORMULAS
-from medjury.metrics._lexicons import Lexicons, lexicons
-from medjury.metrics._reading import UNKNOWN, Reading, read, read_question
 
 NO_REFERENCE = "not estimated: there is no reference to compare with"
 # Pairs are read in slices, so that memory stays flat however many there are.
@@ -43,15 +39,6 @@ class Impact:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Read:
-    said: list[Reading]
-    heard: list[Reading]
-    comparisons: list[Comparison]
-    features: Floats
-    missing: list[bool]
-
-
 def impact(
     references: Texts,
     hypotheses: Texts,
@@ -70,17 +57,17 @@ def impact(
     (2, "'aspirin' was denied and now reads as affirmed: denial of a drug lost")
     """
     chosen = model or shipped_model()
-    lists = lexicons()
     results: list[Impact] = []
-    for part in _slices(references, hypotheses, questions, lists, kernels):
-        probabilities = chosen.probabilities(part.features)
+    for start, stop, compared in _slices(references, hypotheses, questions, kernels):
+        probabilities = chosen.probabilities(compared.features)
         levels = chosen.levels(probabilities).tolist()
-        reasons = _reasons(part, lists, kernels)
-        for index, row in enumerate(probabilities.tolist()):
-            if part.missing[index]:
+        rows = zip(references[start:stop], levels, probabilities.tolist(), compared.reasons(), strict=True)
+        for reference, level, (none, minimal, significant), reasons in rows:
+            if not reference or not reference.strip():
                 results.append(Impact(None, None, None, (NO_REFERENCE,)))
             else:
-                results.append(Impact(levels[index], row[1] + 2.0 * row[2], tuple(row), reasons[index]))
+                score = minimal + 2.0 * significant
+                results.append(Impact(level, score, (none, minimal, significant), reasons))
     return results
 
 
@@ -88,13 +75,13 @@ def impact_features(
     references: Texts, hypotheses: Texts, questions: Texts | None = None, *, kernels: Kernels = "auto"
 ) -> Floats:
     """What the model sees: one row per pair, in the order of MODEL_FEATURES."""
-    parts = [part.features for part in _slices(references, hypotheses, questions, lexicons(), kernels)]
+    parts = [each.features for _, _, each in _slices(references, hypotheses, questions, kernels)]
     return np.concatenate(parts) if parts else np.zeros((0, len(MODEL_FEATURES)))
 
 
 def _slices(
-    references: Texts, hypotheses: Texts, questions: Texts | None, lists: Lexicons, kernels: Kernels
-) -> Iterator[_Read]:
+    references: Texts, hypotheses: Texts, questions: Texts | None, kernels: Kernels
+) -> Iterator[tuple[int, int, Compared]]:
     sizes = {len(references), len(hypotheses), len(references) if questions is None else len(questions)}
     if len(sizes) > 1:
         raise MedjuryError(
@@ -103,43 +90,8 @@ def _slices(
             + " cannot be paired. Give one of each for every pair."
         )
     for start in range(0, len(references), SLICE):
-        stop = start + SLICE
-        asked = [None] * SLICE if questions is None else questions[start:stop]
-        yield _read_slice(references[start:stop], hypotheses[start:stop], asked, lists, kernels)
-
-
-def _read_slice(
-    references: Texts, hypotheses: Texts, questions: Texts, lists: Lexicons, kernels: Kernels
-) -> _Read:
-    said = [read(text or "", lists) for text in references]
-    heard = [read(text or "", lists) for text in hypotheses]
-    comparisons = [
-        compare(one, other, read_question(question, lists) if question else UNKNOWN)
-        for one, other, question in zip(said, heard, questions, strict=False)
-    ]
-    counts = count(
-        [" ".join(one.words) for one in said],
-        [" ".join(one.words) for one in heard],
-        ["chrf"],
-        kernels=kernels,
-    )
-    lost = 1.0 - FORMULAS["chrf"].read(counts)
-    different = np.array([bool(each.differences) for each in comparisons])
-    features = np.empty((len(said), len(MODEL_FEATURES)))
-    features[:, :-1] = [each.features for each in comparisons]
-    features[:, -1] = np.where(different, lost, 0.0)
-    return _Read(said, heard, comparisons, features, [not (text or "").strip() for text in references])
-
-
-def _reasons(part: _Read, lists: Lexicons, kernels: Kernels) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = [()] * len(part.said)
-    chosen = [index for index, each in enumerate(part.comparisons) if each.differences]
-    which = links(
-        [" ".join(part.said[index].words) for index in chosen],
-        [" ".join(part.heard[index].words) for index in chosen],
-        kernels=kernels,
-    )
-    for index, pairs in zip(chosen, which, strict=True):
-        said, heard = part.said[index], part.heard[index]
-        found[index] = explain(said, heard, part.comparisons[index].differences, pairs, lists)
-    return found
+        stop = min(start + SLICE, len(references))
+        said = [text or "" for text in references[start:stop]]
+        heard = [text or "" for text in hypotheses[start:stop]]
+        asked = [None] * len(said) if questions is None else [text or None for text in questions[start:stop]]
+        yield start, stop, compare_pairs(said, heard, asked, kernels=kernels)

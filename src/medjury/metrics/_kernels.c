@@ -1,6 +1,6 @@
 /* The counting behind the text metrics: words, characters and n-grams that two texts share, pair by pair.
 
-   Plain C11 without any Python in it; `_compiled.py` calls the three functions at the end through ctypes, and
+   Plain C11 without any Python in it; `_compiled.py` calls the functions at the end through ctypes, and
    `_uncompiled.py` counts the same in Python. Only whole numbers leave this file (and one sum of given weights,
    added in a fixed order), so that both give identical metrics.
 
@@ -82,18 +82,22 @@ static void release(Space *space) {
 
 typedef struct { Slot *slots; uint64_t mask; uint32_t stamp; } Table;
 
-static int table(Space *space, int64_t entries, Table *out) {
+static int table_in(Space *space, Memory *memory, int64_t entries, Table *out) {
     uint64_t size = 16;
     while (size < (uint64_t)entries * 2) size *= 2;
-    out->slots = room(space, &space->slots, (int64_t)size, sizeof(Slot));
+    out->slots = room(space, memory, (int64_t)size, sizeof(Slot));
     if (!out->slots) return 0;
     if (++space->stamp == 0) {                      /* once in 4 billion tables the stamps start again */
-        memset(space->slots.data, 0, space->slots.size);
+        memset(memory->data, 0, memory->size);
         space->stamp = 1;
     }
     out->mask = size - 1;
     out->stamp = space->stamp;
     return 1;
+}
+
+static int table(Space *space, int64_t entries, Table *out) {
+    return table_in(space, &space->slots, entries, out);
 }
 
 static inline uint64_t mixed(uint64_t key) {

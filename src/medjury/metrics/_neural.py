@@ -55,6 +55,7 @@ def load(name: str | Path, kind: Kind, *, device: str | None = None, allow_downl
         raise MedjuryError(
             "Learned metrics need torch and transformers. Install them: pip install 'medjury[neural]'"
         ) from None
+    transformers.utils.logging.disable_progress_bar()
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     options: dict[str, Any] = {"local_files_only": not allow_download}
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import eq
 from typing import NamedTuple
 
@@ -164,28 +165,26 @@ def words_of(surface: list[str], lists: Lexicons) -> Phrase:
     # A word that follows itself, or comes again after one other, may be a stammer; mostly there is none.
     if not (any(map(eq, words, words[1:])) or any(map(eq, words, words[2:]))):
         return tuple(words)
-    kept: list[str] = []
-    for word in words:
-        if kept and word == kept[-1]:
-            continue
-        if len(kept) > 2 and word == kept[-2] and kept[-1] == kept[-3]:
-            kept.pop()
-            continue
-        kept.append(word)
-    return tuple(kept)
+    return tuple(words[place] for place in _said_once(words))
 
 
 def origins_of(reading: Reading, lists: Lexicons) -> list[int]:
     """From which spoken word each canonical word of a reading comes; worked out only to quote them."""
     words, origins = canonical_words(reading.surface, lists.canon, lists.wordings)
-    places: list[int] = []
-    at = 0
-    for word in reading.words:
-        # The words of a reading are a subsequence: a repeat dropped on the way is passed over.
-        at = words.index(word, at)
-        places.append(origins[at])
-        at += 1
-    return places
+    return [origins[place] for place in _said_once(words)]
+
+
+def _said_once(words: Sequence[str]) -> list[int]:
+    """The places of the words that stay when a repeat of one word or of two words is said once."""
+    kept: list[int] = []
+    for place, word in enumerate(words):
+        if kept and word == words[kept[-1]]:
+            continue
+        if len(kept) > 2 and word == words[kept[-2]] and words[kept[-1]] == words[kept[-3]]:
+            kept.pop()
+            continue
+        kept.append(place)
+    return kept
 
 
 def mentions(words: Phrase, phrases: Phrases) -> bool:

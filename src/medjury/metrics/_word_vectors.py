@@ -19,16 +19,23 @@ Pooling = Literal["mean", "cls", "pooler"]
 def token_vectors(
     loaded: Loaded, texts: Sequence[str], layer: int | None = None
 ) -> list[tuple[Floats, list[bool]]]:
-    """For every text the unit vectors of its tokens, and which of them are special ([CLS], [SEP])."""
+    """For every text the unit vectors of its tokens, and which of them only frame it ([CLS], [SEP])."""
     found: list[Any] = [None] * len(texts)
+    words = loaded.tokenizer
+    frame = {
+        words.cls_token_id,
+        words.sep_token_id,
+        words.bos_token_id,
+        words.eos_token_id,
+        words.pad_token_id,
+    }
     for indices in batches([len(text) for text in texts]):
         chosen = [texts[index] for index in indices]
         hidden, encoded = _hidden(loaded, chosen, layer)
         for row, index in enumerate(indices):
             kept = encoded["attention_mask"][row].bool().cpu().numpy()
             ids = encoded["input_ids"][row].cpu().numpy()[kept].tolist()
-            special = loaded.tokenizer.get_special_tokens_mask(ids, already_has_special_tokens=True)
-            found[index] = (unit(hidden[row][kept]), [bool(flag) for flag in special])
+            found[index] = (unit(hidden[row][kept]), [token in frame for token in ids])
     return found
 
 
