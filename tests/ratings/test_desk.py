@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
 from medjury.models import Reply
-from medjury.ratings import Store, StoreDesk, StoreError, open_store
+from medjury.ratings import Rating, Store, StoreDesk, StoreError, StoreLocked, open_store
 from medjury.ratings._transaction import Transaction
 
 
@@ -230,6 +231,62 @@ async def test_a_failing_store_tells_everyone_who_waits_and_recovers(
     assert await asyncio.wait_for(waiting, 5) is None, "the next who waits may make the call"
     await desk.put("a", Reply("yes"), 1.0)
     assert store.spent("first").calls == 1
+
+
+@pytest.mark.parametrize(
+    "impossible",
+    [{"tokens_in": 10**30}, {"key": "k" * 601}, {"status": "unscored"}],
+    ids=["number", "name", "contradiction"],
+)
+async def test_an_impossible_value_is_the_error_of_the_one_who_gave_it(
+    store: Store, desk: StoreDesk, impossible: dict[str, Any]
+) -> None:
+    bad = rating()
+    for name, value in impossible.items():
+        object.__setattr__(bad, name, value)  # a rating refuses some of these itself
+    for key in ("a", "b"):
+        assert await desk.find_or_claim(key) is None
+    waiting = asyncio.create_task(desk.find_or_claim("a"))
+    await asyncio.sleep(0)
+    results = await asyncio.gather(
+        desk.write_ratings("first", [rating(key="good", item="case-2")]),
+        desk.write_ratings("first", [bad]),
+        desk.write_ratings("second", [rating(key="good too", item="case-3")]),
+        desk.put("a", Reply("yes"), 0.5),
+        desk.put("b", Reply("x", tokens_out=10**30), 0.5),
+        desk.find_or_claim("c"),
+        desk.settled(["good"], run="third"),
+        desk.rated(["good", bad.key]),
+        return_exceptions=True,
+    )
+    assert isinstance(results[1], StoreError | OverflowError)
+    assert isinstance(results[4], StoreError | OverflowError)
+    assert results[:1] + results[2:4] + results[5:] == [None, None, None, None, {"good"}, {"good"}]
+    assert await asyncio.wait_for(waiting, 5) == Reply("yes")
+    assert [row.key for row in store.ratings()] == ["good", "good too"]
+    assert [row.key for row in store.ratings("third")] == ["good"]
+    assert store.spent("first") == (0.5, 1)
+    await desk.release("b")
+    assert await desk.find_or_claim("b") is None, "the call whose reply could not be kept may be made again"
+
+
+async def test_a_store_that_fails_halfway_is_not_asked_once_for_each_who_waits(
+    desk: StoreDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+
+    def fail(_: object, ratings: list[Rating]) -> int:
+        nonlocal asked
+        asked += 1
+        if len(ratings) > 1:
+            raise OverflowError
+        raise StoreLocked("locked")
+
+    monkeypatch.setattr(Transaction, "add_ratings", fail)
+    writes = [desk.write_ratings("first", [rating(key=str(number))]) for number in range(20)]
+    results = await asyncio.gather(*writes, return_exceptions=True)
+    assert all(isinstance(result, StoreLocked) for result in results)
+    assert asked == 2
 
 
 async def test_a_reply_is_kept_though_its_task_is_cancelled_and_releases_the_call(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -37,30 +37,56 @@ class RatedQuestion:
 
 
 @dataclass(slots=True)
+class Write:
+    """What one task wants kept, all of it or nothing; the claims in `releases` end with it."""
+
+    future: asyncio.Future[None]
+    replies: Sequence[StoredReply] = ()
+    ratings: Sequence[Rating] = ()
+    run: str = ""
+    releases: Sequence[str] = ()
+
+
+@dataclass(slots=True)
 class Batch:
     """What one transaction is to do, and who waits for it."""
 
     find: dict[str, asyncio.Future[Answer]] = field(default_factory=dict)
-    replies: list[StoredReply] = field(default_factory=list)
     releases: list[str] = field(default_factory=list)
-    ratings: list[Rating] = field(default_factory=list)
-    members: dict[str, set[str]] = field(default_factory=dict)
+    writes: list[Write] = field(default_factory=list)
     settled: list[SettledQuestion] = field(default_factory=list)
     rated: list[RatedQuestion] = field(default_factory=list)
-    written: list[asyncio.Future[None]] = field(default_factory=list)
     found: dict[str, Answer] = field(default_factory=dict)
     error: Exception | None = None
 
     def only_reads(self) -> bool:
         joins = any(each.run is not None for each in self.settled)
-        return not (self.find or self.replies or self.releases or self.ratings or self.members or joins)
+        keeps = any(each.replies or each.ratings or each.releases for each in self.writes)
+        return not (self.find or self.releases or keeps or joins)
+
+    def parts(self) -> Iterator[Batch]:
+        """The same requests, each in a batch of its own."""
+        yield Batch(releases=self.releases)
+        for write in self.writes:
+            yield Batch(writes=[write])
+        for key, future in self.find.items():
+            yield Batch(find={key: future})
+        for question in self.settled:
+            yield Batch(settled=[question])
+        for asked in self.rated:
+            yield Batch(rated=[asked])
 
     def carry_out(self, transaction: Transaction, owner: Owner) -> None:
-        transaction.add_replies(self.replies)
-        transaction.add_ratings(self.ratings)
-        for run, keys in self.members.items():
+        transaction.add_replies([reply for write in self.writes for reply in write.replies])
+        transaction.add_ratings([rating for write in self.writes for rating in write.ratings])
+        members: dict[str, set[str]] = {}
+        for write in self.writes:
+            if write.ratings:
+                members.setdefault(write.run, set()).update([rating.key for rating in write.ratings])
+        for run, keys in members.items():
             transaction.add_members(run, keys)
-        transaction.drop_claims(self.releases, owner)
+        ended = [key for write in self.writes for key in write.releases]
+        transaction.drop_claims([*self.releases, *ended], owner)
         if self.find:
             self.found = transaction.find_or_claim(self.find, owner)
         for question in self.settled:

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 
 from medjury.instruments import TRANSIENT, Reason
 from medjury.models import Reply
-from medjury.ratings._batch import Answer, Batch, RatedQuestion, SettledQuestion
+from medjury.ratings._batch import Answer, Batch, RatedQuestion, SettledQuestion, Write
 from medjury.ratings._owner import Busy, Claimed, new_owner
 from medjury.ratings._rating import Rating
 from medjury.ratings._store import Store
-from medjury.ratings._store_error import StoreError
+from medjury.ratings._store_error import StoreError, ValueRefused
 from medjury.ratings._transaction import StoredReply, Transaction
 
 _HEARTBEAT_SECONDS = 5.0
@@ -88,11 +88,10 @@ class StoreDesk:
 
     async def put(self, key: str, reply: Reply, cost: float | None) -> None:
         """Keep the reply to a call; returns when it is safely stored, and the claim has ended with it."""
-        batch = self._gather()
-        batch.replies.append(StoredReply(key, reply, cost, self._run))
-        batch.releases.append(key)
+        write = Write(self._future(), replies=[StoredReply(key, reply, cost, self._run)], releases=[key])
+        self._gather().writes.append(write)
         self._storing[key] = False
-        await self._written(batch)
+        await write.future
 
     async def release(self, key: str) -> None:
         """The call gave no reply, or it could not be stored: let others make it."""
@@ -101,7 +100,7 @@ class StoreDesk:
             return
         self._hand_over(key)
         if key not in self._waiting:
-            await self._written(self._gather())
+            await self._all_written()
 
     # Ratings
 
@@ -121,10 +120,9 @@ class StoreDesk:
 
     async def write_ratings(self, run: str, ratings: Sequence[Rating]) -> None:
         """Add ratings as part of a run; returns when they are safely stored."""
-        batch = self._gather()
-        batch.ratings.extend(ratings)
-        batch.members.setdefault(run, set()).update([rating.key for rating in ratings])
-        await self._written(batch)
+        write = Write(self._future(), ratings=ratings, run=run)
+        self._gather().writes.append(write)
+        await write.future
 
     async def close(self) -> None:
         """Finish what was asked, let go of all claims and end the thread."""
@@ -133,7 +131,7 @@ class StoreDesk:
         error: Exception | None = None
         while self._thread is not None:
             try:
-                await self._written(self._gather())
+                await self._all_written()
             except Exception as failure:
                 error = failure
             if not self._gathered:  # else another task asked for something meanwhile
@@ -217,10 +215,11 @@ class StoreDesk:
     def _future(self) -> asyncio.Future[Any]:
         return (self._loop or asyncio.get_running_loop()).create_future()
 
-    async def _written(self, batch: Batch) -> None:
-        future: asyncio.Future[None] = self._future()
-        batch.written.append(future)
-        await future
+    async def _all_written(self) -> None:
+        """Wait for the batch that gathers now."""
+        write = Write(self._future())
+        self._gather().writes.append(write)
+        await write.future
 
     def _gather(self) -> Batch:
         """The batch that gathers now; it leaves with this turn of the loop, or after the one at work."""
@@ -253,10 +252,17 @@ class StoreDesk:
         self._next_batch = self._loop.time() + _BATCH_SECONDS
         self._inbox.put(batch)
 
-    def _finish(self, batch: Batch) -> None:
-        """Tell everyone in the batch; then send what has gathered since."""
+    def _finish(self, batches: Sequence[Batch]) -> None:
+        """Tell everyone in what was carried out; then send what has gathered since."""
+        for batch in batches:
+            self._tell(batch)
+        self._working = self._gathered
+        if self._gathered:
+            self._schedule()
+
+    def _tell(self, batch: Batch) -> None:
         error = batch.error
-        for stored in batch.replies:
+        for stored in (reply for write in batch.writes for reply in write.replies):
             released = self._storing.pop(stored.key, False)
             if error is None:
                 self._tell_all(stored.key, stored.reply)
@@ -268,11 +274,8 @@ class StoreDesk:
             _resolve(question.future, question.answer, error)
         for asked in batch.rated:
             _resolve(asked.future, asked.answer, error)
-        for written in batch.written:
-            _resolve(written, None, error)
-        self._working = self._gathered
-        if self._gathered:
-            self._schedule()
+        for write in batch.writes:
+            _resolve(write.future, None, error)
 
     # Batches, in the thread
 
@@ -294,24 +297,47 @@ class StoreDesk:
                 with suppress(StoreError):  # a beat that fails is followed by another
                     self._store.in_transaction(lambda transaction: transaction.beat(self._owner))
                 continue
+            carried_out = self._carry_out(batch, beat)
             try:
-                self._carry_out(batch, beat)
-            except Exception as error:
-                batch.error = error
-            try:
-                self._loop.call_soon_threadsafe(self._finish, batch)
+                self._loop.call_soon_threadsafe(self._finish, carried_out)
             except RuntimeError:  # the loop was closed without closing the desk
                 break
         with suppress(StoreError):
             self._store.end_owner(self._owner)
 
-    def _carry_out(self, batch: Batch, beat: bool) -> None:
+    def _carry_out(self, batch: Batch, beat: bool) -> list[Batch]:
+        """Do all of it at once; or one by one where a value of one request spoils it for the others."""
+        try:
+            self._attempt(batch, beat)
+        except Exception as error:
+            batch.error = error
+        if not _is_of_one_request(batch.error):
+            return [batch]
+        parts = list(batch.parts())
+        failure: Exception | None = None
+        for part in parts:
+            try:
+                if failure is None:
+                    self._attempt(part, beat)
+            except Exception as error:
+                part.error = error
+                if not _is_of_one_request(error):  # nor will the store take the rest
+                    failure = error
+            part.error = part.error or failure
+        return parts
+
+    def _attempt(self, batch: Batch, beat: bool) -> None:
         def work(transaction: Transaction) -> None:
             if beat:
                 transaction.beat(self._owner)
             batch.carry_out(transaction, self._owner)
 
         self._store.in_transaction(work, write=beat or not batch.only_reads())
+
+
+def _is_of_one_request(error: Exception | None) -> bool:
+    """True where the store is well: something in the request itself cannot be stored."""
+    return error is not None and (isinstance(error, ValueRefused) or not isinstance(error, StoreError))
 
 
 def _resolve(future: asyncio.Future[_Value], value: Any, error: Exception | None) -> None:

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any
 
 from medjury.ratings._database import Database, holders
-from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked
+from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked, ValueRefused
 
 _SQLITE_PRIMARY_CODE = 0xFF
 _WHO_HOLDS_IT = (
@@ -59,6 +59,8 @@ def _explain_sqlite(error: sqlite3.Error, database: Database) -> StoreError:
             f"{place}: the disk failed ({error}). Check its free space, its quota and, on a network drive, "
             "its connection. Nothing was half-written."
         )
+    if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError | sqlite3.ProgrammingError):
+        return ValueRefused(f"{place}: {error}")
     return StoreError(f"{place}: {error}")
 
 
@@ -88,4 +90,6 @@ def _explain_postgres(error: Exception, database: Database) -> StoreError:
             f"{place} cannot be reached: {words}. Check that the server runs and the address is right, then "
             "run again: everything stored so far is kept."
         )
-    return StoreError(f"{place}: {words} ({state or type(error).__name__})")
+    # Data that do not fit, a broken constraint, an index entry that is too long.
+    refused = state.startswith(("22", "23", "54"))
+    return (ValueRefused if refused else StoreError)(f"{place}: {words} ({state or type(error).__name__})")

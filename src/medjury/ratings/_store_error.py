@@ -17,3 +17,7 @@ class StoreLocked(StoreError):  # noqa: N818 - the name says what is wrong
 
 class StoreFull(StoreError):  # noqa: N818
     """There is no room left where the store lies."""
+
+
+class ValueRefused(StoreError):  # noqa: N818
+    """The store is well, but one of the values cannot be kept; what was given beside it can."""

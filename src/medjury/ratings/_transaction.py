@@ -13,7 +13,7 @@ from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._owner import Busy, Claimed, Owner, is_dead
 from medjury.ratings._rating import Rating
 from medjury.ratings._statements import Statements, key_list
-from medjury.ratings._store_error import StoreError
+from medjury.ratings._store_error import ValueRefused
 
 _LONGEST_NAME = 600  # PostgreSQL's indexes refuse entries over 2,700 bytes
 
@@ -127,7 +127,8 @@ class Transaction:
         """Append ratings; how many were new.
 
         The same word again is not a new row. A failure does not replace an answer, nor a passing failure a
-        lasting one: both would lose what was paid for. Anything else that differs from the last row of its key and dimension is a new attempt.
+        lasting one: both would lose what was paid for. Anything else that differs from the last row of its key
+        and dimension is a new attempt.
         """
         if not ratings:
             return 0
@@ -154,7 +155,7 @@ class Transaction:
     def add_members(self, run: str, keys: Iterable[str]) -> None:
         """These keys belong to the run, whichever run paid for them."""
         if len(run) > _LONGEST_NAME - 100:
-            raise StoreError(f"a run's name may have at most {_LONGEST_NAME - 100} characters")
+            raise ValueRefused(f"a run's name may have at most {_LONGEST_NAME - 100} characters")
         name = escape(run)
         rows = [(name, escape(key)) for key in keys]
         if rows:
@@ -175,7 +176,9 @@ def utc_now() -> str:
 
 def _row(rating: Rating) -> tuple[Any, ...]:
     if len(rating.key) + len(rating.dimension) > _LONGEST_NAME:
-        raise StoreError(f"a rating's key and dimension may have at most {_LONGEST_NAME} characters together")
+        raise ValueRefused(
+            f"a rating's key and dimension may have at most {_LONGEST_NAME} characters together"
+        )
     return (
         escape(rating.item), escape(rating.system), escape(rating.rater), rating.rater_kind,
         escape(rating.instrument), escape(rating.dimension), rating.repeat, rating.score, rating.status,
