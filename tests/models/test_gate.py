@@ -309,6 +309,37 @@ async def test_cached_answers_are_free_even_over_budget() -> None:
         await the_gate.ask(model, request("another"))
 
 
+async def test_a_call_the_budget_has_no_room_for_does_not_wait_for_its_turn() -> None:
+    clock = HandClock()
+    limits = Limits(concurrency=4, requests_per_minute=60, tokens_per_minute=6000)
+    the_gate = gate(clock, budget=Budget(calls=1), limits={"scripted": limits})
+    model = Scripted("fine")
+    asked = (the_gate.ask(model, request(f"{n}")) for n in range(20))
+    results = await asyncio.gather(*asked, return_exceptions=True)
+    assert [getattr(each, "reason", None) for each in results] == [None] + [Reason.OVER_BUDGET] * 19
+    assert sum(clock.slept) < 1
+
+
+async def test_a_call_cancelled_before_its_turn_gives_its_room_in_the_budget_back() -> None:
+    asleep = asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        asleep.set()
+        await asyncio.sleep(60)
+
+    budget, model = Budget(calls=2), Scripted("fine")
+    the_gate = Gate(
+        cache=MemoryCache(), budget=budget, sleep=sleep, limits={"scripted": Limits(requests_per_minute=1)}
+    )
+    await the_gate.ask(model, request("one"))
+    waiting = asyncio.create_task(the_gate.ask(model, request("two")))
+    await asleep.wait()
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert budget.spent_calls == 1
+    assert (await gate(budget=budget).ask(model, request("three"))).reply.text == "fine"
+
+
 async def test_a_lost_answer_counts_against_the_cap_but_is_not_reported_as_spent() -> None:
     with LoopbackServer("slow:3") as server:
         model = model_at("openai", server.base_url, timeout=0.1)

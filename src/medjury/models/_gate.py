@@ -1,4 +1,4 @@
-"""The one gate that every call passes: privacy, cache, pace, budget, retry, price, audit."""
+"""The one gate that every call passes: privacy, cache, budget, pace, retry, price, audit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._audit import AuditLog
-from medjury.models._budget import Budget
+from medjury.models._budget import Budget, Reservation
 from medjury.models._cache import ReplyCache, request_key
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._faults import LostReplyError
@@ -154,15 +154,16 @@ class Gate:
         killed run has paid for no more unstored replies than it had places."""
         expected = request_tokens(request) + request.max_tokens if lane.tokens else 0
         started = await lane.places.acquire()
-        good = overloaded = False
+        good = overloaded = paced = False
         try:
-            while (pause := lane.closed_until - self._clock()) > 0:
-                await self._sleep(pause)
-            if lane.requests:
-                await lane.requests.take(1)
-            if lane.tokens:
-                await lane.tokens.take(expected)
-            reply, cost = await self._paid(model, request, key, attempt)
+            reservation = await self._budget.reserve(self._worst(model, request))  # no room, no waiting
+            try:
+                await self._pace(lane, expected)
+            except BaseException:
+                self._budget.settle(reservation, cost=0.0, sent=False)
+                raise
+            paced = True
+            reply, cost = await self._paid(model, request, key, attempt, reservation)
             if lane.tokens:
                 lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
             try:  # the reply is paid for: it is stored even where the log cannot be written
@@ -173,20 +174,31 @@ class Gate:
             return Answer(reply, cost, False, attempt)
         except ModelError as error:
             overloaded = error.reason is Reason.RATE_LIMIT
-            if lane.tokens and not isinstance(error, LostReplyError):
+            if lane.tokens and paced and not isinstance(error, LostReplyError):
                 lane.tokens.give_back(expected)
             raise
         finally:
             lane.places.release(started, good=good, overloaded=overloaded)
 
+    async def _pace(self, lane: _Lane, expected: int) -> None:
+        """Wait for the call's turn: the pause its endpoint asked for, then requests and tokens per minute."""
+        while (pause := lane.closed_until - self._clock()) > 0:
+            await self._sleep(pause)
+        if lane.requests:
+            await lane.requests.take(1)
+        if lane.tokens:
+            await lane.tokens.take(expected)
+
+    def _worst(self, model: ChatModel, request: Request) -> float:
+        """The most a call may cost, where a cap in money needs to know."""
+        if self._budget.money is None or self._prices is None:
+            return 0.0
+        return self._prices.estimate(model, most_tokens(request), request.max_tokens) or 0.0
+
     async def _paid(
-        self, model: ChatModel, request: Request, key: str, attempt: int
+        self, model: ChatModel, request: Request, key: str, attempt: int, reservation: Reservation
     ) -> tuple[Reply, float | None]:
         """The call itself, between setting its worst case aside and counting what it cost."""
-        worst = 0.0
-        if self._budget.money is not None and self._prices is not None:
-            worst = self._prices.estimate(model, most_tokens(request), request.max_tokens) or 0.0
-        reservation = await self._budget.reserve(worst)
         try:
             with hosts_allowed(self._allowed):
                 reply = await model.ask(request)
