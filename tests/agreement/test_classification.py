@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 from tests.agreement.reference_values import reference
@@ -27,6 +27,7 @@ def test_rates_equal_those_of_r() -> None:
     assert area_under_curve(TRUTH, SCORE).value == pytest.approx(R["auc"], abs=1e-12)
 
 
+@settings(deadline=None)
 @given(LABELS)
 def test_rates_equal_those_of_scikit_learn(labels: tuple[list[int], list[int]]) -> None:
     truth, said = labels
@@ -44,6 +45,7 @@ def test_rates_equal_those_of_scikit_learn(labels: tuple[list[int], list[int]]) 
         assert np.isnan(rates["mcc"])
 
 
+@settings(deadline=None)
 @given(LABELS.filter(lambda labels: len({label % 2 for label in labels[0]}) == 2))
 def test_auc_equals_that_of_scikit_learn_with_ties(labels: tuple[list[int], list[int]]) -> None:
     truth, score = [label % 2 for label in labels[0]], labels[1]
