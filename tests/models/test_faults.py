@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -99,6 +100,15 @@ async def test_an_error_that_repeats_the_prompt_is_not_passed_on(kind: str) -> N
     with pytest.raises(ModelError) as caught:
         await ask_once(kind, f"400:cannot parse '{note}'", request(f"The note: {note}."))
     assert "Example" not in caught.value.message and "left out" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [str.upper, str.title, lambda note: note.replace(" ", "_"), lambda note: note.replace(", ", '","')],
+)
+def test_an_echo_in_another_case_or_with_other_signs_is_an_echo(changed: Callable[[str], str]) -> None:
+    note = "Frau Beispiel, Hauptstraße 7, has a mass in the left breast"
+    assert "left out" in without_echo(f"cannot parse {changed(note)}", [f"The note: {note}."])
 
 
 def test_words_shorter_than_an_echo_are_kept() -> None:

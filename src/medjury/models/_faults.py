@@ -21,7 +21,7 @@ _KEY_WORDS = ("api key", "api_key", "permission", "unauthenticated", "unsupporte
 _EMPTY_WORDS = ("insufficient_quota", "credit balance")
 _QUOTA_WORDS = (*_EMPTY_WORDS, "billing", "payment")
 _LONGEST_QUOTE = 200
-_ECHO = 16  # this many signs in common with the prompt count as an echo of it
+_ECHO = 13  # this many letters and digits in a row in common with the prompt count as an echo of it
 
 
 class LostReplyError(ModelError):
@@ -117,11 +117,16 @@ def error_parameter(body: bytes) -> str:
 def without_echo(words: str, prompt: Iterable[str]) -> str:
     """The words on one line; nothing of them where they repeat the prompt, which may be clinical text."""
     words = " ".join(words.split())[:_LONGEST_QUOTE]
-    texts = [" ".join(text.split()) for text in prompt]
-    pieces = {words[start : start + _ECHO] for start in range(max(1, len(words) - _ECHO + 1))}
-    if len(words) >= _ECHO and any(piece in text for piece in pieces for text in texts):
+    said, texts = _letters(words), [_letters(text) for text in prompt]
+    pieces = {said[start : start + _ECHO] for start in range(len(said) - _ECHO + 1)}
+    if any(piece in text for piece in pieces for text in texts):
         return "(its words are left out: they repeat the prompt)"
     return words
+
+
+def _letters(text: str) -> str:
+    """The text's letters and digits alone: an echo may differ in case, spaces, quotes or escapes."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
 def retry_after_seconds(header: str | None, now: datetime | None = None) -> float | None:
