@@ -272,6 +272,37 @@ def test_extra_fields_cannot_replace_what_the_adapter_sets(field: str) -> None:
         model_at("openai", "http://127.0.0.1:1", extra={"top_p": 0.9, field: 100_000})
 
 
+@pytest.mark.parametrize(
+    ("extra", "where"),
+    [
+        ({"api_key": "abc"}, "extra.api_key"),
+        ({"apiKey": "abc"}, "extra.apiKey"),
+        ({"Authorization": "abc"}, "extra.Authorization"),
+        ({"metadata": [{"access_token": "abc"}]}, "extra.metadata.access_token"),
+        ({"keys": {"first": ["abc"]}}, "extra.keys.first"),
+        ({"user": "sk-abc"}, "extra.user"),
+        ({"user": "Bearer abc"}, "extra.user"),
+    ],
+)
+def test_a_secret_among_the_extra_fields_is_refused_and_not_shown(extra: Any, where: str) -> None:
+    with pytest.raises(MedjuryError, match=f"{where} looks like a secret") as caught:
+        model_at("openai", "http://127.0.0.1:1", extra=extra)
+    assert "abc" not in str(caught.value)
+
+
+def test_extra_fields_that_only_sound_like_secrets_are_kept() -> None:
+    extra = {
+        "min_tokens": 5,
+        "stop_tokens": ["</s>"],
+        "prompt_cache_key": "study",
+        "thinking": {"budget_tokens": 9},
+        "tokenizer": "own",
+        "author": "A. Example",
+    }
+    model = model_at("openai", "http://127.0.0.1:1", extra=extra)
+    assert json.loads(model.identity["extra"]) == extra
+
+
 def test_the_identity_holds_no_host_and_no_key() -> None:
     first, second = (model_at("openai", f"https://{host}.example/v1") for host in ("a", "b"))
     assert first.identity == second.identity

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 _LARGEST_BODY = 8 * 1024 * 1024
 _MOST_ADAPTATIONS = 6
 _MOST_REDIRECTS = 3
+_SECRET_NAME = re.compile("auth(?!or(?!i))|key(?!word)|token(?!s|iz)|secret|passw|cookie|credential|bearer")
+_SECRET_TEXT = re.compile(r"\s*(?:sk-|bearer\s)", re.IGNORECASE)
+_NO_SECRETS = ("prompt_cache_key",)
 _OURS = (
     "model", "messages", "stream", "n", "max_tokens", "max_completion_tokens", "response_format",
     "temperature", "seed",
@@ -237,7 +241,24 @@ def _own_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
             raise MedjuryError(
                 f"extra: {field!r} is not yours to set; it would change what an answer means or may cost"
             )
+    _refuse_secrets(extra, "extra")
     return dict(extra)
+
+
+def _refuse_secrets(value: Any, where: str, suspect: bool = False) -> None:
+    """`extra` is written into every manifest as it stands: no text in it may be, or be named, a secret."""
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            named = name not in _NO_SECRETS and _SECRET_NAME.search(str(name).lower()) is not None
+            _refuse_secrets(each, f"{where}.{name}", suspect or named)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            _refuse_secrets(each, where, suspect)
+    elif isinstance(value, str) and (suspect or _SECRET_TEXT.match(value)):
+        raise MedjuryError(
+            f"{where} looks like a secret, which does not belong in a file; put it in an environment variable "
+            "and name that in api_key_env, or in headers as `env:NAME_OF_THE_VARIABLE`"
+        )
 
 
 def _own_headers(headers: Mapping[str, str]) -> dict[str, str]:
