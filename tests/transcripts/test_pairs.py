@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medjury.errors import MedjuryError
@@ -73,6 +73,7 @@ def test_a_few_of_each_band_and_the_same_ones_again() -> None:
     assert sample_by_band(rates, keep_perfect=True)[0].found == 11
 
 
+@settings(deadline=None)
 @given(st.lists(st.none() | st.floats(0, 3)), st.integers(1, 4))
 def test_bands_never_overlap_and_never_exceed_the_number(rates: list[float | None], per_band: int) -> None:
     bands = sample_by_band(rates, per_band=per_band)

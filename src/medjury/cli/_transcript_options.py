@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
@@ -39,6 +40,9 @@ def align_files(options: argparse.Namespace) -> tuple[Transcript, Transcript, Al
         golden = golden.of_speaker(options.speaker)
         if any((turn.speaker or "").casefold() == options.speaker.casefold() for turn in recognised.turns):
             recognised = recognised.of_speaker(options.speaker)
+        elif any(turn.speaker for turn in recognised.turns):
+            note = f"{recognised.file}: names speakers, but no {options.speaker!r}: everybody's turns are aligned"
+            recognised = replace(recognised, notes=(*recognised.notes, note))
     if not golden.turns and not recognised.turns:
         raise MedjuryError(f"{options.gold} and {options.recognised}: neither has a turn to align")
     if options.model or options.kind == "embedded":

@@ -59,6 +59,8 @@ def run(options: argparse.Namespace) -> int:
     settings = _settings(options.judges)
     golden, recognised, alignment = align_files(options)
     pairs = aligned_pairs(read_transcript(options.gold), golden, recognised, alignment)
+    if not pairs:
+        raise MedjuryError(f"{options.gold}: holds no turn of {options.speaker!r}: there is nothing to judge")
     rates = _word_error_rates(pairs)
     bands = sample_by_band(
         rates,

@@ -21,17 +21,19 @@ from medjury.transcripts._weights import WEIGHTS, Weights
 from medjury.transcripts._words import Common, comparable, letter_similarity, similarity
 
 Words = Sequence[tuple[str, ...]]
-MOST_CELLS = 4_000_000  # gold turns × segments between two anchors: about a minute's work
+MOST_CELLS = 1_000_000  # gold turns × segments between two anchors: seconds of work for ordinary speech
 _CLOCK_PAIRS = 3  # fewer sure pairs than this do not set one clock by the other
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`size` gold turns and `fragments` segments, from a given place on, and the distance between their words."""
+    """`size` gold turns and `fragments` segments, from a given place on, the distance between their words, and how
+    many words they have."""
 
     size: int
     fragments: int
     distance: float
+    words: int
 
 
 Groups = dict[tuple[int, int], list[Group]]
@@ -68,6 +70,7 @@ def align(golden: Sequence[Turn], segments: Sequence[Turn], *, weights: Weights 
             for each_rows, each_columns in _cheapest(
                 [said[row] for row in rows],
                 [heard[column] for column in columns],
+                [_sureness(segments[column], weights) for column in columns],
                 groups,
                 _lateness(rows, columns, groups, golden, segments, offset, weights) if use_time else {},
                 weights,
@@ -91,10 +94,10 @@ def _groups(said: Words, heard: Words, weights: Weights) -> Groups:
             for column in range(len(heard) - 1, -1, -1):
                 if common.holds_any(heard[column]):
                     shorter = here.get(size - 1), below.get(size - 1)
-                    for fragments, distance in _extend(
+                    for fragments, distance, words in _extend(
                         column, len(gold), common, heard, now, shorter, weights
                     ):
-                        groups.setdefault((row, column), []).append(Group(size, fragments, distance))
+                        groups.setdefault((row, column), []).append(Group(size, fragments, distance, words))
                 elif size == 1:
                     _add_misheard(groups, row, column, gold, heard[column])
         below = here
@@ -115,11 +118,11 @@ class _Shared(dict[tuple[int, int], int]):
 def _extend(
     column: int, said: int, common: Common, heard: Words, now: _Shared,
     shorter: tuple[_Shared | None, _Shared | None], weights: Weights,
-) -> Iterator[tuple[int, float]]:  # fmt: skip
+) -> Iterator[tuple[int, float, int]]:  # fmt: skip
     """These gold turns with one, two, three... segments from `column` on, where every end brings a word."""
     common.restart()
     words = shared = 0
-    room = 2 * said + 10  # far more was heard than was said: no such group can pay
+    room = said // 2 + 6  # far more was heard that was not said: no such group can pay
     for fragments in range(1, min(weights.most_fragments, len(heard) - column) + 1):
         words += len(heard[column + fragments - 1])
         grown = common.add(heard[column + fragments - 1])
@@ -127,9 +130,9 @@ def _extend(
         without = [now.of(column + 1, fragments - 1), shared]
         without += [each.of(column, fragments) for each in shorter if each is not None]
         if grown > max(without):
-            yield fragments, said + words - 2 * grown
+            yield fragments, said + words - 2 * grown, said + words
         shared = grown
-        if words > room:
+        if words - grown > room or grown == said:  # nothing is left that a further segment could bring
             break
 
 
@@ -138,12 +141,14 @@ def _add_misheard(
 ) -> None:
     alike = letter_similarity(gold, heard)
     if alike:
-        groups.setdefault((row, column), []).append(Group(1, 1, (1 - alike) * (len(gold) + len(heard))))
+        words = len(gold) + len(heard)
+        groups.setdefault((row, column), []).append(Group(1, 1, (1 - alike) * words, words))
 
 
 def _cheapest(
-    said: Words, heard: Words, groups: Groups, lateness: dict[tuple[int, int], float], weights: Weights
-) -> list[tuple[list[int], list[int]]]:
+    said: Words, heard: Words, sure: Sequence[float], groups: Groups,
+    lateness: dict[tuple[int, int], float], weights: Weights,
+) -> list[tuple[list[int], list[int]]]:  # fmt: skip
     """The cheapest reading, from the end to the beginning; equal costs are settled in favour of a group."""
     rows, columns = len(said), len(heard)
     cost = [[0.0] * (columns + 1) for _ in range(rows + 1)]
@@ -156,6 +161,7 @@ def _cheapest(
             for group in groups.get((row, column), ()):
                 price = (
                     group.distance
+                    + weights.unlike * group.distance / group.words
                     + weights.extra_golden * (group.size - 1)
                     + weights.extra_fragment * (group.fragments - 1)
                     + lateness.get((row, column), 0.0)
@@ -168,11 +174,16 @@ def _cheapest(
                 if price < best:
                     best, chosen = price, "missed"
             if column < columns:
-                price = weights.spurious + len(heard[column]) + here[column + 1]
+                price = sure[column] * weights.spurious + len(heard[column]) + here[column + 1]
                 if price < best:
                     best, chosen = price, "spurious"
             here[column], step[row][column] = best, chosen
     return _read_back(step, rows, columns)
+
+
+def _sureness(segment: Turn, weights: Weights) -> float:
+    """What the recogniser itself doubted is left over a little more readily; without a confidence it is as sure."""
+    return 1.0 if segment.confidence is None else 1 - weights.doubt * (1 - segment.confidence)
 
 
 def _read_back(step: list[list[Group | str]], rows: int, columns: int) -> list[tuple[list[int], list[int]]]:

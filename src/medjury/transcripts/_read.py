@@ -117,7 +117,7 @@ def _turn(row: dict[str, Any], number: int, numbered: bool, place: str) -> Turn:
     for name in ("start", "end"):
         try:
             times[name] = seconds(row.get(name))
-        except (ValueError, OverflowError):
+        except (ValueError, TypeError, OverflowError):
             raise MedjuryError(f"{place}: `{name}` must be seconds, hh:mm:ss or a date with time") from None
     start, end = times["start"], times["end"]
     if start is not None and end is not None and end < start:

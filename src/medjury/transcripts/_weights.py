@@ -15,6 +15,9 @@ class Weights:
       that a turn that brings no word of its own is missed and not tied to its neighbour; below `missed` + 2, so
       that one word found in the neighbour's segment is evidence enough.
     - `extra_fragment` 0.75: recognisers often split. Above `spurious` for the same reason, below it + 2 likewise.
+    - `unlike` 0.25, times 1 − similarity: where the words cost the same, the whole turn is a better home for a
+      segment than a part of one. `doubt` 0.2: a segment of confidence 0 costs a fifth less to leave over. Both are
+      tie-breakers, far below one word.
     - `time` 0.5, reached at `time_reach` 10 s: clocks are set by the text and drift, so that time never outweighs
       one word; it settles which of several "okay" is meant.
     - `retry` 0.65: the lexical similarity at which a missed turn is given to an unused segment after all (as
@@ -25,6 +28,8 @@ class Weights:
     spurious: float = 0.5
     extra_golden: float = 1.5
     extra_fragment: float = 0.75
+    unlike: float = 0.25
+    doubt: float = 0.2
     time: float = 0.5
     time_reach: float = 10.0
     retry: float = 0.65
