@@ -8,15 +8,17 @@ from medjury.errors import MedjuryError
 class StoreError(MedjuryError):
     """The store cannot be opened, read or written. Nothing of the failed transaction was kept."""
 
-    exit_status = 1
-
 
 class StoreLocked(StoreError):  # noqa: N818 - the name says what is wrong
     """Another program holds the store for longer than we wait."""
 
+    exit_status = 1
+
 
 class StoreFull(StoreError):  # noqa: N818
     """There is no room left where the store lies."""
+
+    exit_status = 1
 
 
 class ValueRefused(StoreError):  # noqa: N818

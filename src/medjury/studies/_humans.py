@@ -26,15 +26,15 @@ class Humans:
         return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def read_humans(study: Study) -> Humans | None:
+def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
     """The clinicians' ratings the study names, or None where it names none. Names become pseudonyms, whose
-    secret stays in the run folder, unless the study keeps them."""
+    secret stays in the run folder, unless the study keeps them. A rehearsal only checks: it writes no secret."""
     part = study.settings.humans
     if part is None:
         return None
     folder = study.file.resolve().parent
     pseudonyms = None
-    if not part.keep_names:
+    if not part.keep_names and not rehearse:
         study.output.mkdir(parents=True, exist_ok=True)
         pseudonyms = Pseudonyms.open(study.output / "rater-names.key")
     imported = read_ratings(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from medjury.instruments import Unscored
 from medjury.judging import Rater
 from medjury.models import PriceList
 from medjury.studies._file import JudgePart
+from medjury.studies._hashed import HashedCases
 from medjury.studies._study import Study
 
 # A stated assumption for what cannot be known before asking.
@@ -85,12 +85,11 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens."""
     count = lacking = 0
     systems: Counter[str] = Counter()
-    digest = hashlib.sha256()
+    hashed = HashedCases(study.cases)
     judges = study.jury.judges
     totals = {judge.name: [0, 0, 0] for judge in judges}
-    for case in study.cases:
+    for case in hashed:
         count += 1
-        digest.update(case.fingerprint().encode())
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
         lacks = False
@@ -118,7 +117,7 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     skipped = int(getattr(study.cases, "skipped", 0))
-    return Plan(count, skipped, dict(systems), digest.hexdigest(), lacking, plans, prices.currency)
+    return Plan(count, skipped, dict(systems), hashed.hash, lacking, plans, prices.currency)
 
 
 def _judge_plan(judge: Rater, part: JudgePart, totals: Sequence[int], prices: PriceList) -> JudgePlan:

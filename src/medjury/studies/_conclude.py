@@ -1,0 +1,147 @@
+"""The conclusion: what came of a run, said plainly, and the files that keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from medjury.cases import RedactedCases
+from medjury.instruments import Reason
+from medjury.judging import Progress
+from medjury.models import PriceList, audit_totals
+from medjury.ratings import Rating, Store, write_ratings
+from medjury.studies._manifest import coverage, file_hash, now, write_manifest
+from medjury.studies._plan import Plan
+from medjury.studies._study import Study
+
+Status = Literal["complete", "incomplete", "failed"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came of a run. `why` says in words why it is not complete."""
+
+    status: Status
+    why: str
+    folder: Path
+    run: str
+    progress: Progress
+    calls: int
+    money: float | None
+    currency: str
+    coverage: dict[str, Any]
+    skipped: int
+
+    def text(self) -> str:
+        """The run in a few lines; a run that is not complete says so first."""
+        covered = self.coverage
+        lines = [f"{self.status.upper()}: {self.why}" if self.why else self.status.upper()]
+        if self.skipped:
+            lines.append(f"{self.skipped:,} cases were left out because they could not be read")
+        lines.append(
+            f"{covered['scored']:,} of {covered['ratings']:,} ratings scored, "
+            f"{covered['not_applicable']:,} not applicable, {covered['unscored']:,} unscored"
+        )
+        lines += [
+            f"  unscored, {reason}: {count:,}" for reason, count in covered["unscored_by_reason"].items()
+        ]
+        money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
+        lines.append(
+            f"{self.calls:,} calls made now ({money}); {self.progress.found:,} answers were stored already"
+        )
+        lines.append(f"Run folder: {self.folder}")
+        return "\n".join(lines)
+
+
+@dataclass
+class Outcome:
+    """What the judging came to, before it is weighed."""
+
+    progress: Progress
+    calls: int = 0
+    money: float | None = 0.0
+    interrupted: bool = False
+    fatal: str = ""
+
+
+def conclude(
+    study: Study,
+    plan: Plan,
+    store: Store,
+    run: str,
+    outcome: Outcome,
+    manifest: dict[str, Any],
+    prices: PriceList,
+) -> RunResult:
+    """Write what the run folder holds, and say plainly what came of the run."""
+    covered = coverage(store.counts(run))
+    status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
+    _export(study, store.ratings(run), study.output)
+    files = ("ratings.parquet", "ratings.csv")
+    models = [model for judge in study.jury.judges for model in judge.models]
+    spent = audit_totals(study.output / "audit.jsonl")
+    if isinstance(study.cases, RedactedCases):
+        manifest["redactions"] = dict(study.cases.counts)
+    manifest |= {
+        "status": status,
+        "why": why,
+        "finished_at": now(),
+        "coverage": covered,
+        "units": {
+            "planned": outcome.progress.planned,
+            "done": outcome.progress.found + outcome.progress.judged,
+        },
+        # All that this study has ever paid, whatever became of it; answers found in the store cost nothing.
+        "calls": spent.calls,
+        "cost": spent.money if all(prices.price(model) is not None for model in models) else None,
+        "files": {name: file_hash(study.output / name) for name in files},
+    }
+    write_manifest(study.output, manifest)
+    store.put_run(run, manifest)
+    return RunResult(
+        status,
+        why,
+        study.output,
+        run,
+        outcome.progress,
+        outcome.calls,
+        outcome.money,
+        plan.currency,
+        covered,
+        plan.skipped,
+    )
+
+
+def judge_outcome(
+    study: Study, progress: Progress, covered: dict[str, Any], interrupted: bool, fatal: str
+) -> tuple[Status, str]:
+    """Complete, incomplete or failed, and why."""
+    done = progress.found + progress.judged
+    reasons = dict(covered["unscored_by_reason"])
+    capped = reasons.pop(Reason.OVER_BUDGET.value, 0)
+    if fatal:
+        return "failed", fatal
+    if interrupted or done < progress.planned:
+        return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
+    if capped:
+        return (
+            "incomplete",
+            f"the budget was reached: {capped:,} ratings were not asked for; raise it and run again",
+        )
+    answered = covered["scored"] + covered["not_applicable"] + sum(reasons.values())
+    share = sum(reasons.values()) / answered if answered else 0.0
+    if share > study.settings.max_unscored:
+        listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+        return "failed", (
+            f"{100 * share:.1f} % of the ratings are unscored, more than max_unscored "
+            f"({100 * study.settings.max_unscored:g} %): {listed}"
+        )
+    return "complete", ""
+
+
+def _export(study: Study, votes: Iterator[Rating], folder: Path) -> None:
+    """Votes, the jury's rows and composites, as Parquet and CSV; a half-written file never has the name."""
+    write_ratings(study.jury.ratings(votes), folder / "ratings.parquet")
+    write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
