@@ -138,6 +138,14 @@ def test_hidden_texts_leave_no_explanation_and_no_name_of_a_case(tmp_path: Path)
     assert not [file for file in (folder / "tables").glob("*.csv") if "case-00" in file.read_text()]
 
 
+def test_names_in_any_script_are_drawn_without_a_warning(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=12, systems=("系统 $a$ b$", "نظام\x07"), dimensions=("accuracy",))
+    folder = write_run(tmp_path, ratings)
+    page = write_page(folder).read_text()
+    assert "系统 $a$ b$" in (folder / "figures" / "ranking.svg").read_text()
+    assert "\x07" not in page and "نظام" in page
+
+
 def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(MedjuryError, match="run the study first"):
         write_page(tmp_path)

@@ -191,7 +191,7 @@ def _settings(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[tuple[str,
             str(judge.get("settings_hash"))[:8] for judge in each.get("judges", ())
         ),
         "jury": lambda each: (
-            f"{each.get('jury', {}).get('rule')}, {each.get('jury', {}).get('repeats')} repeat(s)"
+            f"{each.get('jury', {}).get('rule')}, repeats: {each.get('jury', {}).get('repeats')}"
         ),
         "redacted": lambda each: each.get("redacted"),
         "calls": lambda each: each.get("calls"),
@@ -220,7 +220,7 @@ def _warnings(one: Evidence, two: Evidence) -> list[str]:
     found = []
     for name, side in (("A", one), ("B", two)):
         found += [f"{name}: {check.what} {check.detail}" for check in side.checks if not check.sound]
-        if side.manifest.get("status") not in ("complete", "imported"):
+        if side.manifest.get("status") != "complete":
             found.append(f"{name} is {side.manifest.get('status')}: {side.manifest.get('why', '')}")
     if one.manifest.get("data_hash") != two.manifest.get("data_hash"):
         found.append("the runs judged different data: only cases with the same name are compared, on trust")

@@ -7,7 +7,7 @@ from importlib.resources import files
 from medjury.report._evidence import Evidence
 from medjury.report._exhibits import Exhibits
 from medjury.report._gate import judge_gate
-from medjury.report._html import Html, element, text
+from medjury.report._html import Html, counted, element, moment, text
 from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._numbers import compute
 from medjury.report._sections import (
@@ -68,12 +68,14 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     material = Material(evidence, numbers, judge_gate(evidence, numbers), exhibits)
     sections = [section for make in SECTIONS if (section := make(material)) is not None]
     study_name, instrument = str(evidence.manifest.get("study", "")), evidence.manifest.get("instrument", {})
-    subtitle = (
-        f"{evidence.manifest.get('cases', 0):,} answers · instrument {instrument.get('name', 'not known')} "
-        f"{instrument.get('version', '')} · {len(evidence.judges)} judge(s) · {len(evidence.clinicians)} "
-        "clinician(s) · "
-        f"run finished {evidence.manifest.get('finished_at', 'never')}"
+    parts = (
+        counted(int(evidence.manifest.get("cases", 0)), "answer"),
+        f"instrument {instrument.get('name', 'not known')} {instrument.get('version', '')}".strip(),
+        counted(len(evidence.judges), "judge"),
+        counted(len(evidence.clinicians), "clinician"),
+        f"run finished {moment(evidence.manifest.get('finished_at', 'never'))}",
     )
+    subtitle = " · ".join(parts)
     links = [element("li", element("a", each.title, href=f"#{each.id}")) for each in sections]
     head = (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

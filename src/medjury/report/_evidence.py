@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SCORED, UNSCORED = 1, 2
 CONSENSUS = "clinicians' mean"
-IMPORTED = "imported"
 
 
 @dataclass(frozen=True, slots=True)

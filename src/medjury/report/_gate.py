@@ -63,7 +63,7 @@ class Verdict:
         open_rules = sorted(
             (rule for rule in self.rules if not rule.met), key=lambda rule: not rule.essential
         )
-        return tuple(rule.why for rule in open_rules)
+        return tuple(rule.why for rule in open_rules if rule.why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _rule(name: str, asked: str, found: str, met: bool | None, *, essential: boo
 
 def _finished(evidence: Evidence) -> Rule:
     status, why = str(evidence.manifest.get("status", "running")), str(evidence.manifest.get("why", ""))
-    whole = status in ("complete", "imported")
+    whole = status == "complete"
     return _rule(
         "The run is finished",
         "complete",
@@ -256,9 +256,10 @@ def _floor(evidence: Evidence, numbers: Numbers) -> tuple[Rule, Rule]:
             "no interval" if low is None else f"lower end {shown(low)}",
             None if low is None else low >= floor,
             essential=False,
-            why=f"The true agreement could be as low as {'anything' if low is None else f'{low:.2f}'}, "
-            "below the floor "
-            f"of {floor:g}.",
+            # Where the estimate itself is below the floor, that is said already.
+            why=f"The true agreement could be as low as {low:.2f}, below the floor of {floor:g}."
+            if low is not None and value is not None and value >= floor
+            else "",
         ),
     )
 
@@ -303,9 +304,9 @@ def _severe(evidence: Evidence, numbers: Numbers) -> tuple[Rule, ...]:
     if chosen is not None and numbers.dimension.name not in chosen:
         return ()
     limits, errors = danger_limits(evidence, numbers.dimension), numbers.severe.get(evidence.jury)
-    asked = f"{percent(limit)} or less of the cases clinicians called dangerous"
+    asked = f"{percent(limit)} or less of the answers clinicians called dangerous"
     if limits is None or errors is None or not errors.dangerous:
-        found = "clinicians called no rated case dangerous" if errors is not None else "not known"
+        found = "clinicians called no rated answer dangerous" if errors is not None else "not known"
         return (
             _rule(
                 "Severe errors are rare",
@@ -313,7 +314,7 @@ def _severe(evidence: Evidence, numbers: Numbers) -> tuple[Rule, ...]:
                 found,
                 None,
                 essential=False,
-                why="Clinicians called none of the rated cases dangerous, so nobody knows whether the "
+                why="Clinicians called none of the rated answers dangerous, so nobody knows whether the "
                 "jury would notice "
                 "one."
                 if errors is not None
@@ -329,7 +330,7 @@ def _severe(evidence: Evidence, numbers: Numbers) -> tuple[Rule, ...]:
             found,
             rate <= limit,
             essential=True,
-            why=f"Of {errors.dangerous:,} cases that clinicians called dangerous, the jury scored "
+            why=f"Of {errors.dangerous:,} answers that clinicians called dangerous, the jury scored "
             f"{errors.errors:,} far "
             f"too kindly ({percent(rate, 1)}); {percent(limit)} is allowed.",
         ),
@@ -340,8 +341,10 @@ def _severe(evidence: Evidence, numbers: Numbers) -> tuple[Rule, ...]:
             None if high is None else high <= limit,
             essential=False,
             why=f"The jury's true rate of severe errors could be as high as {percent(high, 1)}: too few "
-            "dangerous cases "
-            f"({errors.dangerous:,}) were rated to be sure.",
+            "dangerous "
+            f"answers ({errors.dangerous:,}) were rated to be sure."
+            if rate <= limit
+            else "",
         ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from medjury.agreement import Estimate
 
@@ -33,7 +34,11 @@ def text(value: object) -> Html:
     """Any value as escaped text; HTML stays as it is."""
     if isinstance(value, Html):
         return value
-    return Html(html.escape(_CONTROL.sub("\ufffd", str(value)), quote=True))
+    return Html(html.escape(without_controls(str(value)), quote=True))
+
+
+def without_controls(words: str) -> str:
+    return _CONTROL.sub("\ufffd", words)
 
 
 def joined(parts: Iterable[object]) -> Html:
@@ -130,6 +135,20 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
 def _is_numeric(values: Sequence[Cell]) -> bool:
     known = [value for value in values if value is not None]
     return bool(known) and all(isinstance(value, int | float | Estimate) for value in known)
+
+
+def counted(count: int, thing: str) -> str:
+    """`1 judge`, `3 judges`."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
+def moment(stamp: object) -> str:
+    """An ISO time as people write it; anything else as it is."""
+    try:
+        when = datetime.fromisoformat(str(stamp))
+    except ValueError:
+        return str(stamp)
+    return f"{when:%Y-%m-%d %H:%M} UTC" if when.utcoffset() is not None else str(stamp)
 
 
 def p_value(value: float | None) -> str:

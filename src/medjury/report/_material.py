@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from medjury.report._evidence import Evidence, Measured
 from medjury.report._exhibits import INK, Exhibits
 from medjury.report._gate import Verdict
-from medjury.report._html import Html
+from medjury.report._html import Html, without_controls
 from medjury.report._numbers import Numbers
 
 if TYPE_CHECKING:
@@ -100,4 +100,5 @@ def only_some(shown: int, all_of_them: int, where: str) -> str:
 
 def short(name: str, most: int = 22) -> str:
     """A name that fits beside an axis."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    clean = without_controls(name)
+    return clean if len(clean) <= most else f"{clean[: most - 1]}…"

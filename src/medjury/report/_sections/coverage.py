@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medjury.report._exhibits import COLOURS, GRID, JURY_COLOUR
-from medjury.report._html import Html, paragraph, percent
+from medjury.report._html import Html, joined, paragraph, percent
 from medjury.report._material import Material, Section, short
 
 if TYPE_CHECKING:
@@ -53,12 +53,24 @@ def section(material: Material) -> Section:
         .len()
         .sort("len", "rater", "dimension", "reason", descending=[True, False, False, False])
     )
+    by_rater = (
+        reasons.group_by("rater", "reason")
+        .agg(pl.col("len").sum())
+        .sort("len", "rater", "reason", descending=[True, False, False])
+    )
     why = material.exhibits.table(
+        "unscored-by-reason",
+        ("rater", "reason", "ratings"),
+        [tuple(row) for row in by_rater.iter_rows()],
+        caption="Why there is no score",
+        shown=40,
+    ) + material.exhibits.table(
         "unscored",
         ("rater", "dimension", "reason", "ratings"),
         [tuple(row) for row in reasons.iter_rows()],
-        caption="Why there is no score",
-        shown=40,
+        caption="Why there is no score, by dimension",
+        shown=100,
+        folded=True,
     )
     units = manifest.get("units", {})
     lead = (
@@ -82,7 +94,7 @@ def section(material: Material) -> Section:
         )
     none = paragraph("No rating is unscored.") if not reasons.height else Html("")
     return Section(
-        "coverage", "What was scored, and what was not", Html(paragraph(lead) + picture + table + why + none)
+        "coverage", "What was scored, and what was not", joined([paragraph(lead), picture, table, why, none])
     )
 
 

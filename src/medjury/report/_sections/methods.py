@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medjury.report._evidence import Evidence
-from medjury.report._html import Cell, Html, element, paragraph
+from medjury.report._html import Cell, Html, counted, element, moment, paragraph
 from medjury.report._material import Material, Section
 
 _CITATIONS = (
@@ -57,7 +57,10 @@ def section(material: Material) -> Section:
     facts = [
         ("medjury", manifest.get("medjury")),
         ("run", manifest.get("run")),
-        ("started, finished", f"{manifest.get('started_at', '–')}, {manifest.get('finished_at', '–')}"),
+        (
+            "started, finished",
+            f"{moment(manifest.get('started_at', '–'))}, {moment(manifest.get('finished_at', '–'))}",
+        ),
         (
             "Python and packages",
             ", ".join(
@@ -98,14 +101,15 @@ def section(material: Material) -> Section:
 def _paragraph(evidence: Evidence) -> str:
     manifest, rules = evidence.manifest, evidence.rules
     instrument, jury = manifest.get("instrument", {}), manifest.get("jury", {})
-    humans = f"{len(evidence.clinicians)} clinician(s)" if evidence.clinicians else "no clinician"
+    humans = counted(len(evidence.clinicians), "clinician") if evidence.clinicians else "no clinician"
+    repeats = counted(int(jury.get("repeats", 1)), "repeat")
     text = (
         f"{manifest.get('cases', 0):,} answers were graded with the instrument {instrument.get('name', '–')} "
-        f"{instrument.get('version', '')} by {len(evidence.judges)} language-model judge(s), "
-        f"{jury.get('repeats', 1)} "
-        f"repeat(s) each, whose votes were combined by {jury.get('rule', 'mean')}, and by {humans}. A "
-        "call that failed, "
-        "was refused or could not be read was kept as missing with its reason and never given a score. "
+        f"{instrument.get('version', '')} by {counted(len(evidence.judges), 'language-model judge')}, "
+        f"{repeats} each, "
+        f"whose votes were combined by {jury.get('rule', 'mean')}, and by {humans}. A call that failed, "
+        "was refused or "
+        "could not be read was kept as missing with its reason and never given a score. "
     )
     if evidence.clinicians:
         text += (

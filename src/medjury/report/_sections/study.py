@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, shown
+from medjury.report._html import Cell, Html, bullets, counted, element, joined, paragraph, shown
 from medjury.report._material import Material, Section
 
 
@@ -68,7 +68,10 @@ def _jury(material: Material, jury: dict[str, object]) -> str:
     count = len(material.evidence.judges)
     if count == 1:
         return "one judge, no jury"
-    return f"{jury.get('rule', 'mean')} of {count} judges, {jury.get('repeats', 1)} repeat(s) each"
+    return (
+        f"{jury.get('rule', 'mean')} of {count} judges, "
+        f"{counted(int(str(jury.get('repeats', 1))), 'repeat')} each"
+    )
 
 
 def _clinicians(material: Material, humans: dict[str, object]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medjury.report._evidence import Evidence
-from medjury.report._html import Cell, Html, element, paragraph
+from medjury.report._html import Cell, Html, counted, element, paragraph
 from medjury.report._material import Material, Section
 
 OPEN = "OPEN: for the authors"
@@ -91,7 +91,7 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
             "output: what the model gives and how it is scored",
             f"instrument {instrument.get('name')} "
             f"{instrument.get('version', '')}, combined by {jury.get('rule', 'mean')}, "
-            f"{jury.get('repeats', 1)} repeat(s)",
+            f"{counted(int(jury.get('repeats', 1)), 'repeat')}",
         ),
         ("8", "annotation: who, how many, by which instructions", annotators),
         ("8", "annotation: training and background of the annotators", ""),

@@ -76,7 +76,8 @@ def _banner(material: Material) -> Html:
     lines = list(_about_the_models(material))
     several = len(material.verdicts) > 1
     mixed = len({verdict.word for verdict in material.verdicts}) > 1
-    for reason, labels in reasons.items():
+    # What holds everywhere first; a sort keeps the order within.
+    for reason, labels in sorted(reasons.items(), key=lambda each: -len(each[1])):
         everywhere = len(labels) == len(material.verdicts)
         lines.append(reason if everywhere or not several else f"{', '.join(labels)}: {reason}")
     more = len(lines) - _REASONS
