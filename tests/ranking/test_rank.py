@@ -353,3 +353,18 @@ def test_intervals_of_the_macro_average_cover() -> None:
         assert found.low is not None and found.high is not None
         covered += found.low <= 0.5 <= found.high
     assert 0.89 <= covered / 150 <= 0.985
+
+
+def test_a_system_without_any_score_is_named_not_dropped() -> None:
+    import polars
+
+    from medjury.ranking import rank, read_scores
+
+    rows = [
+        {"item": f"i{n}", "system": system, "rater": "jury", "rater_kind": "jury", "dimension": "d",
+         "score": None if system == "mute" else float(n % 5 + bonus), "status": "unscored" if system == "mute" else "scored"}
+        for n in range(30)
+        for system, bonus in (("a", 0), ("b", 1), ("mute", 0))
+    ]  # fmt: skip
+    ranked = rank(read_scores(polars.DataFrame(rows)), resamples=200)
+    assert any("mute" in warning for warning in ranked.warnings)

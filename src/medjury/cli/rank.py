@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     }
     if options.reference:
         title = f"Kendall's tau-b with the ranking by {options.reference}"
-        tables["agreement"] = title, lambda: _agreement(options, frame, calibrated, scores)
+        tables["agreement"] = title, lambda: _agreement(options, frame, calibrated, scores, notes)
     if scores.blocks:
         tables["detectable"] = (
             f"smallest detectable difference of two systems (alpha {options.alpha:g}, power {options.power:g})",
@@ -147,13 +147,18 @@ def _calibrated(options: argparse.Namespace, frame: polars.DataFrame, notes: lis
 
 
 def _agreement(
-    options: argparse.Namespace, frame: polars.DataFrame, calibrated: polars.DataFrame | None, scores: Scores
+    options: argparse.Namespace,
+    frame: polars.DataFrame,
+    calibrated: polars.DataFrame | None,
+    scores: Scores,
+    notes: list[str],
 ) -> list[dict[str, Any]]:
     """Each rater alone, then all together; before calibration and, where asked for, after."""
     from medjury import ranking
 
     reading = _reading(options)
     truth = ranking.read_scores(frame, raters=words(options.reference), **reading)
+    notes += [f"the ranking by {options.reference}: {warning}" for warning in truth.warnings]
     tables = [("", frame)] if calibrated is None else [("before", frame), ("after", calibrated)]
     single = [[rater] for rater in scores.raters] if len(scores.raters) > 1 else []
     rows = []

@@ -103,7 +103,13 @@ def from_items(
     if not rows.height:
         raise MedjuryError("no rating has a score, so there is nothing to rank.")
     _refuse_strangers(rows)
+    silent = sorted(set(unscored["system"].to_list()) - set(rows["system"].to_list()))
     rows, told = shared_items(rows)
+    if silent:
+        told = (
+            f"not ranked, because none of their ratings has a score: {', '.join(map(str, silent))}",
+            *told,
+        )
     used = dict(rows.group_by("system").agg(pl.len()).iter_rows())
     # An answer scored more than once counts once, or it would weigh more than the others' answer to the item.
     rows = rows.group_by(ANSWER).agg(pl.col("score").mean()).sort(ANSWER)
