@@ -97,3 +97,14 @@ def test_the_margin_must_be_stated_and_there_must_be_humans_to_compare_with() ->
         non_inferiority([[1], [2]], [1, 2], pearson, margin=0.1)
     with pytest.raises(MedjuryError, match="nothing to compare"):
         non_inferiority([[1, None], [None, 2]], [1, 2], pearson, margin=0.1)
+
+
+def test_three_cases_that_agree_do_not_show_non_inferiority() -> None:
+    from medjury.agreement import correlation_statistics, non_inferiority
+
+    humans = [[1, 1], [3, 3], [5, 5]]
+    result = non_inferiority(
+        humans, [1, 3, 5], correlation_statistics(["pearson"]), margin=0.1, resamples=500
+    )["pearson"]
+    assert not result.non_inferior
+    assert result.p_value is None or result.p_value >= 0.125

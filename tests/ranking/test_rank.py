@@ -362,7 +362,8 @@ def test_a_system_without_any_score_is_named_not_dropped() -> None:
 
     rows = [
         {"item": f"i{n}", "system": system, "rater": "jury", "rater_kind": "jury", "dimension": "d",
-         "score": None if system == "mute" else float(n % 5 + bonus), "status": "unscored" if system == "mute" else "scored"}
+         "score": None if system == "mute" else float(n % 5 + bonus),
+         "status": "unscored" if system == "mute" else "scored"}
         for n in range(30)
         for system, bonus in (("a", 0), ("b", 1), ("mute", 0))
     ]  # fmt: skip

@@ -85,6 +85,8 @@ def non_inferiority(
     if not len(rows):
         raise MedjuryError("no item was scored by the judge and by two humans: there is nothing to compare.")
     made = replicates(rows, both, clusters=cases, resamples=resamples, seed=seed)
+    # The least p that so few cases can give, however much they agree: two alike prove nothing.
+    least = 0.5**made.units
     results = {}
     for key in made.observed:
         name = key.removeprefix("judge ")
@@ -100,8 +102,10 @@ def non_inferiority(
             difference,
             margin,
             confidence,
-            _share_below(gap, -margin) if bounded else None,
-            bool(difference.low > -margin) if difference.low is not None else None,
+            max(_share_below(gap, -margin), least) if bounded else None,
+            bool(difference.low > -margin and least <= 1 - confidence)
+            if difference.low is not None
+            else None,
         )
     return results
 
