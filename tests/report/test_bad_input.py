@@ -155,6 +155,12 @@ def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> N
         write_page(tmp_path)
 
 
+@pytest.mark.parametrize("wrong", [{"resamples": 10}, {"cases_shown": -1}])
+def test_settings_out_of_range_are_refused(tmp_path: Path, wrong: dict[str, int]) -> None:
+    with pytest.raises(MedjuryError, match="or more, not"):
+        write_page(write_run(tmp_path, planted_frame(cases=2)), **wrong)
+
+
 def test_an_older_manifest_without_gate_report_and_scales_still_gives_a_page(tmp_path: Path) -> None:
     folder = write_run(tmp_path, planted_frame(cases=30))
     manifest = json.loads((folder / "manifest.json").read_text())

@@ -26,6 +26,9 @@ def write_page(folder: str | Path, *, checks: Sequence[Check] = (), **settings: 
     that says so, and no verdict.
     """
     folder = Path(folder)
+    for name, least in (("resamples", 200), ("cases_shown", 0)):
+        if settings.get(name) is not None and settings[name] < least:
+            raise MedjuryError(f"{name} must be {least} or more, not {settings[name]}")
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         return _replace(folder, _without_statistics(folder, missing))
     from medjury.report._compose import compose

@@ -118,7 +118,7 @@ def _beside(material: Material) -> Html:
         )
         return paragraph(text, class_="note") if len(material.evidence.clinicians) == 1 else Html("")
     # The gate's statistic first; the page shows that one, the CSV all of them.
-    wanted = NAMES[material.evidence.rules.statistic]
+    wanted = NAMES.get(material.evidence.rules.statistic, "")
     rows.sort(key=lambda row: row[2] != wanted)
     first = sum(1 for row in rows if row[2] == wanted) or len(rows)
     return material.exhibits.table(
