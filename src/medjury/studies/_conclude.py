@@ -84,7 +84,10 @@ def conclude(
     spent = audit_totals(study.output / "audit.jsonl")
     if isinstance(study.cases, RedactedCases):
         manifest["redactions"] = dict(study.cases.counts)
+    # What an endpoint would not take, although the study asks for it.
+    dropped = {model.name: list(getattr(model, "dropped", ())) for model in models}
     manifest |= {
+        "settings_refused": {name: words for name, words in dropped.items() if words},
         "status": status,
         "why": why,
         "finished_at": now(),
