@@ -90,7 +90,7 @@ def test_every_commented_setting_of_the_template_is_valid(tmp_path: Path) -> Non
     main(["init", str(tmp_path / "study.yaml")])
     text = (tmp_path / "study.yaml").read_text()
     live = re.sub(
-        r"^# ((?:jury|repeats|humans|allow_hosts|budget|max_unscored|redact|store): )",
+        r"^# ((?:jury|repeats|humans|allow_hosts|budget|max_unscored|redact|store|gate): )",
         r"\1",
         text,
         flags=re.M,
