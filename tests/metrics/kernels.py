@@ -6,12 +6,13 @@ import ctypes
 import shutil
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
+KERNELS = TemporaryDirectory(prefix="medjury-kernels-")
 PRIMOCK = ROOT.parent / "shared" / "data" / "transcript_impact" / "primock_dev.csv"
 
 # Few different words and signs, so that pairs share much; white space and letters of every kind.
@@ -32,6 +33,6 @@ def compiled_library() -> ctypes.CDLL:
 
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler here")
-    library = hatch_build.compile_kernels(ROOT, Path(mkdtemp(prefix="medjury-kernels-")))
+    library = hatch_build.compile_kernels(ROOT, Path(KERNELS.name))
     assert library is not None
     return ctypes.CDLL(str(library))

@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import hatch_build
 import pytest
-
-hatchling = pytest.importorskip("hatchling", reason="the build hook is hatchling's")
-
-import hatch_build  # noqa: E402
-from tests.metrics.kernels import ROOT, compiled_library  # noqa: E402
+from tests.metrics.kernels import ROOT, compiled_library
 
 
 def hook(root: Path) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -130,14 +131,23 @@ def test_new_words_get_numbers_and_too_many_start_again(monkeypatch: pytest.Monk
     assert len(kept[0].spoken) == base + 2, "the old words are gone, the new ones are there"
 
 
+def test_threads_may_share_it() -> None:
+    said = [[f"{word} in my left arm {number}" for word in TERMS[number::40]] for number in range(8)]
+    heard = [[text.replace("left", "right") for text in texts] for texts in said]
+    asked: list[list[str | None]] = [[None] * len(texts) for texts in said]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(compare_pairs, said, heard, asked))
+    for texts, others, compared in zip(said, heard, found, strict=True):
+        assert compared.changes == compare_pairs(texts, others, [None] * len(texts), kernels="python").changes
+
+
 def test_no_pairs() -> None:
     assert compare_pairs([], [], []).features.shape == (0, len(_detector._differences.FEATURES) + 1)
 
 
 def test_words_without_a_number_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = _detector.Vocabulary(lexicons())
-    tables = vocabulary.tables()
-    tables.spoken_words = 3
+    vocabulary.tables()[1].spoken_words = 3
     monkeypatch.setattr(_detector, "_vocabulary", lambda: [vocabulary])
     with pytest.raises(MedjuryError, match="cannot be counted"):
         _detector.compare_in_c(compiled_library(), ["mm hmm out of breath"], ["short"], [None])

@@ -136,6 +136,7 @@ def test_any_text_can_be_judged(said: str, heard: str, asked: str | None) -> Non
     assert all(reason for reason in found.reasons)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(

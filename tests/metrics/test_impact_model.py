@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from statsmodels.miscmodels.ordinal_model import OrderedModel
 from tests.metrics.kernels import PRIMOCK
 
 from medjury.errors import MedjuryError
@@ -38,11 +39,8 @@ def test_the_regression_finds_what_was_planted() -> None:
 
 
 def test_the_regression_is_statsmodels() -> None:
-    ordered = pytest.importorskip(
-        "statsmodels.miscmodels.ordinal_model", reason="statsmodels is a second opinion"
-    )
     features, levels = simulated(300, 2)
-    theirs = ordered.OrderedModel(levels, features, distr="logit").fit(method="bfgs", disp=False, gtol=1e-9)
+    theirs = OrderedModel(levels, features, distr="logit").fit(method="bfgs", disp=False, gtol=1e-9)
     ours = fit_ordinal(features, levels, np.zeros(3), spread=1e6)
     assert ours.coefficients == pytest.approx(tuple(theirs.params[:3]), abs=1e-4)
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 
+import jiwer
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from nltk.translate.bleu_score import sentence_bleu
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import CHRF
 from tests.metrics.kernels import SENTENCES
 
 from medjury.metrics import LEXICAL, METRICS, score
@@ -58,7 +62,6 @@ def test_the_published_examples_to_four_decimals(metric: str) -> None:
 @settings(deadline=None)
 @given(PLAIN, PLAIN)
 def test_edit_rates_are_those_of_jiwer(reference: str, hypothesis: str) -> None:
-    jiwer = pytest.importorskip("jiwer", reason="jiwer is a peer to compare with, in the test group")
     assume(reference)
     theirs = jiwer.process_words(reference, hypothesis)
     for metric in ("wer", "mer", "wil"):
@@ -67,7 +70,6 @@ def test_edit_rates_are_those_of_jiwer(reference: str, hypothesis: str) -> None:
 
 
 def test_ties_between_alignments_fall_as_in_jiwer_for_long_turns_too() -> None:
-    jiwer = pytest.importorskip("jiwer", reason="jiwer is a peer to compare with, in the test group")
     generator = np.random.default_rng(3)
     for size, words in ((60, 2), (300, 3), (3000, 2), (3000, 40)):
         said, heard = (" ".join(f"w{n}" for n in generator.integers(0, words, size)) for _ in range(2))
@@ -80,21 +82,19 @@ def test_ties_between_alignments_fall_as_in_jiwer_for_long_turns_too() -> None:
 @settings(deadline=None)
 @given(SENTENCES, SENTENCES)
 def test_bleu_is_nltks_without_smoothing(reference: str, hypothesis: str) -> None:
-    bleu = pytest.importorskip("nltk.translate.bleu_score", reason="NLTK is a peer, in the test group")
     assume(reference.split())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for order in (1, 2, 3, 4):
             weights = tuple([1 / order] * order)
-            theirs = bleu.sentence_bleu([reference.split()], hypothesis.split(), weights=weights)
+            theirs = sentence_bleu([reference.split()], hypothesis.split(), weights=weights)
             assert one(reference, hypothesis, f"bleu_{order}") == pytest.approx(float(theirs), abs=1e-12)
 
 
 @settings(deadline=None)
 @given(SENTENCES, SENTENCES)
 def test_rouge_is_that_of_rouge_score(reference: str, hypothesis: str) -> None:
-    rouge = pytest.importorskip("rouge_score.rouge_scorer", reason="rouge_score is a peer, in the test group")
-    theirs = rouge.RougeScorer(["rouge1", "rouge2", "rougeL"]).score(reference, hypothesis)
+    theirs = RougeScorer(["rouge1", "rouge2", "rougeL"]).score(reference, hypothesis)
     for ours, name in (("rouge_1", "rouge1"), ("rouge_2", "rouge2"), ("rouge_l", "rougeL")):
         value = one(reference, hypothesis, ours)
         if value is not None:
@@ -104,10 +104,9 @@ def test_rouge_is_that_of_rouge_score(reference: str, hypothesis: str) -> None:
 @settings(deadline=None)
 @given(SENTENCES, SENTENCES)
 def test_chrf_is_sacrebleus(reference: str, hypothesis: str) -> None:
-    chrf = pytest.importorskip("sacrebleu.metrics", reason="sacrebleu is a peer, in the test group").CHRF
     assume(reference.split())
     for name, words in (("chrf", 0), ("chrf++", 2)):
-        theirs = chrf(word_order=words).sentence_score(hypothesis, [reference]).score / 100
+        theirs = CHRF(word_order=words).sentence_score(hypothesis, [reference]).score / 100
         assert one(reference, hypothesis, name) == pytest.approx(theirs, abs=1e-12)
 
 
@@ -126,6 +125,7 @@ def weighted_common(a: list[str], b: list[str]) -> float:
     return cells[len(a), len(b)][0]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from("abcd"), min_size=1, max_size=9),
     st.lists(st.sampled_from("abcd"), min_size=1, max_size=9),
@@ -148,6 +148,7 @@ def test_rouge_w_rewards_words_that_stay_together() -> None:
     )
 
 
+@settings(deadline=None)
 @given(SENTENCES, SENTENCES)
 def test_every_value_lies_where_it_should(reference: str, hypothesis: str) -> None:
     scores = score([reference], [hypothesis])
@@ -160,9 +161,10 @@ def test_every_value_lies_where_it_should(reference: str, hypothesis: str) -> No
             assert value <= 1 + 1e-12 or name in ("wer", "cer", "semantic_wer"), name
 
 
+@settings(deadline=None)
 @given(SENTENCES)
 def test_a_text_is_perfect_against_itself(text: str) -> None:
-    assume(len(text.split()) >= 4)
+    assume(len([word for word in text.split() if word.isascii() and word.isalpha()]) >= 4)
     scores = score([text], [text])
     for name in LEXICAL:
         value = scores.column(name)[0]

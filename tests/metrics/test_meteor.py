@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from nltk.stem.porter import PorterStemmer
+from nltk.translate.meteor_score import single_meteor_score
 
 from medjury.metrics._meteor import meteor
 from medjury.metrics._porter import stem
@@ -37,13 +39,14 @@ class NoSynonyms:
         return []
 
 
+@settings(deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=12), st.lists(WORDS, min_size=1, max_size=12))
 def test_without_wordnet_it_is_nltks_with_exact_and_stem_matches(said: list[str], heard: list[str]) -> None:
-    peer = pytest.importorskip("nltk.translate.meteor_score", reason="NLTK is a peer, in the test group")
-    theirs = peer.single_meteor_score(said, heard, wordnet=NoSynonyms())
+    theirs = single_meteor_score(said, heard, wordnet=NoSynonyms())
     assert meteor(said, heard, None) == pytest.approx(theirs, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(
     st.text(alphabet="abcdefghijklmnopqrstuvwxyz", max_size=6),
     st.sampled_from(
@@ -69,8 +72,7 @@ def test_without_wordnet_it_is_nltks_with_exact_and_stem_matches(said: list[str]
     ),
 )
 def test_stems_are_nltks(start: str, ending: str) -> None:
-    porter = pytest.importorskip("nltk.stem.porter", reason="NLTK is a peer, in the test group")
-    assert stem(start + ending) == porter.PorterStemmer().stem(start + ending)
+    assert stem(start + ending) == PorterStemmer().stem(start + ending)
 
 
 @pytest.mark.parametrize(

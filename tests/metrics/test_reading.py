@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medjury.metrics._lexicons import lexicons
@@ -92,6 +92,7 @@ def test_what_a_question_asks(asked: str, clinical: bool, administrative: bool, 
     )
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(
@@ -126,6 +127,7 @@ def test_every_canonical_word_comes_from_a_spoken_one_in_order(words: list[str])
     assert all(0 <= origin < len(found.surface) for origin in origins)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_can_be_read(text: str) -> None:
     found = reading(text)

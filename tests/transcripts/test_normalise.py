@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medjury.transcripts import fillers, normalise
@@ -78,12 +78,14 @@ def test_the_filler_list_is_what_the_normaliser_writes() -> None:
     assert not {"no", "yes", "yeah", "okay", "not", "like"} & fillers(), "words that carry meaning stay"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_normalising_twice_changes_nothing(text: str) -> None:
     once = normalise(text)
     assert normalise(once) == once
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=0, max_value=10**27 - 1))
 def test_every_number_is_spelled_in_words_alone(number: int) -> None:
     words = normalise(str(number)).split()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
+    import polars
+
     from medjury.agreement import Estimate
     from medjury.metrics import Scores
 
@@ -57,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.label and (options.call or options.figure):
         raise MedjuryError("--call and --figure belong to a meta-evaluation: give --label too")
     names = [word for each in options.metrics or LEXICAL for word in each.split(",") if word]
-    names = [metric_named(name).name for name in names]
+    names = list(dict.fromkeys(metric_named(name).name for name in names))
     added = [*names, "undefined", *(["meteor_matches"] if "meteor" in names else [])]
     wanted = [options.reference, options.hypothesis]
     wanted += [column for column in (options.label, options.call) if column]
@@ -107,14 +109,11 @@ def _print_scores(scores: Scores) -> None:
         print(f"{name:<18}{shown:>10}{len(values) - undefined:>9}{undefined:>11}{note}")
 
 
-def _meta_evaluation(options: argparse.Namespace, frame: object, scores: Scores) -> None:
+def _meta_evaluation(options: argparse.Namespace, frame: polars.DataFrame, scores: Scores) -> None:
     from pathlib import Path
-
-    import polars
 
     from medjury.metrics import enrichment_figure, labels_of, meta_evaluate
 
-    assert isinstance(frame, polars.DataFrame)
     found = meta_evaluate(
         scores.values,
         labels_of(frame, options.label, options.pairs),

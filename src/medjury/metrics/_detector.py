@@ -7,6 +7,7 @@ faster. Words get numbers as they are met; the tables grow with them.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -41,6 +42,7 @@ NUMBERS = (
     "answer_within", "quoted_with", "longest_joined", "most_near", "anatomy", "laterality", "drug", "dose", "time",
     "number", "content", "qualifier",
 )  # fmt: skip
+_NUMBERING = threading.Lock()
 BITS = ("loaded", "deniable", "clinical", "counted_as_time", "counted_as_dose")
 
 
@@ -101,8 +103,11 @@ class Vocabulary:
             self.spell_starts.append(len(self.spell))
         return found
 
-    def tables(self) -> ListsInC:
-        """The structure for C; made again only when there are new words."""
+    def tables(self) -> tuple[int, ListsInC, dict[str, NDArray[Any]]]:
+        """The structure for C with the arrays it points into; made again only when there are new words.
+
+        Whoever calls C keeps what is returned until C is done.
+        """
         size = len(self.spoken)
         if self.built is None or self.built[0] != size:
             text = "".join(self.letters)
@@ -115,7 +120,7 @@ class Vocabulary:
                 "letters": np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4"),
             }
             self.built = size, self._structure(arrays), arrays
-        return self.built[1]
+        return self.built
 
     def _canonical(self, word: str) -> int:
         found = self.canonical.get(word)
@@ -211,24 +216,30 @@ def _vocabulary() -> list[Vocabulary]:
     return [Vocabulary(lexicons())]
 
 
+def _numbered(surfaces: list[list[str]]) -> tuple[list[int], tuple[int, ListsInC, dict[str, NDArray[Any]]]]:
+    """The words as numbers, and the tables that know these numbers; one thread at a time gives new ones."""
+    with _NUMBERING:
+        current = _vocabulary()
+        if len(current[0].spoken) > MOST_WORDS:  # a stream of ever new words must not fill the memory
+            current[0] = Vocabulary(lexicons())
+        known, number = current[0].spoken.get, current[0].number
+        spoken = [known(word, -1) for words in surfaces for word in words]
+        if -1 in spoken:
+            spoken = [number(word) for words in surfaces for word in words]
+        return spoken, current[0].tables()
+
+
 def compare_in_c(
     library: ctypes.CDLL, said: Sequence[str], heard: Sequence[str], asked: Sequence[str | None]
 ) -> ComparedInC:
     """Read and compare every pair."""
-    kept = _vocabulary()
-    if len(kept[0].spoken) > MOST_WORDS:  # a stream of ever new words must not fill the memory
-        kept[0] = Vocabulary(lexicons())
-    vocabulary = kept[0]
-    number, known = vocabulary.number, vocabulary.spoken.get
     surfaces: list[list[str]] = []
     for one, other, question in zip(said, heard, asked, strict=True):
         surfaces.append(normalise(one).split())
         surfaces.append(normalise(other).split())
         surfaces.append(normalise(question).split() if question else [])
-    spoken = [known(word, -1) for words in surfaces for word in words]
-    if -1 in spoken:
-        spoken = [number(word) for words in surfaces for word in words]
-    tables = vocabulary.tables()
+    spoken, kept = _numbered(surfaces)
+    tables = kept[1]
     pairs = len(said)
     numbers = np.array(spoken, dtype=np.int32)
     offsets = np.zeros(3 * pairs + 1, dtype=np.int64)

@@ -19,7 +19,7 @@ from medjury.metrics._impact_model import MODEL_FEATURES, ImpactModel, shipped_m
 
 NO_REFERENCE = "not estimated: there is no reference to compare with"
 # Pairs are read in slices, so that memory stays flat however many there are.
-SLICE = 2000
+SLICE = 500
 
 Floats = NDArray[np.float64]
 Texts = Sequence[str | None]

@@ -55,9 +55,13 @@ def load(name: str | Path, kind: Kind, *, device: str | None = None, allow_downl
         raise MedjuryError(
             "Learned metrics need torch and transformers. Install them: pip install 'medjury[neural]'"
         ) from None
-    transformers.utils.logging.disable_progress_bar()
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     options: dict[str, Any] = {"local_files_only": not allow_download}
+    logging = transformers.utils.logging
+    verbosity = logging.get_verbosity()
+    # Reports of weights that another task does not need say nothing to a reader of metrics.
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(name), **options)
         model = getattr(transformers, CLASSES[kind]).from_pretrained(str(name), **options)
@@ -66,6 +70,9 @@ def load(name: str | Path, kind: Kind, *, device: str | None = None, allow_downl
             "" if allow_download else " Nothing is fetched by itself: give a local folder, or allow_download."
         )
         raise MedjuryError(f"The model {str(name)!r} cannot be loaded: {_first_line(error)}{hint}") from None
+    finally:
+        logging.set_verbosity(verbosity)
+        logging.enable_progress_bar()
     return Loaded(str(name), tokenizer, model.to(where).eval(), where)
 
 

@@ -46,7 +46,7 @@ def score(
     """
     said = [text or "" for text in references]
     heard = [text or "" for text in hypotheses]
-    names = [metric_named(name).name for name in dict.fromkeys(metrics)]
+    names = list(dict.fromkeys(metric_named(name).name for name in metrics))
     groups = list(dict.fromkeys(FORMULAS[name].group for name in names if name in FORMULAS))
     counts = count(said, heard, groups or ["words"], kernels=kernels)
     wordnet = open_wordnet()

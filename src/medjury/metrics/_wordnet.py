@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 
 DEBIAN = Path("/usr/share/wordnet")
+# A stream of ever new words must not fill the memory.
+MOST_WORDS = 200_000
 ENDINGS = {
     "noun": (
         ("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),
@@ -43,6 +45,8 @@ class WordNet:
                 for form in dict.fromkeys(forms):
                     for offset in self._synsets(form, part):
                         found.update(name for name in self._members(offset, part) if "_" not in name)
+            if len(self.known) >= MOST_WORDS:
+                return frozenset(found)
             self.known[word] = frozenset(found)
         return self.known[word]
 
