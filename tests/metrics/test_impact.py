@@ -65,6 +65,18 @@ def test_the_question_decides_what_matters() -> None:
     assert one("Thank you, bye.", "", "Bye.").level == 0
 
 
+def test_a_symptom_counts_whatever_was_asked() -> None:
+    assert (
+        one("John Smith, and my chest hurts.", "jon and my guests", "Can you confirm your name?").level == 2
+    )
+    assert one("I'm suicidal.", "i'm so idle", "And how are things at home?").level == 2
+
+
+def test_a_promise_is_no_illness() -> None:
+    """Without its apostrophe "I'll" looks like "ill"."""
+    assert one("I'll do that.", "i do that").level == 0
+
+
 def test_a_denial_that_only_repeats_the_question_weighs_less() -> None:
     echo, lost = (
         one("No, no chest pain.", "no"),

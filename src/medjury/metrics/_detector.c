@@ -26,7 +26,7 @@ typedef struct {
     int32_t spoken_words, canonical_words, wording_words, phrase_words, longest_spelling;
     int32_t scope, margin, answer_within, quoted_with, longest_joined, most_near;
     int32_t anatomy, laterality, drug, dose, time, number, content, qualifier;
-    uint32_t loaded, deniable, clinical, counted_as_time, counted_as_dose;   /* categories as bits */
+    uint32_t loaded, deniable, clinical, health, counted_as_time, counted_as_dose;     /* categories as bits */
 } Lists;
 
 typedef struct { int32_t category, start, stop, negation; } Concept;
@@ -371,6 +371,11 @@ static int prepare_links(Detector *d, const Reading *said, const Reading *heard,
     return 1;
 }
 
+static int about_health(const Lists *l, const Reading *r) {
+    for (int32_t i = 0; i < r->concept_count; i++) if (is_in(l->health, r->concepts[i].category)) return 1;
+    return 0;
+}
+
 static double ceiling(int64_t number) { return number > 3 ? 3.0 : (double)number; }
 
 static int phrase_within(const Reading *r, const Concept *c, const int32_t *seen, int32_t stamp) {
@@ -530,7 +535,7 @@ EXPORT int medjury_compare(
         answers[2 * pair] = (int8_t)said.answer;
         answers[2 * pair + 1] = (int8_t)heard.answer;
         int same = said.count == heard.count && !memcmp(said.words, heard.words, (size_t)said.count * sizeof(int32_t));
-        if (!question.administrative && !same) {
+        if (!same && (!question.administrative || about_health(lists, &said) || about_health(lists, &heard))) {
             const Joined texts[2] = {
                 {joined + letters[0], (int32_t)(letters[1] - letters[0])}, {joined + letters[1], (int32_t)(letters[2] - letters[1])},
             };

@@ -43,7 +43,7 @@ NUMBERS = (
     "number", "content", "qualifier",
 )  # fmt: skip
 _NUMBERING = threading.Lock()
-BITS = ("loaded", "deniable", "clinical", "counted_as_time", "counted_as_dose")
+BITS = ("loaded", "deniable", "clinical", "health", "counted_as_time", "counted_as_dose")
 
 
 class ListsInC(ctypes.Structure):
@@ -199,6 +199,7 @@ class Vocabulary:
             "loaded": _bits(_differences.LOADED),
             "deniable": _bits(_differences.DENIABLE),
             "clinical": _bits(CLINICAL),
+            "health": _bits(_differences.HEALTH),
             "counted_as_time": _bits(name for name, kind in _reading.COUNTED.items() if kind == "time"),
             "counted_as_dose": _bits(name for name, kind in _reading.COUNTED.items() if kind == "dose"),
         }

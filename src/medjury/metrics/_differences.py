@@ -28,6 +28,8 @@ LOADED = frozenset(
 )
 # What a patient has or has not: here "no" in front turns the meaning round.
 DENIABLE = frozenset({"drug", "symptom", "condition", "anatomy", "family", "exposure", "history"})
+# Named in answer to a question about the record, these are taken seriously all the same.
+HEALTH = frozenset({"drug", "symptom", "condition"})
 FEATURES = (
     "loaded_lost",
     "loaded_added",
@@ -79,7 +81,7 @@ NOTHING = Comparison([], [0.0] * len(FEATURES))
 
 def compare(said: Reading, heard: Reading, question: Question) -> Comparison:
     """Compare two readings of one turn, in the light of what it answers."""
-    if question.administrative or said.words == heard.words:
+    if said.words == heard.words or (question.administrative and not _about_health(said, heard)):
         return NOTHING
     found: list[Difference] = []
     loaded_lost = loaded_added = echo_lost = qualifier_changed = reversed_polarity = 0
@@ -155,6 +157,11 @@ def compare(said: Reading, heard: Reading, question: Question) -> Comparison:
         negation_changed, answer_lost, acknowledgement_lost, everything_lost,
     )  # fmt: skip
     return Comparison(found, [min(float(number), CEILING) for number in numbers] + [share])
+
+
+def _about_health(*readings: Reading) -> bool:
+    """Whether a drug, symptom or condition is named, whatever was asked."""
+    return any(concept.category in HEALTH for reading in readings for concept in reading.concepts.values())
 
 
 def _loaded(concept: Concept) -> bool:
