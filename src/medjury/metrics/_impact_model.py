@@ -68,8 +68,11 @@ class ImpactModel:
         return json.dumps(
             {
                 "format": FORMAT,
-                "coefficients": dict(zip(MODEL_FEATURES, self.ordinal.coefficients, strict=True)),
-                "cuts": list(self.ordinal.cuts),
+                "coefficients": {
+                    name: round(value, 6)
+                    for name, value in zip(MODEL_FEATURES, self.ordinal.coefficients, strict=True)
+                },
+                "cuts": [round(cut, 6) for cut in self.ordinal.cuts],
                 "significant_from": self.significant_from,
                 "any_from": self.any_from,
                 "provenance": dict(self.provenance),
