@@ -28,6 +28,7 @@ def one(said: str | None, heard: str | None, asked: str | None = SYMPTOM_QUESTIO
         ("my mother has diabetes", "my brother has diabetes", "'mother' became 'brother': family history changed"),
         ("twice a day", "a day", "'twice a day' became 'a day': frequency lost"),
         ("I don't have gout", "i have gout", "'gout' was denied and now reads as affirmed: denial of a condition"),
+        ("I don't eat nuts", "i don't eat much", "'dont eat nuts' became 'dont eat much': denial of an exposure"),
         ("I have asthma", "i haven't asthma", "'asthma' was affirmed and now reads as denied: condition reversed"),
         ("Yes.", "no", "the answer 'yes' became 'no'"),
         ("No.", "", "the answer 'no' was lost"),

@@ -97,7 +97,7 @@ def reasons_for(
             )
             became = f"became '{_quoted(heard, each.heard)}'" if last > first else "was not recognised"
             what = LABELS[each.category]
-            what = f"denial of a {what}" if each.denied else what
+            what = _denial(what) if each.denied else what
             told.update(range(first, last))
             reason = f"'{_quoted(said, each.said)}' {became}: {what} {'changed' if changed else 'lost'}"
         elif kind == "added":
@@ -106,7 +106,7 @@ def reasons_for(
             reason = f"'{_quoted(heard, each.heard)}' was added: {LABELS[each.category]} that was not said"
         elif kind == "affirmed":
             words, what = _quoted(said, each.said), LABELS[each.category]
-            reason = f"'{words}' was denied and now reads as affirmed: denial of a {what} lost"
+            reason = f"'{words}' was denied and now reads as affirmed: {_denial(what)} lost"
         elif kind == "denied":
             words, what = _quoted(said, each.said), LABELS[each.category]
             reason = f"'{words}' was affirmed and now reads as denied: {what} reversed"
@@ -121,6 +121,10 @@ def reasons_for(
     kept = tuple(reasons)
     more = len(kept) - MOST_REASONS + max(0, len(changes) - MOST_WORDED)
     return kept if more <= 0 else (*kept[:MOST_REASONS], f"and {more} more")
+
+
+def _denial(what: str) -> str:
+    return f"denial of {'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
 def _gravity(change: Change) -> tuple[bool, bool]:
