@@ -168,8 +168,9 @@ def test_a_text_is_perfect_against_itself(text: str) -> None:
     scores = score([text], [text])
     for name in LEXICAL:
         value = scores.column(name)[0]
-        if value is not None and name != "meteor":
-            assert METRICS[name].oriented(value) == pytest.approx(1.0), name
+        if value is None or name == "meteor" or (name == "rouge_2" and read_by_rouge < 2):
+            continue  # one word has no pair of words, and rouge_score says 0
+        assert METRICS[name].oriented(value) == pytest.approx(1.0), name
 
 
 def test_nothing_recognised_is_everything_lost() -> None:
