@@ -13,7 +13,7 @@ help: ## list the commands
 install: $(INSTALLED) ## make .venv with medjury, the embedded model and the tools for its tests
 
 # Every package is pinned by hash; a second run does nothing unless the lock or the metadata changed.
-$(INSTALLED): requirements/develop.txt pyproject.toml
+$(INSTALLED): requirements/develop.txt pyproject.toml hatch_build.py $(wildcard src/medjury/metrics/*.c)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/develop.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -166,12 +166,10 @@ def test_every_value_lies_where_it_should(reference: str, hypothesis: str) -> No
 def test_a_text_is_perfect_against_itself(text: str) -> None:
     assume(len([word for word in text.split() if word.isascii() and word.isalpha()]) >= 4)
     scores = score([text], [text])
-    read_by_rouge = len(re.findall("[a-z0-9]+", text.lower()))
     for name in LEXICAL:
         value = scores.column(name)[0]
-        if value is None or name == "meteor" or (name == "rouge_2" and read_by_rouge < 2):
-            continue  # one word has no pair of words, and rouge_score says 0
-        assert METRICS[name].oriented(value) == pytest.approx(1.0), name
+        if value is not None and name != "meteor":
+            assert METRICS[name].oriented(value) == pytest.approx(1.0), name
 
 
 def test_nothing_recognised_is_everything_lost() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from medjury.cases import clean_text
 from medjury.instruments._instrument import Dimension, Instrument
@@ -20,6 +21,7 @@ _BRACES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _INTEGER = re.compile(r"\s*-?[0-9]{1,9}\s*")
 _NOT_APPLICABLE = {"na", "n/a", "not applicable", "null", "none"}
 _MOST_OBJECTS = 100
+_SEPARATORS = re.compile(r"[\s_-]+")
 
 
 class AnswerError(ValueError):
@@ -89,12 +91,14 @@ def read_grade(dimension: Dimension, value: object, explanation: str = "") -> Ou
         if dimension.may_be_not_applicable or dimension.skip:
             return NotApplicable(explanation)
         return Unscored(Reason.MISSING, "it has no grade, and it cannot be not applicable")
-    scale = ", ".join(str(each) for each in dimension.values)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if value in dimension.grades:
+            return Score(float(value), explanation)
+    else:
+        scale = ", ".join(str(each) for each in dimension.values)
         return Unscored(Reason.PARSE, f"its grade is not a whole number; the grades are {scale}")
-    if value not in dimension.grades:
-        return Unscored(Reason.OUT_OF_RANGE, f"{value} is not a grade; the grades are {scale}")
-    return Score(float(value), explanation)
+    scale = ", ".join(str(each) for each in dimension.values)
+    return Unscored(Reason.OUT_OF_RANGE, f"{value} is not a grade; the grades are {scale}")
 
 
 def problems(instrument: Instrument, outcomes: Mapping[str, Outcome]) -> str:
@@ -140,7 +144,12 @@ def _explanation(value: object) -> str:
 
 
 def _plain(key: object) -> str:
-    return re.sub(r"[\s_-]+", "_", str(key).strip().casefold())
+    return _plain_text(str(key))
+
+
+@lru_cache(maxsize=4096)
+def _plain_text(key: str) -> str:
+    return _SEPARATORS.sub("_", key.strip().casefold())
 
 
 def _without_thoughts(text: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from medjury.models._chat import Reply, Request
+from medjury.models._schema_text import schema_text
 
 
 class ReplyCache(Protocol):
@@ -29,14 +30,17 @@ def request_key(model_identity: Mapping[str, str], request: Request, repeat: int
     """SHA-256 of everything that determines a reply."""
     parts = {
         "model": dict(model_identity),
-        "messages": [[message.role, message.content] for message in request.messages],
-        "schema": request.schema,
+        "roles": [[message.role, len(message.content)] for message in request.messages],
+        "schema": None if request.schema is None else schema_text(request.schema),
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
         "seed": request.seed,
         "repeat": repeat,
     }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode())
+    for message in request.messages:  # their lengths are told above, so that no two lists run into one text
+        digest.update(message.content.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 class MemoryCache:

@@ -10,6 +10,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from medjury.errors import MedjuryError
@@ -29,6 +30,7 @@ def host_of(url: str) -> str:
     return parts.hostname.rstrip(".").lower()
 
 
+@lru_cache(maxsize=1024)
 def is_loopback_address(address: str) -> bool:
     """Whether an IP address (not a name) is this machine: 127.0.0.0/8 or ::1."""
     try:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from medjury.models._chat import Request
+from medjury.models._schema_text import schema_text
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
 
 _REFUSED = (
@@ -51,12 +52,18 @@ def build_body(model: str, request: Request, dialect: Dialect, extra: Mapping[st
     if request.seed is not None and dialect.seed:
         body["seed"] = request.seed
     if request.schema is not None and dialect.form == "json_schema":
-        wanted = {"name": "answer", "strict": True, "schema": request.schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": wanted}
-    elif request.schema is not None and dialect.form == "json_object":
+        body.update(extra)
+        return _with_schema(encode(body), schema_text(request.schema))
+    if request.schema is not None and dialect.form == "json_object":
         body["response_format"] = {"type": "json_object"}
     body.update(extra)
     return encode(body)
+
+
+def _with_schema(body: bytes, schema: str) -> bytes:
+    """The body with its last field, whose text is made once for all calls."""
+    field = ',"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":'
+    return body[:-1] + f"{field}{schema}}}}}}}".encode()
 
 
 def encode(body: Mapping[str, Any]) -> bytes:
