@@ -282,3 +282,10 @@ def test_a_store_locked_for_a_moment_is_waited_for(
     assert main(["run", str(study), "--quiet"]) == 0
     assert len(server.calls) == 40
     blocker.close()
+
+
+def test_a_result_shows_itself_in_a_notebook(write_study: Write) -> None:
+    from medjury.studies import load_study, run_study
+
+    page = run_study(load_study(write_study(cases=2)))._repr_html_()
+    assert page.startswith("<p><strong>COMPLETE</strong></p>") and "6 of 6 ratings scored" in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,6 +54,11 @@ class RunResult:
         )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The same in a notebook."""
+        word, *rest = self.text().splitlines()
+        return f"<p><strong>{escape(word)}</strong></p><pre>{escape(chr(10).join(rest))}</pre>"
 
 
 @dataclass
