@@ -117,8 +117,9 @@ def _rows(
     )  # fmt: skip
 
 
-def write_run(folder: Path, ratings: pl.DataFrame, **changes: Any) -> Path:
-    """A finished run folder of these ratings; `changes` replace parts of its manifest (None takes one out)."""
+def write_run(folder: Path, ratings: pl.DataFrame, *, records: str = "", **changes: Any) -> Path:
+    """A finished run folder of these ratings, with the text of its `records`, if any; `changes` replace parts of
+    its manifest (None takes one out)."""
     folder.mkdir(parents=True, exist_ok=True)
     write_ratings(ratings, folder / "ratings.parquet")
     write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
@@ -193,10 +194,11 @@ def write_run(folder: Path, ratings: pl.DataFrame, **changes: Any) -> Path:
     }
     manifest |= changes
     manifest = {name: value for name, value in manifest.items() if value is not None}
-    manifest["files"] = {
-        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        for name in ("ratings.parquet", "ratings.csv")
-    }
+    written = ["ratings.parquet", "ratings.csv"]
+    if records:
+        (folder / "records.jsonl").write_text(records, encoding="utf-8")
+        written.append("records.jsonl")
+    manifest["files"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in written}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
     return folder
 

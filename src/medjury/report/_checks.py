@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from medjury.report._records import RECORDS_FILE
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -19,7 +21,7 @@ class Check:
 
 
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> tuple[Check, ...]:
-    """Every file that the manifest names, against its hash."""
+    """Every file that the manifest names, against its hash; records that it does not name are nobody's."""
     found = []
     for name, expected in manifest.get("files", {}).items():
         file = folder / name
@@ -29,4 +31,6 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> tuple[Check, ...]:
         with file.open("rb") as opened:
             same = hashlib.file_digest(opened, "sha256").hexdigest() == expected
         found.append(Check(name, same, "as written" if same else "was changed after the run"))
+    if manifest.get("files") and RECORDS_FILE not in manifest["files"] and (folder / RECORDS_FILE).is_file():
+        found.append(Check(RECORDS_FILE, False, "was added after the run"))
     return tuple(found)

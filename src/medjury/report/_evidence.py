@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from medjury.agreement import ABSENT, Grid, clean_rows, grades_of, grids, mean_o
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, InstrumentError, list_instruments, load_instrument
 from medjury.report._checks import Check, check_files
+from medjury.report._records import RECORDS_FILE, Records
 from medjury.report._rules import GateRules, ReportSettings, rules_from, settings_from
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Evidence:
     """A run's manifest, its ratings as a table and as one grid per dimension, and who is who in them.
 
     `jury` names the rater whose scores are on trial: the jury's own rows, the only judge where there is one, or
-    the mean of the judges where more than half of them scored."""
+    the mean of the judges where more than half of them scored. `records` tell how ratings of several steps came
+    about; they are read when a section asks for them."""
 
     manifest: Mapping[str, Any]
     ratings: polars.DataFrame
@@ -53,6 +55,7 @@ class Evidence:
     rules: GateRules
     settings: ReportSettings
     warnings: tuple[str, ...]
+    records: Records = field(default_factory=Records)
 
     @property
     def gated(self) -> tuple[Measured, ...]:
@@ -105,7 +108,8 @@ def read_run(folder: Path, checks: Sequence[Check] = (), **changes: Any) -> Evid
     own = check_files(folder, manifest)
     named = {check.what for check in own}
     others = [check for check in checks if check.what not in named]
-    return gather(manifest, ratings, (*own, *others), **changes)
+    made = gather(manifest, ratings, (*own, *others), **changes)
+    return replace(made, records=Records(folder / RECORDS_FILE))
 
 
 def gather(

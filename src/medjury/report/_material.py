@@ -11,6 +11,7 @@ from medjury.report._exhibits import INK, Exhibits
 from medjury.report._gate import Verdict
 from medjury.report._html import Html, without_controls
 from medjury.report._numbers import Numbers
+from medjury.report._records import Records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +44,11 @@ class Material:
     def compared(self) -> tuple[Measured, ...]:
         """The dimensions on which the jury can be compared with clinicians."""
         return tuple(each for each in self.evidence.dimensions if self.numbers[each.name].pairs)
+
+    @property
+    def records(self) -> Records:
+        """How ratings of several steps came about: `records.of(kind)` gives one at a time."""
+        return self.evidence.records
 
 
 SectionMaker = Callable[[Material], Section | None]
