@@ -74,14 +74,19 @@ def parse_document(text: str, file: str) -> Document:
 
 def validate(document: Document, model: type[Model]) -> Model:
     """The document as a pydantic model, or one error that lists every problem with its line."""
-    from pydantic import ValidationError
-
     if not isinstance(document.value, dict):
         raise MedjuryError(document.complaint((), "the file must hold `name: value` lines"))
+    return validate_part(document, (), document.value, model)
+
+
+def validate_part(document: Document, place: Place, value: object, model: type[Model]) -> Model:
+    """The same for a value that stands at `place` of the document."""
+    from pydantic import ValidationError
+
     try:
-        return model.model_validate(document.value)
+        return model.model_validate(value)
     except ValidationError as error:
-        raise MedjuryError("\n".join(_complaints(document, error))) from None
+        raise MedjuryError("\n".join(_complaints(document, error, place))) from None
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
@@ -90,10 +95,10 @@ def nearest(word: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
 
 
-def _complaints(document: Document, error: ValidationError) -> list[str]:
+def _complaints(document: Document, error: ValidationError, root: Place = ()) -> list[str]:
     complaints = []
     for problem in error.errors(include_url=False, include_input=False):
-        place = tuple(step for step in problem["loc"] if isinstance(step, str | int))
+        place = (*root, *(step for step in problem["loc"] if isinstance(step, str | int)))
         place = _without_union_tags(document, place)
         if problem["type"] == "extra_forbidden":
             text = "no such setting here; remove it or correct its name"

@@ -32,7 +32,7 @@ async def rate(answers: list[Any], **settings: Any) -> tuple[list[Rating], Scrip
     judge = Judge(model, INSTRUMENT, **settings)
     gate = Gate(cache=MemoryCache())
     (unit,) = judge.units(CASE, 0)
-    return list(await judge.rate(unit, gate)), model
+    return list((await judge.rate(unit, gate)).ratings), model
 
 
 def scores(ratings: list[Rating]) -> dict[str, float | Reason | None]:
@@ -112,7 +112,7 @@ async def test_a_case_without_its_input_is_unscored_without_a_call() -> None:
     model = Scripted([GOOD], name="juror")
     judge = Judge(model, INSTRUMENT)
     (unit,) = judge.units(Case("empty"), 0)
-    ratings = await judge.rate(unit, Gate(cache=MemoryCache()))
+    ratings = (await judge.rate(unit, Gate(cache=MemoryCache()))).ratings
     assert {rating.reason for rating in ratings} == {Reason.INPUT} and not model.requests
     assert all(rating.cost == 0 for rating in ratings)
 

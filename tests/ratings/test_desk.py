@@ -275,7 +275,7 @@ async def test_a_store_that_fails_halfway_is_not_asked_once_for_each_who_waits(
 ) -> None:
     asked = 0
 
-    def fail(_: object, ratings: list[Rating]) -> int:
+    def fail(_: object, ratings: list[Rating], records: object) -> int:
         nonlocal asked
         asked += 1
         if len(ratings) > 1:

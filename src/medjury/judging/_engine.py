@@ -7,6 +7,7 @@ Memory is bounded by the queues, not by the number of cases. Whatever ends the r
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,9 +16,9 @@ from typing import Protocol
 
 from medjury.cases import Case
 from medjury.instruments import Reason
-from medjury.judging._rater import Rater, Unit
+from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate
-from medjury.ratings import Rating
+from medjury.ratings import Rating, Record
 
 # Units looked up in the store at once.
 _LOOKUP = 256
@@ -36,8 +37,10 @@ class Ledger(Protocol):
     async def rated(self, keys: Collection[str]) -> set[str]:
         """The keys that have any rating, scored or not."""
 
-    async def write_ratings(self, run: str, ratings: Sequence[Rating]) -> None:
-        """Returns when the rows are safely stored."""
+    async def write_ratings(
+        self, run: str, ratings: Sequence[Rating], records: Sequence[Record] = ()
+    ) -> None:
+        """Returns when all of it is safely stored."""
 
 
 @dataclass
@@ -85,9 +88,9 @@ async def judge_all(
 
     async def work(queue: asyncio.Queue[Unit | None]) -> None:
         while (unit := await queue.get()) is not None and not stop.is_set():
-            ratings = await unit.rater.rate(unit, gate)
-            await ledger.write_ratings(run, ratings)
-            progress.note(ratings)
+            rated = await unit.rater.rate(unit, gate)
+            await ledger.write_ratings(run, rated.ratings, _records(unit, rated))
+            progress.note(rated.ratings)
         if queue.empty():
             queue.put_nowait(None)  # the next worker of this queue stops too
 
@@ -149,6 +152,15 @@ async def _finish(
 
 async def _wait(stop: asyncio.Event) -> None:
     await stop.wait()
+
+
+def _records(unit: Unit, rated: Rated) -> Sequence[Record]:
+    """The record of a unit as the store keeps it; a single judge has none."""
+    if rated.record is None:
+        return ()
+    first = rated.ratings[0]
+    body = json.dumps(rated.record, ensure_ascii=False)
+    return (Record(unit.key, first.item, first.system, first.rater, unit.repeat, body, first.created_at),)
 
 
 def _all_units(cases: Iterable[Case], raters: Sequence[Rater], repeats: int) -> Iterator[Unit]:

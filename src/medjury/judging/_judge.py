@@ -13,17 +13,16 @@ from medjury.instruments import (
     Example,
     Instrument,
     Outcome,
-    Reason,
     Unscored,
     output_schema,
     problems,
     read_answer,
 )
+from medjury.judging._asking import HOPELESS, no_answer
 from medjury.judging._prompt import PROMPT_VERSION, Prompt
-from medjury.judging._rater import Expected, Unit, make_units
+from medjury.judging._rater import Expected, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, estimate_tokens
-from medjury.ratings import Rating
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45
@@ -130,10 +129,10 @@ class Judge:
             seed=None if self.seed is None else self.seed + unit.repeat,
         )
 
-    async def rate(self, unit: Unit, gate: Gate) -> list[Rating]:
+    async def rate(self, unit: Unit, gate: Gate) -> Rated:
         request = self.request(unit)
         if isinstance(request, Unscored):
-            return rows_of(unit, dict.fromkeys(unit.dimensions, request), None)
+            return Rated(rows_of(unit, dict.fromkeys(unit.dimensions, request), None))
         answers: list[Answer] = []
         best: Mapping[str, Outcome] | None = None
         for _ in range(1 + self.reasks):
@@ -160,16 +159,12 @@ class Judge:
             complaint = Message("user", problems(self.instrument, outcomes))
             request = replace(request, messages=(*request.messages, said, complaint))
         assert best is not None
-        return rows_of(unit, best, answers)
+        return Rated(rows_of(unit, best, answers))
 
     def _read(self, reply: Reply, dimensions: Sequence[str]) -> Mapping[str, Outcome]:
-        if reply.finish == "refusal":
-            return dict.fromkeys(dimensions, Unscored(Reason.REFUSAL, "the model declined to answer"))
-        if reply.finish == "length":
-            problem = f"the answer was cut off at {self.max_tokens} tokens; raise max_tokens"
-            return dict.fromkeys(dimensions, Unscored(Reason.TRUNCATED, problem))
-        if not reply.text.strip():
-            return dict.fromkeys(dimensions, Unscored(Reason.EMPTY, "the model answered with nothing"))
+        failure = no_answer(reply, self.max_tokens)
+        if failure is not None:
+            return dict.fromkeys(dimensions, failure)
         return read_answer(self.instrument, reply.text, dimensions)
 
 
@@ -179,8 +174,7 @@ def _unscored(outcomes: Mapping[str, Outcome]) -> int:
 
 def _worth_asking_again(outcomes: Mapping[str, Outcome]) -> bool:
     """A model can mend its form when told; it does not mend a refusal or the token limit."""
-    hopeless = {Reason.REFUSAL, Reason.TRUNCATED}
-    return not any(isinstance(each, Unscored) and each.reason in hopeless for each in outcomes.values())
+    return not any(isinstance(each, Unscored) and each.reason in HOPELESS for each in outcomes.values())
 
 
 def _groups(instrument: Instrument, per_dimension: bool) -> list[tuple[str, ...]]:

@@ -32,6 +32,15 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
+class Rated:
+    """What came of a unit: its ratings and, where several steps led to them, the record of these steps: a
+    mapping of JSON values whose first entry `kind` names the way of judging."""
+
+    ratings: Sequence[Rating]
+    record: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Expected:
     """What a unit is expected to use, told before anything is asked."""
 
@@ -71,7 +80,7 @@ class Rater(Protocol):
     def expected(self, unit: Unit) -> Expected | Unscored:
         """What the unit will use, or why it cannot be asked."""
 
-    async def rate(self, unit: Unit, gate: Gate) -> Sequence[Rating]:
+    async def rate(self, unit: Unit, gate: Gate) -> Rated:
         """One row per dimension of the unit, scored or not. Only a fatal `ModelError` is raised."""
 
 

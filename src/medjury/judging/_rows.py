@@ -11,14 +11,21 @@ from medjury.models import Answer
 from medjury.ratings import Rating, Status
 
 
-def rows_of(unit: Unit, outcomes: Mapping[str, Outcome], answers: Sequence[Answer] | None) -> list[Rating]:
-    """One row per dimension; the calls' tokens, seconds and cost are shared out so that sums stay true.
-    No call made (None) costs 0; calls that failed (none answered) cost nobody knows how much."""
+def rows_of(
+    unit: Unit,
+    outcomes: Mapping[str, Outcome],
+    answers: Sequence[Answer] | None,
+    *,
+    system: str | None = None,
+) -> list[Rating]:
+    """One row per dimension; the calls, their tokens, seconds and cost are shared out so that sums stay true.
+    No call made (None) costs 0; calls that failed (none answered) cost nobody knows how much. `system` names
+    another author than the case's, where the text that was graded is not the case's own."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     rows = len(unit.dimensions)
     known = answers is None or bool(answers)
     replies = [answer.reply for answer in answers or ()]
-    costs = [answer.cost for answer in answers or ()]
+    costs = [answer.worth for answer in answers or ()]
     cost = sum(each or 0.0 for each in costs) / rows if known and None not in costs else None
     seconds = sum(reply.seconds for reply in replies) / rows if known else None
     tokens_in = sum(reply.tokens_in for reply in replies)
@@ -30,7 +37,7 @@ def rows_of(unit: Unit, outcomes: Mapping[str, Outcome], answers: Sequence[Answe
         ratings.append(
             Rating(
                 item=unit.case.id,
-                system=unit.case.system,
+                system=unit.case.system if system is None else system,
                 rater=unit.rater.name,
                 rater_kind="judge",
                 instrument=f"{instrument.name}@{instrument.version}",
@@ -46,6 +53,7 @@ def rows_of(unit: Unit, outcomes: Mapping[str, Outcome], answers: Sequence[Answe
                 cost=cost,
                 created_at=now,
                 key=unit.key,
+                calls=share(len(replies), rows, index) if known else None,
             )
         )
     return ratings

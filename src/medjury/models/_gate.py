@@ -27,12 +27,14 @@ _MOST_PATIENCE = 600.0  # a provider that asks for a longer pause is as good as 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply and what it took. `cost` is None where the price is not known, and 0 for a cached reply."""
+    """A reply and what it took. `cost` is what was paid now: 0 for a cached reply, None where the price is
+    not known. `worth` is what the reply costs whoever paid for it, so that ways of judging can be compared."""
 
     reply: Reply
     cost: float | None
     from_cache: bool
     attempts: int
+    worth: float | None
 
 
 class _Lane:
@@ -115,7 +117,7 @@ class Gate:
         key = request_key(model.identity, request, repeat)
         found = await self._cache.find_or_claim(key)
         if found is not None:
-            return Answer(found, 0.0, True, 0)
+            return Answer(found, 0.0, True, 0, self._price(model, found))
         try:
             return await self._call(model, request, key)
         except BaseException:
@@ -171,7 +173,7 @@ class Gate:
             finally:
                 self._record(model, key, attempt, reply.finish, reply, cost)
             good = True
-            return Answer(reply, cost, False, attempt)
+            return Answer(reply, cost, False, attempt, cost)
         except ModelError as error:
             overloaded = error.reason is Reason.RATE_LIMIT
             if lane.tokens and paced and not isinstance(error, LostReplyError):
@@ -213,13 +215,18 @@ class Gate:
             self._record(model, key, attempt, reason, None, None)
             raise
         self.calls += 1
-        cost = self._prices.cost(model, reply) if self._prices else 0.0 if model.host is None else None
+        cost = self._price(model, reply)
         self._budget.settle(reservation, cost=cost)
         if cost is None:
             self._spent_is_known = False
         else:
             self._spent += cost
         return reply, cost
+
+    def _price(self, model: ChatModel, reply: Reply) -> float | None:
+        if self._prices:
+            return self._prices.cost(model, reply)
+        return 0.0 if model.host is None else None
 
     def _record(
         self, model: ChatModel, key: str, attempt: int, status: str, reply: Reply | None, cost: float | None

@@ -8,6 +8,7 @@ from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
 from medjury.ratings._problems import ImportReport, Problem, RatingsError
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._rating import RaterKind, Rating, Status
+from medjury.ratings._record import Record, write_records
 from medjury.ratings._store import RatingCount, RunRecord, Spent, Store, open_store
 from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked
 from medjury.ratings._transaction import StoredReply
@@ -25,6 +26,7 @@ __all__ = [
     "Rating",
     "RatingCount",
     "RatingsError",
+    "Record",
     "RunRecord",
     "Spent",
     "Status",
@@ -43,4 +45,5 @@ __all__ = [
     "ratings_from_frame",
     "read_ratings",
     "write_ratings",
+    "write_records",
 ]

@@ -11,6 +11,7 @@ from medjury.instruments import Reason
 from medjury.models import Reply
 from medjury.ratings._owner import Busy, Claimed, Owner
 from medjury.ratings._rating import Rating
+from medjury.ratings._record import Record
 from medjury.ratings._transaction import StoredReply, Transaction
 
 Answer: TypeAlias = Reply | Claimed | Busy
@@ -43,6 +44,7 @@ class Write:
     future: asyncio.Future[None]
     replies: Sequence[StoredReply] = ()
     ratings: Sequence[Rating] = ()
+    records: Sequence[Record] = ()
     run: str = ""
     releases: Sequence[str] = ()
 
@@ -78,7 +80,10 @@ class Batch:
 
     def carry_out(self, transaction: Transaction, owner: Owner) -> None:
         transaction.add_replies([reply for write in self.writes for reply in write.replies])
-        transaction.add_ratings([rating for write in self.writes for rating in write.ratings])
+        transaction.add_ratings(
+            [rating for write in self.writes for rating in write.ratings],
+            [record for write in self.writes for record in write.records],
+        )
         members: dict[str, set[str]] = {}
         for write in self.writes:
             if write.ratings:

@@ -20,6 +20,7 @@ from medjury.models import Reply
 from medjury.ratings._batch import Answer, Batch, RatedQuestion, SettledQuestion, Write
 from medjury.ratings._owner import Busy, Claimed, new_owner
 from medjury.ratings._rating import Rating
+from medjury.ratings._record import Record
 from medjury.ratings._store import Store
 from medjury.ratings._store_error import StoreError, ValueRefused
 from medjury.ratings._transaction import StoredReply, Transaction
@@ -118,9 +119,11 @@ class StoreDesk:
         self._gather().rated.append(question)
         return await question.future
 
-    async def write_ratings(self, run: str, ratings: Sequence[Rating]) -> None:
-        """Add ratings as part of a run; returns when they are safely stored."""
-        write = Write(self._future(), ratings=ratings, run=run)
+    async def write_ratings(
+        self, run: str, ratings: Sequence[Rating], records: Sequence[Record] = ()
+    ) -> None:
+        """Add ratings as part of a run, with their records; returns when they are safely stored."""
+        write = Write(self._future(), ratings=ratings, records=records, run=run)
         self._gather().writes.append(write)
         await write.future
 

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from medjury.errors import MedjuryError
 from medjury.ratings._formula import guard_frame
-from medjury.ratings._frame import rating_frames, rating_schema
+from medjury.ratings._frame import rating_frames, rating_schema, with_later_columns
 from medjury.ratings._rating import Rating
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def _conform(frame: polars.DataFrame) -> polars.DataFrame:
     import polars
 
     schema = rating_schema()
+    frame = with_later_columns(frame)
     if sorted(frame.columns) != sorted(schema):
         raise MedjuryError(
             f"the table has the columns {', '.join(frame.columns)}; ratings have {', '.join(schema)}. Tables of "

@@ -13,13 +13,13 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._rating import Rating
-from medjury.ratings._statements import RATING_COLUMNS
+from medjury.ratings._statements import LATER_COLUMNS, RATING_COLUMNS
 
 if TYPE_CHECKING:
     import polars
 
 _REAL = frozenset({"score", "seconds", "cost"})
-_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out"})
+_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
 _ROWS_AT_ONCE = 2_000
 
 
@@ -45,6 +45,7 @@ def ratings_from_frame(frame: polars.DataFrame) -> list[Rating]:
     >>> ratings_from_frame(rating_frame([]))
     []
     """
+    frame = with_later_columns(frame)
     if missing := [name for name in RATING_COLUMNS if name not in frame.columns]:
         raise MedjuryError(
             f"the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; a table of "
@@ -58,6 +59,15 @@ def ratings_from_frame(frame: polars.DataFrame) -> list[Rating]:
         except ValueError as error:
             raise MedjuryError(f"row {number} of the table is not a rating: {error}") from None
     return ratings
+
+
+def with_later_columns(frame: polars.DataFrame) -> polars.DataFrame:
+    """A table that was written before a column existed, with that column empty."""
+    import polars
+
+    absent = [name for name in RATING_COLUMNS if name in LATER_COLUMNS and name not in frame.columns]
+    schema = rating_schema()
+    return frame.with_columns([polars.lit(None, dtype=schema[name]).alias(name) for name in absent])
 
 
 def frame_of_rows(rows: list[tuple[Any, ...]]) -> polars.DataFrame:

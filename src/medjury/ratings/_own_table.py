@@ -10,28 +10,29 @@ from medjury.ratings._formula import unguard
 from medjury.ratings._frame import rating_of_row
 from medjury.ratings._problems import ImportReport, Problem, short
 from medjury.ratings._rating import Rating
-from medjury.ratings._statements import RATING_COLUMNS
+from medjury.ratings._statements import LATER_COLUMNS, RATING_COLUMNS
 from medjury.ratings._table import Table, is_blank
 
 _REAL = frozenset({"score", "seconds", "cost"})
-_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out"})
+_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
 
 
 def is_ours(table: Table) -> bool:
     """True where the table has every column of a rating."""
-    return set(RATING_COLUMNS) <= set(table.header)
+    return set(RATING_COLUMNS) - LATER_COLUMNS <= set(table.header)
 
 
 def read_own(table: Table, report: ImportReport) -> Iterator[tuple[Rating, Entry]]:
     """The ratings of the table, each with the place it stands in."""
-    index = [table.header.index(name) for name in RATING_COLUMNS]
+    there = [name for name in RATING_COLUMNS if name in table.header]  # later columns stand last
+    index = [table.header.index(name) for name in there]
     guarded = table.file.lower().endswith((".csv", ".tsv"))
     if extra := [name for name in table.header if name not in RATING_COLUMNS]:
         report.unused_columns[table.file] = extra
     for number, cells in table.rows:
         report.rows += 1
         try:
-            row = [_value(name, cells[at], guarded) for name, at in zip(RATING_COLUMNS, index, strict=True)]
+            row = [_value(name, cells[at], guarded) for name, at in zip(there, index, strict=True)]
             rating = rating_of_row(row)
         except (ValueError, TypeError) as error:
             report.problems.append(

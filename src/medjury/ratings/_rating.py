@@ -17,8 +17,8 @@ class Rating:
     """One rater's word on one dimension of one case.
 
     A scored row has a finite score and no reason; an unscored row has a reason and no score; nothing else can
-    be built. Tokens, seconds and cost are this row's share of the call that produced it, so that their sums
-    over rows are the run's totals; None means not known, which is not 0.
+    be built. Calls, tokens, seconds and cost are this row's share of the calls that produced it, whoever paid
+    for them, so that their sums over rows are what the work takes; None means not known, which is not 0.
     """
 
     item: str
@@ -38,6 +38,7 @@ class Rating:
     cost: float | None
     created_at: str
     key: str
+    calls: int | None = None
 
     def __post_init__(self) -> None:
         scored = self.status == "scored"

@@ -70,10 +70,32 @@ _POSTGRES_APPEND_ONLY = (
     ),
 )
 
+# How a rating of several steps came about, and how many calls each rating took.
+_RECORDS = (
+    "ALTER TABLE ratings ADD COLUMN calls {integer}",
+    """CREATE TABLE records (
+        sequence {sequence}, key {text} NOT NULL, item {text} NOT NULL, system {text} NOT NULL,
+        rater {text} NOT NULL, repeat {integer} NOT NULL, body {text} NOT NULL, created_at {text} NOT NULL)""",
+    "CREATE INDEX records_by_key ON records (key)",
+)
+_SQLITE_RECORDS_APPEND_ONLY = tuple(
+    f"""CREATE TRIGGER records_never_{verb.lower()} BEFORE {verb} ON records
+        BEGIN SELECT RAISE(ABORT, 'records are append-only'); END"""
+    for verb in ("UPDATE", "DELETE")
+)
+_POSTGRES_RECORDS_APPEND_ONLY = (
+    """CREATE TRIGGER records_never_change BEFORE UPDATE OR DELETE OR TRUNCATE ON records
+        FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()""",
+)
+
 MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {
         "sqlite": (*_TABLES, _SQLITE_ORDER, *_SQLITE_APPEND_ONLY),
         "postgresql": (*_TABLES, *_POSTGRES_APPEND_ONLY),
+    },
+    {
+        "sqlite": (*_RECORDS, *_SQLITE_RECORDS_APPEND_ONLY),
+        "postgresql": (*_RECORDS, *_POSTGRES_RECORDS_APPEND_ONLY),
     },
 )
 

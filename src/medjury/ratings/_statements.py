@@ -14,8 +14,10 @@ from dataclasses import dataclass, fields
 
 RATING_COLUMNS = (
     "item", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status", "reason",
-    "explanation", "seconds", "tokens_in", "tokens_out", "cost", "created_at", "key",
+    "explanation", "seconds", "tokens_in", "tokens_out", "cost", "created_at", "key", "calls",
 )  # fmt: skip
+# Tables that were written before these columns existed are read as if they were empty.
+LATER_COLUMNS = frozenset({"calls"})
 
 _LATEST = """NOT EXISTS (SELECT 1 FROM ratings AS newer WHERE newer.key = ratings.key
     AND newer.dimension = ratings.dimension AND newer.attempt > ratings.attempt)"""
@@ -47,6 +49,13 @@ class Statements:
     find_attempts: str = "SELECT key, max(attempt) FROM ratings WHERE key {keys} GROUP BY key"
     add_rating: str = f"""INSERT INTO ratings ({_COLUMNS}, attempt)
         VALUES ({", ".join("?" * (len(RATING_COLUMNS) + 1))}) ON CONFLICT DO NOTHING"""
+    add_record: str = """INSERT INTO records (key, item, system, rater, repeat, body, created_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?)"""
+    read_records: str = """SELECT key, item, system, rater, repeat, body, created_at FROM records
+        WHERE NOT EXISTS (SELECT 1 FROM records AS newer WHERE newer.key = records.key
+            AND newer.sequence > records.sequence)
+        AND EXISTS (SELECT 1 FROM members WHERE members.run = ? AND members.key = records.key)
+        ORDER BY item, system, rater, repeat, key"""
     add_member: str = "INSERT INTO members (run, key) VALUES (?, ?) ON CONFLICT DO NOTHING"
     put_run: str = """INSERT INTO runs (run, manifest, created_at) VALUES (?, ?, ?)
         ON CONFLICT (run) DO UPDATE SET manifest = excluded.manifest"""

@@ -20,6 +20,7 @@ from medjury.ratings._faults import explain, is_broken
 from medjury.ratings._frame import frame_of_rows, rating_of_row
 from medjury.ratings._owner import Busy, Claimed, Owner
 from medjury.ratings._rating import RaterKind, Rating, Status
+from medjury.ratings._record import Record
 from medjury.ratings._schema import is_current, migrate
 from medjury.ratings._statements import statements
 from medjury.ratings._store_error import StoreError
@@ -109,14 +110,16 @@ class Store:
         *,
         replies: Sequence[StoredReply] = (),
         ratings: Sequence[Rating] = (),
+        records: Sequence[Record] = (),
         members: Mapping[str, Iterable[str]] | None = None,
         releases: tuple[Owner, Iterable[str]] | None = None,
     ) -> int:
-        """Add replies, ratings and members (run: keys), and let go of claims; how many ratings were new."""
+        """Add replies, ratings with their records, and members (run: keys), and let go of claims; how many
+        ratings were new."""
 
         def work(transaction: Transaction) -> int:
             transaction.add_replies(replies)
-            new = transaction.add_ratings(ratings)
+            new = transaction.add_ratings(ratings, records)
             for run, keys in (members or {}).items():
                 transaction.add_members(run, keys)
             if releases:
@@ -125,9 +128,9 @@ class Store:
 
         return self.in_transaction(work)
 
-    def write_ratings(self, run: str, ratings: Sequence[Rating]) -> int:
-        """Add ratings as part of a run; how many were new."""
-        return self.write(ratings=ratings, members={run: {rating.key for rating in ratings}})
+    def write_ratings(self, run: str, ratings: Sequence[Rating], records: Sequence[Record] = ()) -> int:
+        """Add ratings as part of a run, with their records; how many ratings were new."""
+        return self.write(ratings=ratings, records=records, members={run: {rating.key for rating in ratings}})
 
     def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claimed | Busy]:
         """For each key the stored reply, the right to make the call, or that another is making it."""
@@ -166,6 +169,15 @@ class Store:
         for rows in self._rows(run):
             for row in rows:
                 yield rating_of_row(row)
+
+    def records(self, run: str) -> Iterator[Record]:
+        """The latest record of each key of a run, ordered as its ratings are. Streams."""
+        for rows in self._blocks(self._sql.read_records, (escape(run),)):
+            for key, item, system, rater, repeat, body, created_at in rows:
+                yield Record(
+                    unescape(key), unescape(item), unescape(system), unescape(rater), repeat,
+                    unescape(body), unescape(created_at),
+                )  # fmt: skip
 
     def frame(self, run: str | None = None) -> polars.DataFrame:
         """The same rows as `ratings`, as a table."""
@@ -260,8 +272,12 @@ class Store:
                 raise explain(error, self._database) from error
 
     def _rows(self, run: str | None) -> Iterator[list[tuple[Any, ...]]]:
+        return self._blocks(
+            *((self._sql.read_all, ()) if run is None else (self._sql.read_run, (escape(run),)))
+        )
+
+    def _blocks(self, statement: str, values: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
         """Blocks of rows on a connection of their own, so that writers need not wait for a slow reader."""
-        statement, values = (self._sql.read_all, ()) if run is None else (self._sql.read_run, (escape(run),))
         postgres = self._database.dialect == "postgresql"
         try:
             with closing(self._raw_connection()) as connection:

@@ -12,6 +12,7 @@ from medjury.models import Reply
 from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._owner import Busy, Claimed, Owner, is_dead
 from medjury.ratings._rating import Rating
+from medjury.ratings._record import Record
 from medjury.ratings._statements import Statements, key_list
 from medjury.ratings._store_error import ValueRefused
 
@@ -123,8 +124,8 @@ class Transaction:
         """The keys that have any rating at all, be it a failure."""
         return {unescape(key) for (key,) in self._select(self._sql.find_rated, keys)}
 
-    def add_ratings(self, ratings: Sequence[Rating]) -> int:
-        """Append ratings; how many were new.
+    def add_ratings(self, ratings: Sequence[Rating], records: Sequence[Record] = ()) -> int:
+        """Append ratings, and the records of those that are new; how many were new.
 
         The same word again is not a new row. A failure does not replace an answer, nor a passing failure a
         lasting one: both would lose what was paid for. Anything else that differs from the last row of its key
@@ -150,7 +151,23 @@ class Transaction:
             rows.append((*row, attempts.get(key, 0) + 1))
         if rows:
             self._cursor.executemany(self._sql.add_rating, rows)
+        if records:
+            new = {row[16] for row in rows}
+            self._add_records([each for each in records if escape(each.key) in new])
         return len(rows)
+
+    def _add_records(self, records: Sequence[Record]) -> None:
+        if records:
+            self._cursor.executemany(
+                self._sql.add_record,
+                [
+                    (
+                        escape(each.key), escape(each.item), escape(each.system), escape(each.rater),
+                        each.repeat, escape(each.body), escape(each.created_at),
+                    )
+                    for each in records
+                ],
+            )  # fmt: skip
 
     def add_members(self, run: str, keys: Iterable[str]) -> None:
         """These keys belong to the run, whichever run paid for them."""
@@ -184,7 +201,7 @@ def _row(rating: Rating) -> tuple[Any, ...]:
         escape(rating.instrument), escape(rating.dimension), rating.repeat, rating.score, rating.status,
         rating.reason.value if rating.reason is not None else None, escape(rating.explanation),
         rating.seconds, rating.tokens_in, rating.tokens_out, rating.cost, escape(rating.created_at),
-        escape(rating.key),
+        escape(rating.key), rating.calls,
     )  # fmt: skip
 
 

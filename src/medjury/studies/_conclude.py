@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,11 +11,12 @@ from medjury.cases import RedactedCases
 from medjury.instruments import Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
-from medjury.ratings import Rating, Store, write_ratings
+from medjury.ratings import Store, write_ratings, write_records
 from medjury.studies._manifest import coverage, file_hash, now, write_manifest
 from medjury.studies._plan import Plan
 from medjury.studies._study import Study
 
+RECORDS_FILE = "records.jsonl"
 Status = Literal["complete", "incomplete", "failed"]
 
 
@@ -84,9 +84,8 @@ def conclude(
     """Write what the run folder holds, and say plainly what came of the run."""
     covered = coverage(store.counts(run))
     status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
-    _export(study, store.ratings(run), study.output)
-    files = ("ratings.parquet", "ratings.csv")
-    models = [model for judge in study.jury.judges for model in judge.models]
+    files = _export(study, store, run, study.output)
+    models = [model for model, _ in study.models]
     spent = audit_totals(study.output / "audit.jsonl")
     if isinstance(study.cases, RedactedCases):
         manifest["redactions"] = dict(study.cases.counts)
@@ -150,7 +149,13 @@ def judge_outcome(
     return "complete", ""
 
 
-def _export(study: Study, votes: Iterator[Rating], folder: Path) -> None:
-    """Votes, the jury's rows and composites, as Parquet and CSV; a half-written file never has the name."""
-    write_ratings(study.jury.ratings(votes), folder / "ratings.parquet")
+def _export(study: Study, store: Store, run: str, folder: Path) -> list[str]:
+    """Votes, the jury's rows and composites, as Parquet and CSV, and the records of strategies of several
+    steps, where there are any. A half-written file never has the name."""
+    write_ratings(study.jury.ratings(store.ratings(run)), folder / "ratings.parquet")
     write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
+    files = ["ratings.parquet", "ratings.csv"]
+    if write_records(store.records(run), folder / RECORDS_FILE):
+        return [*files, RECORDS_FILE]
+    (folder / RECORDS_FILE).unlink()
+    return files

@@ -12,18 +12,20 @@ _RULES, _SHOWN = GateRules(), ReportSettings()
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """A part of the file: what it does not know is an error, not ignored."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class CasesPart(_Part):
+class CasesPart(Part):
     """Where the cases are; `mapping` renames a hospital's own columns."""
 
     path: str
     mapping: dict[str, Any] | None = None
 
 
-class PricePart(_Part):
+class PricePart(Part):
     """Money per million tokens."""
 
     input: float = Field(ge=0)
@@ -31,18 +33,16 @@ class PricePart(_Part):
     cached_input: float | None = Field(default=None, ge=0)
 
 
-class JudgePart(_Part):
-    """One judge: what is asked (kind and its options) and how."""
+class ModelPart(Part):
+    """A model: its kind and the kind's own options (url, model, key variable and so on), how it is asked, how
+    fast, and what it costs. A role of a strategy is one."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     kind: str
-    name: Name | None = None
     temperature: float | None = Field(default=0.0, ge=0, le=2)
     seed: int | None = 0
     max_tokens: int = Field(default=1024, ge=1)
-    explain: bool = True
-    per_dimension: bool = False
     reasks: int = Field(default=2, ge=0, le=2)
     concurrency: int | None = Field(default=None, ge=1, le=1024)
     requests_per_minute: float | None = Field(default=None, gt=0)
@@ -51,11 +51,30 @@ class JudgePart(_Part):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What goes to the endpoint kind (url, model, key variable and so on)."""
+        """What goes to the endpoint kind."""
         return dict(self.model_extra or {})
 
 
-class JuryPart(_Part):
+class JudgePart(ModelPart):
+    """One judge: a model and the way it judges. `strategy` is a word, or a word with its settings; what they
+    are is said by the strategy itself (see `_strategies`)."""
+
+    name: Name | None = None
+    explain: bool = True
+    per_dimension: bool = False
+    strategy: dict[str, Any] = {"name": "single"}
+
+    @field_validator("strategy", mode="before")
+    @classmethod
+    def _a_bare_word_is_enough(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"name": value}
+        if isinstance(value, dict) and not isinstance(value.get("name"), str):
+            raise ValueError("needs a `name`: the way of judging")
+        return value
+
+
+class JuryPart(Part):
     """How votes become one rating."""
 
     name: Name = "jury"
@@ -63,7 +82,7 @@ class JuryPart(_Part):
     quorum: int | None = Field(default=None, ge=1)
 
 
-class HumansPart(_Part):
+class HumansPart(Part):
     """Clinicians' ratings of the same cases."""
 
     path: str
@@ -74,14 +93,14 @@ class HumansPart(_Part):
     illustrative: bool = False  # made up for a demonstration: the report says so
 
 
-class BudgetPart(_Part):
+class BudgetPart(Part):
     """The run stops asking at either cap and is then INCOMPLETE."""
 
     money: float | None = Field(default=None, gt=0)
     calls: int | None = Field(default=None, ge=1)
 
 
-class GatePart(_Part):
+class GatePart(Part):
     """What must be shown before the jury may be trusted: see docs/report.md. State it before the run."""
 
     minimum_cases: int = Field(default=_RULES.minimum_cases, ge=1)
@@ -97,7 +116,7 @@ class GatePart(_Part):
     development_cases: list[str] | str = []
 
 
-class ReportPart(_Part):
+class ReportPart(Part):
     """What the report shows: see docs/report.md."""
 
     clinician_cost_per_hour: float | None = Field(default=None, ge=0)
@@ -109,7 +128,7 @@ class ReportPart(_Part):
     seed: int = 0
 
 
-class StudyFile(_Part):
+class StudyFile(Part):
     """The whole file."""
 
     study: Name

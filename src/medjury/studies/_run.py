@@ -75,16 +75,15 @@ def _preflight(study: Study, prices: PriceList) -> None:
         allow_hosts=study.settings.allow_hosts,
         budget=Budget(money=caps.money, calls=caps.calls),
         prices=prices,
-    ).check([model for judge in study.jury.judges for model in judge.models])
+    ).check([model for model, _ in study.models])
 
 
 def study_prices(study: Study) -> PriceList:
     """The shipped prices, with the study's own on top."""
     prices = PriceList.shipped()
-    for judge, part in zip(study.jury.judges, study.settings.judges, strict=True):
+    for model, part in study.models:
         if part.price is not None:
-            for model in judge.models:
-                prices = prices.with_price(model, **part.price.model_dump())
+            prices = prices.with_price(model, **part.price.model_dump())
     return prices
 
 
@@ -111,7 +110,7 @@ async def _judge(
     ))  # fmt: skip
     outcome = Outcome(progress)
     stop = asyncio.Event()
-    models = [model for judge in study.jury.judges for model in judge.models]
+    models = [model for model, _ in study.models]
     async with StoreDesk(store, run) as desk:
         gate = Gate(
             cache=desk,
@@ -120,8 +119,8 @@ async def _judge(
             prices=prices,
             audit=AuditLog(log),
             limits={
-                judge.name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)
-                for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
+                model.name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)
+                for model, part in study.models
             },
         )
         drawing = asyncio.create_task(_draw(watch, progress, gate, prices.currency))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from medjury.cases import Case, RedactedCases, make_redactor, read_cases
 from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
-from medjury.judging import Judge, Jury
-from medjury.models import make_model
-from medjury.studies._file import JudgePart, StudyFile
+from medjury.judging import Jury
+from medjury.models import ChatModel
+from medjury.studies._file import JudgePart, ModelPart, StudyFile
+from medjury.studies._strategies import Setup, make_rater
 
 DEFAULT_CONCURRENCY = 64
 
@@ -31,6 +32,7 @@ class Study:
     cases: Iterable[Case]
     output: Path
     store: str
+    models: Sequence[tuple[ChatModel, ModelPart]]  # every model that may be called, with its limits and price
 
     @property
     def workers(self) -> Mapping[str, int]:
@@ -51,12 +53,10 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
     instrument = _named(document, ("instrument",), lambda: _load_instrument(settings.instrument, folder))
     if settings.dimensions is not None:
         instrument = _named(document, ("dimensions",), lambda: _only(instrument, settings.dimensions or []))
-    judges = [
-        _named(
-            document, ("judges", index), lambda part=part: _make_judge(part, instrument, settings.examples)
-        )
-        for index, part in enumerate(settings.judges)
+    setups = [
+        Setup(_judge_name(part), part, instrument, folder, settings.examples) for part in settings.judges
     ]
+    judges = [make_rater(document, ("judges", index), setup) for index, setup in enumerate(setups)]
     quorum = settings.jury.quorum
     if quorum is not None and quorum > len(judges):
         problem = f"is {quorum}, but there are only {len(judges)} judges; lower it"
@@ -94,6 +94,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         cases,
         output,
         _named(document, ("store",), lambda: _store_address(settings.store, folder, output)),
+        tuple(made for setup in setups for made in setup.models),
     )
 
 
@@ -125,20 +126,8 @@ def _only(instrument: Instrument, names: list[str]) -> Instrument:
     return replace(instrument, dimensions=dimensions, reversed=reversed_, composites=composites)
 
 
-def _make_judge(part: JudgePart, instrument: Instrument, examples: bool) -> Judge:
-    options = part.options
-    name = part.name or str(options.get("model") or part.kind)
-    return Judge(
-        make_model(part.kind, name=name, **options),
-        instrument,
-        temperature=part.temperature,
-        seed=part.seed,
-        max_tokens=part.max_tokens,
-        explain=part.explain,
-        per_dimension=part.per_dimension,
-        reasks=part.reasks,
-        examples=instrument.examples if examples else (),
-    )
+def _judge_name(part: JudgePart) -> str:
+    return part.name or str(part.options.get("model") or part.kind)
 
 
 def _store_address(store: str | None, folder: Path, output: Path) -> str:

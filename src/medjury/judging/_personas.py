@@ -1,0 +1,86 @@
+"""Points of view for a deliberation: three ways a physician may read, three stances on a scale, or one's own.
+
+The two groups are those of Croxford et al. (2025), who let judges with such personas discuss clinical summaries;
+the words are ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from medjury.errors import MedjuryError
+
+# A name stands outside the markers of a prompt, so it is a plain word.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+RESERVED = ("orchestrator", "nobody", "everybody", "all")
+_MOST_CHARACTERS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """A point of view: what a rater looks at first. What a grade means, the instrument alone decides."""
+
+    name: str
+    text: str
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or self.name.casefold() in RESERVED:
+            raise MedjuryError(
+                f"a persona cannot be called {self.name!r}; use letters, digits, _ and - (at most 40), beginning "
+                f"with a letter, and none of {', '.join(RESERVED)}"
+            )
+        if not self.text.strip():
+            raise MedjuryError(f"persona {self.name!r} has no text; say in a few sentences how it reads")
+        if len(self.text) > _MOST_CHARACTERS:
+            raise MedjuryError(
+                f"the text of persona {self.name!r} has {len(self.text):,} characters; keep it under "
+                f"{_MOST_CHARACTERS:,}, since every one of its turns carries it"
+            )
+
+
+_KNOWN = (
+    Persona(
+        "perfectionist",
+        "You read every line. You check the statements of the text one by one against what it was written from, "
+        "and it troubles you that something important may have been left out. A detail that others pass over "
+        "matters to you, and you say exactly where it stands.",
+    ),
+    Persona(
+        "multitasker",
+        "You have a few minutes between two patients. You look for what must be known now: the main problems, "
+        "the current treatment, recent results, what is to be done next. Detail that does not serve this work is "
+        "a burden to you, and you tell others when they lose themselves in it.",
+    ),
+    Persona(
+        "collaborator",
+        "You care for patients together with other specialties and professions. You look at whether what they "
+        "found and planned comes through, whether the whole patient can be seen, and what those who share the "
+        "care would miss. You take up what others say and think it further.",
+    ),
+    Persona(
+        "high_scorer",
+        "You read with goodwill. Where the instrument leaves room between two grades you hold the more favourable "
+        "one, and you argue for it with what the text does well. You never claim a merit that the texts do not "
+        "show.",
+    ),
+    Persona(
+        "low_scorer",
+        "You read with severity. Where the instrument leaves room between two grades you hold the less favourable "
+        "one, and you argue for it with what the text gets wrong or leaves out. You never claim a fault that the "
+        "texts do not show.",
+    ),
+    Persona(
+        "middle_scorer",
+        "You weigh. You hold the kindest and the severest reading against the words of the instrument and say "
+        "which arguments the texts bear out. You do not look for a point half-way: where one side is right, you "
+        "side with it.",
+    ),
+)
+
+PERSONAS: Mapping[str, Persona] = {each.name: each for each in _KNOWN}
+PERSONA_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "physicians": ("perfectionist", "multitasker", "collaborator"),
+    "scorers": ("high_scorer", "low_scorer", "middle_scorer"),
+}

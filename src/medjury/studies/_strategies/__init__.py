@@ -1,0 +1,42 @@
+"""The ways of judging that a study file can name: one file each, with its settings and how it is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from medjury.documents import Document, nearest, validate_part
+from medjury.errors import MedjuryError
+from medjury.judging import Rater
+from medjury.studies._strategies import single
+from medjury.studies._strategies._setup import Settings, Setup
+
+
+class Strategy(NamedTuple):
+    """The settings a strategy takes in a study file, and the rater they make."""
+
+    settings: type[Settings]
+    build: Callable[[Any, Setup], Rater]
+
+
+STRATEGIES: Mapping[str, Strategy] = {
+    "single": Strategy(single.SingleSettings, single.build),
+}
+
+
+def make_rater(document: Document, place: tuple[str | int, ...], setup: Setup) -> Rater:
+    """The rater of one judge's entry; what is wrong with it is told with its line of the file."""
+    named = setup.part.strategy
+    strategy = STRATEGIES.get(named["name"])
+    if strategy is None:
+        hint = nearest(named["name"], list(STRATEGIES))
+        problem = f"there is no way of judging called {named['name']!r}; {hint}"
+        raise MedjuryError(document.complaint((*place, "strategy"), problem))
+    settings = validate_part(document, (*place, "strategy"), named, strategy.settings)
+    try:
+        return strategy.build(settings, setup)
+    except MedjuryError as error:
+        raise MedjuryError(document.complaint(place, str(error))) from None
+
+
+__all__ = ["STRATEGIES", "Settings", "Setup", "Strategy", "make_rater"]

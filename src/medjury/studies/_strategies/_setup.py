@@ -1,0 +1,52 @@
+"""What a strategy is given to build its rater from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from medjury.instruments import Instrument
+from medjury.judging import Speaker
+from medjury.models import ChatModel, make_model
+from medjury.studies._file import JudgePart, ModelPart, Part
+
+
+class Settings(Part):
+    """The settings of a strategy in a study file; each strategy adds its own, all with a default."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One judge's entry in a study file. `model` is the entry's own; `models` gathers it and every further one
+    that a role asks for, with the part of the file that says how fast it may be asked and what it costs."""
+
+    name: str
+    part: JudgePart
+    instrument: Instrument
+    folder: Path  # where the study file lies
+    use_examples: bool = False
+    models: list[tuple[ChatModel, ModelPart]] = field(default_factory=list)
+
+    @property
+    def model(self) -> ChatModel:
+        return self._make(self.part, self.name)
+
+    def speaker(self, part: ModelPart | None = None, role: str = "") -> Speaker:
+        """The model of a role with how it is asked: its own, or the entry's where none is named."""
+        how = self.part if part is None else part
+        model = self.model if part is None else self.make(part, role)
+        return Speaker(model, how.temperature, how.seed, how.max_tokens, how.reasks)
+
+    def make(self, part: ModelPart, role: str) -> ChatModel:
+        """A further model, called after the judge and its role in the audit log and in messages."""
+        return self._make(part, f"{self.name}/{role}")
+
+    def _make(self, part: ModelPart, name: str) -> ChatModel:
+        for model, _ in self.models:
+            if model.name == name:
+                return model
+        model = make_model(part.kind, name=name, **part.options)
+        self.models.append((model, part))
+        return model
