@@ -29,6 +29,14 @@ _TOKENS_PER_EXPLANATION = 45
 _TOKENS_PER_SCORE = 12
 
 
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What a judge made of one unit, and every answer it took (None: nothing was asked)."""
+
+    outcomes: Mapping[str, Outcome]
+    answers: Sequence[Answer] | None
+
+
 @dataclass(frozen=True)
 class Judge:
     """A model that grades by an instrument.
@@ -130,9 +138,14 @@ class Judge:
         )
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
+        graded = await self.grade(unit, gate)
+        return Rated(rows_of(unit, graded.outcomes, graded.answers))
+
+    async def grade(self, unit: Unit, gate: Gate) -> Graded:
+        """The same before it becomes rows: for ways of judging in which a judge is one step."""
         request = self.request(unit)
         if isinstance(request, Unscored):
-            return Rated(rows_of(unit, dict.fromkeys(unit.dimensions, request), None))
+            return Graded(dict.fromkeys(unit.dimensions, request), None)
         answers: list[Answer] = []
         best: Mapping[str, Outcome] | None = None
         for _ in range(1 + self.reasks):
@@ -159,7 +172,7 @@ class Judge:
             complaint = Message("user", problems(self.instrument, outcomes))
             request = replace(request, messages=(*request.messages, said, complaint))
         assert best is not None
-        return Rated(rows_of(unit, best, answers))
+        return Graded(best, answers)
 
     def _read(self, reply: Reply, dimensions: Sequence[str]) -> Mapping[str, Outcome]:
         failure = no_answer(reply, self.max_tokens)

@@ -64,7 +64,7 @@ class Prompt:
                     problem = f"the case has no {wanted.name!r}, which {self.instrument.name} needs"
                     return Unscored(Reason.INPUT, problem)
                 continue
-            parts.append(_input_block(wanted, value))
+            parts.append(input_block(wanted, value))
         parts.append(_CLOSING)
         return (*self.opening, Message("user", "\n\n".join(parts)))
 
@@ -76,7 +76,8 @@ def text_block(name: str, text: str) -> str:
     return f"<<<begin {name} {code}>>>\n{text}\n<<<end {name} {code}>>>"
 
 
-def _input_block(wanted: Input, value: str | tuple[Note, ...]) -> str:
+def input_block(wanted: Input, value: str | tuple[Note, ...]) -> str:
+    """An input of the instrument under its label, as data."""
     if isinstance(value, str):
         return f"{wanted.label}:\n{text_block(wanted.name, value)}"
     # A note's id, kind and date are somebody's text too: they stand inside the markers.
