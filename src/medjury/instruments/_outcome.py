@@ -26,6 +26,7 @@ class Reason(StrEnum):
     INPUT = "input"  # the case lacks an input that the instrument needs
     NO_QUORUM = "no_quorum"  # too few jurors gave a score
     TIE = "tie"  # a majority vote without a majority
+    UNFOUNDED = "unfounded"  # the evidence that the answer quotes does not occur in the text
 
 
 # Asking again later may give an answer; everything else would be paid for twice to fail twice.
