@@ -1,0 +1,124 @@
+"""A record stands beside the ratings it explains: stored with them, replaced with them, exported word for word."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.ratings.samples import rating, unscored
+
+from medjury.instruments import Reason
+from medjury.ratings import (
+    Record,
+    Store,
+    StoreDesk,
+    StoreError,
+    open_store,
+    rating_frame,
+    ratings_from_frame,
+    read_ratings,
+    write_ratings,
+    write_records,
+)
+from medjury.ratings._schema import MIGRATIONS, WORDS
+
+
+def record(body: object, key: str = "key-1") -> Record:
+    text = json.dumps(body, ensure_ascii=False)
+    return Record(key, "case-1", "scribe", "judge-a", 0, text, "2026-01-31T12:00:00.000+00:00")
+
+
+def test_a_record_comes_back_with_its_run_and_with_no_other(store: Store) -> None:
+    told = record({"kind": "deliberation", "turns": ["שלום", "NUL \x00", "half \ud800"]})
+    store.write_ratings("first", [rating()], [told])
+    assert list(store.records("first")) == [told]
+    assert list(store.records("second")) == []
+
+
+async def test_the_desk_stores_records_in_the_transaction_of_their_ratings(store: Store) -> None:
+    async with StoreDesk(store, "first") as desk:
+        await desk.write_ratings("first", [rating()], [record({"kind": "claims"})])
+    assert [each.content() for each in store.records("first")] == [{"kind": "claims"}]
+
+
+def test_a_failure_that_does_not_replace_an_answer_does_not_replace_its_record(store: Store) -> None:
+    store.write_ratings("first", [rating()], [record({"kind": "claims", "try": 1})])
+    store.write_ratings("first", [unscored(Reason.TIMEOUT)], [record({"kind": "claims", "try": 2})])
+    assert [each.content()["try"] for each in store.records("first")] == [1]
+
+
+def test_an_answer_after_a_failure_brings_its_own_record(store: Store) -> None:
+    store.write_ratings("first", [unscored(Reason.TIMEOUT)], [record({"kind": "claims", "try": 1})])
+    store.write_ratings("first", [rating()], [record({"kind": "claims", "try": 2})])
+    assert [each.content()["try"] for each in store.records("first")] == [2]
+
+
+def test_records_are_only_ever_added(tmp_path: Path) -> None:
+    with open_store(tmp_path / "r.sqlite") as store:
+        store.write_ratings("first", [rating()], [record({"kind": "claims"})])
+    connection = sqlite3.connect(tmp_path / "r.sqlite")
+    for statement in ("DELETE FROM records", "UPDATE records SET body = ''"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute(statement)
+    connection.close()
+
+
+def test_the_file_of_records_has_one_line_for_each(tmp_path: Path, store: Store) -> None:
+    store.write_ratings("first", [rating()], [record({"kind": "claims", "claims": [{"text": "a\nb"}]})])
+    assert write_records(store.records("first"), tmp_path / "records.jsonl") == 1
+    (line,) = (tmp_path / "records.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line) == {
+        "key": "key-1", "item": "case-1", "system": "scribe", "rater": "judge-a", "repeat": 0, "kind": "claims",
+        "body": {"kind": "claims", "claims": [{"text": "a\nb"}]},
+    }  # fmt: skip
+
+
+def test_a_store_of_the_first_schema_is_brought_up_to_date_and_keeps_its_ratings(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    with open_store(path) as store:
+        store.write_ratings("first", [rating(calls=None)])
+    old = sqlite3.connect(path, isolation_level=None)
+    old.execute("DROP TABLE records")
+    old.execute("ALTER TABLE ratings DROP COLUMN calls")
+    old.execute("DELETE FROM schema_version WHERE version = 2")
+    old.close()
+    with open_store(path) as store:
+        assert list(store.ratings("first")) == [rating(calls=None)]
+        store.write_ratings("first", [rating(key="key-2", calls=3)], [record({"kind": "x"}, key="key-2")])
+        assert [row.calls for row in store.ratings("first")] == [None, 3]
+        assert len(list(store.records("first"))) == 1
+
+
+def test_every_migration_is_written_for_every_database() -> None:
+    assert all(set(migration) == set(WORDS) for migration in MIGRATIONS)
+
+
+def test_calls_come_back_exactly_and_older_tables_have_none(tmp_path: Path, store: Store) -> None:
+    store.write_ratings("first", [rating(calls=7)])
+    assert [row.calls for row in store.ratings()] == [7]
+    table = rating_frame([rating(calls=7)])
+    assert ratings_from_frame(table) == [rating(calls=7)]
+    assert ratings_from_frame(table.drop("calls")) == [rating()]
+    write_ratings(table.drop("calls"), tmp_path / "r.parquet")
+    assert list(read_ratings(tmp_path / "r.parquet").ratings) == [rating()]
+    table.drop("calls").write_csv(tmp_path / "old.csv")
+    assert list(read_ratings(tmp_path / "old.csv").ratings) == [rating()]
+    write_ratings(table, tmp_path / "new.csv")
+    assert list(read_ratings(tmp_path / "new.csv").ratings) == [rating(calls=7)]
+
+
+def test_a_record_that_is_no_object_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a JSON object"):
+        Record("k", "i", "s", "r", 0, "[1]", "now").content()
+
+
+def test_what_a_newer_version_wrote_is_still_refused(tmp_path: Path) -> None:
+    with open_store(tmp_path / "r.sqlite"):
+        pass
+    connection = sqlite3.connect(tmp_path / "r.sqlite", isolation_level=None)
+    connection.execute(f"INSERT INTO schema_version VALUES ({len(MIGRATIONS) + 1})")
+    connection.close()
+    with pytest.raises(StoreError, match="newer medjury"):
+        open_store(tmp_path / "r.sqlite")
