@@ -27,6 +27,7 @@ class Reason(StrEnum):
     NO_QUORUM = "no_quorum"  # too few jurors gave a score
     TIE = "tie"  # a majority vote without a majority
     UNFOUNDED = "unfounded"  # the evidence that the answer quotes does not occur in the text
+    AVERAGED = "averaged"  # a decision that averages grades where it had to weigh arguments
 
 
 # Asking again later may give an answer; everything else would be paid for twice to fail twice.
