@@ -19,7 +19,8 @@ from medjury.instruments import (
     read_answer,
 )
 from medjury.judging._asking import HOPELESS, no_answer
-from medjury.judging._prompt import PROMPT_VERSION, Prompt
+from medjury.judging._examples import DrawnExamples
+from medjury.judging._prompt import PROMPT_VERSION, Prompt, worked_messages
 from medjury.judging._rater import Expected, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, estimate_tokens
@@ -42,7 +43,8 @@ class Judge:
     """A model that grades by an instrument.
 
     `per_dimension` asks one call per dimension (dimensions tied by a skip rule stay together); `reasks` is how
-    often an unusable answer is handed back with what was wrong. Repeats use `seed + repeat`.
+    often an unusable answer is handed back with what was wrong. Repeats use `seed + repeat`. `examples` are
+    shown with every case; `drawn` are chosen for each case from a training split.
     """
 
     model: ChatModel
@@ -54,12 +56,14 @@ class Judge:
     per_dimension: bool = False
     reasks: int = 2
     examples: Sequence[Example] = ()
+    drawn: DrawnExamples | None = None
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
     _schemas: Mapping[tuple[str, ...], Mapping[str, object]] = field(init=False, repr=False, compare=False)
     _voice: str = field(init=False, repr=False, compare=False)
+    _worked: dict[tuple[object, ...], tuple[Message, Message]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        groups = _groups(self.instrument, self.per_dimension)
+        groups = groups_of(self.instrument, self.per_dimension)
         prompts = {
             group: Prompt.build(self.instrument, group, explain=self.explain, examples=self.examples)
             for group in groups
@@ -68,10 +72,11 @@ class Judge:
         object.__setattr__(self, "_prompts", prompts)
         object.__setattr__(self, "_schemas", schemas)
         object.__setattr__(self, "_voice", self._hash_settings(prompts))
+        object.__setattr__(self, "_worked", {})
 
     def _hash_settings(self, prompts: Mapping[tuple[str, ...], Prompt]) -> str:
         """Hash of everything but the case that determines an answer."""
-        settings = {
+        settings: dict[str, object] = {
             "model": dict(self.model.identity),
             "instrument": self.instrument.fingerprint(),
             "prompt": [PROMPT_VERSION, [[m.role, m.content] for p in prompts.values() for m in p.opening]],
@@ -82,6 +87,8 @@ class Judge:
             "per_dimension": self.per_dimension,
             "reasks": self.reasks,
         }
+        if self.drawn is not None:
+            settings["drawn"] = self.drawn.fingerprint()
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -102,7 +109,7 @@ class Judge:
         return self._voice
 
     def describe(self) -> Mapping[str, object]:
-        return {
+        settings: dict[str, object] = {
             "strategy": "single",
             "temperature": self.temperature,
             "seed": self.seed,
@@ -112,6 +119,11 @@ class Judge:
             "reasks": self.reasks,
             "examples": len(self.examples),
         }
+        if self.drawn is not None:
+            settings["drawn_examples"] = self.drawn.describe()
+            # All that could have been shown to some case: agreement on these proves nothing.
+            settings["development_cases"] = list(self.drawn.split.development)
+        return settings
 
     def units(self, case: Case, repeat: int) -> list[Unit]:
         return make_units(self, case, repeat)
@@ -126,7 +138,10 @@ class Judge:
 
     def request(self, unit: Unit) -> Request | Unscored:
         """The first question of a unit, or why it cannot be asked."""
-        messages = self._prompts[unit.dimensions].messages(unit.case)
+        shown = () if self.drawn is None else self._shown(self.drawn, unit)
+        if isinstance(shown, Unscored):
+            return shown
+        messages = self._prompts[unit.dimensions].messages(unit.case, shown)
         if isinstance(messages, Unscored):
             return messages
         return Request(
@@ -190,7 +205,7 @@ def _worth_asking_again(outcomes: Mapping[str, Outcome]) -> bool:
     return not any(isinstance(each, Unscored) and each.reason in HOPELESS for each in outcomes.values())
 
 
-def _groups(instrument: Instrument, per_dimension: bool) -> list[tuple[str, ...]]:
+def groups_of(instrument: Instrument, per_dimension: bool) -> list[tuple[str, ...]]:
     """All dimensions at once, or one each; a dimension and the one its skip rule looks at stay together."""
     names = [dimension.name for dimension in instrument.dimensions]
     if not per_dimension:
