@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from medjury.documents import Document, nearest, validate_part
 from medjury.errors import MedjuryError
 from medjury.judging import Rater
-from medjury.studies._strategies import single
+from medjury.studies._strategies import deliberation, single
 from medjury.studies._strategies._setup import Settings, Setup
 
 
@@ -20,6 +20,7 @@ class Strategy(NamedTuple):
 
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "deliberation": Strategy(deliberation.DeliberationSettings, deliberation.build),
     "single": Strategy(single.SingleSettings, single.build),
 }
 

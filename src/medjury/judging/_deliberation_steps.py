@@ -1,0 +1,115 @@
+"""The steps of a deliberation as they are kept: who said what, with which grades, and what it took."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from medjury.instruments import NotApplicable, Outcome, Score, Unscored
+from medjury.judging._asking import Speaker
+from medjury.models import Answer
+
+Act = Literal["opening", "question", "turn", "decision"]
+Grades = Mapping[str, Outcome]
+ORCHESTRATOR = "orchestrator"
+# A turn whose three-word sequences were nearly all heard before says nothing new.
+_NEW_SHARE = 0.2
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. `turn` is 0 before the first turn; `said` is the statement, the question or the orchestrator's
+    reasons; `details` is what only this act has (who was asked about what, which grades changed, a stall)."""
+
+    act: Act
+    turn: int
+    who: str
+    speaker: Speaker
+    answers: Sequence[Answer]
+    said: str = ""
+    grades: Grades = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
+    failure: Unscored | None = None
+
+    def plain(self) -> dict[str, object]:
+        """As JSON values."""
+        worths = [answer.worth for answer in self.answers]
+        step: dict[str, object] = {
+            "act": self.act,
+            "turn": self.turn,
+            "role": ORCHESTRATOR if self.who == ORCHESTRATOR else "agent",
+            "persona": None if self.who == ORCHESTRATOR else self.who,
+            "model": self.speaker.model.name,
+            "said": self.said,
+            "grades": plain_grades(self.grades),
+            "reasons": {name: each.explanation for name, each in self.grades.items()
+                        if isinstance(each, Score | NotApplicable) and each.explanation},
+            **self.details,
+            "calls": len(self.answers),
+            "seconds": sum(answer.reply.seconds for answer in self.answers),
+            "tokens_in": sum(answer.reply.tokens_in for answer in self.answers),
+            "tokens_out": sum(answer.reply.tokens_out for answer in self.answers),
+            "cost": None if None in worths else sum(each or 0.0 for each in worths),
+        }  # fmt: skip
+        if self.failure is not None:
+            step["failure"] = {"reason": self.failure.reason.value, "message": self.failure.message}
+        return step
+
+
+def plain_grades(grades: Grades) -> dict[str, float | None]:
+    """Grades as JSON values: null is "not applicable", and what has no grade is not there."""
+    return {
+        name: each.value if isinstance(each, Score) else None
+        for name, each in grades.items()
+        if not isinstance(each, Unscored)
+    }
+
+
+def changed(before: Grades, after: Grades) -> list[str]:
+    """The dimensions that are graded otherwise now."""
+    old, new = plain_grades(before), plain_grades(after)
+    return [name for name in new if name in old and new[name] != old[name]]
+
+
+def disputed(standing: Iterable[Grades], dimensions: Sequence[str]) -> list[str]:
+    """The dimensions on which not all have the same grade."""
+    rows = [plain_grades(each) for each in standing]
+    return [name for name in dimensions if len({row.get(name) for row in rows}) > 1]
+
+
+def outside(decided: Grades, standing: Iterable[Grades]) -> list[str]:
+    """The decided dimensions beyond what any agent holds: a grade above or below all of theirs, or "not
+    applicable" (or a grade) that none of them gave."""
+    rows = [plain_grades(each) for each in standing]
+    found = []
+    for name, grade in plain_grades(decided).items():
+        held = [row[name] for row in rows if name in row]
+        scores = [each for each in held if each is not None]
+        within = grade in held if grade is None or not scores else min(scores) <= grade <= max(scores)
+        if not within:
+            found.append(name)
+    return found
+
+
+class Heard:
+    """What was said so far, as three-word sequences: enough to notice a speaker who only repeats."""
+
+    def __init__(self) -> None:
+        self._heard: set[tuple[str, ...]] = set()
+
+    def add(self, words: str) -> None:
+        self._heard |= _sequences(words)
+
+    def is_new(self, words: str) -> bool:
+        said = _sequences(words)
+        return len(said - self._heard) > _NEW_SHARE * len(said)
+
+
+def _sequences(words: str) -> set[tuple[str, ...]]:
+    found = _WORD.findall(words.casefold())
+    if len(found) < 3:
+        return {tuple(found)} if found else set()
+    return set(zip(found, found[1:], found[2:], strict=False))
