@@ -8,7 +8,16 @@ import pytest
 
 from medjury.instruments import Instrument, Score, list_instruments, load_instrument, read_answer
 
-NAMES = ("claims", "concordance", "diagnosis", "note_quality", "pdsqi9", "probsum", "transcript_impact")
+NAMES = (
+    "claims",
+    "concordance",
+    "diagnosis",
+    "note_quality",
+    "pdsqi9",
+    "preference",
+    "probsum",
+    "transcript_impact",
+)
 FIVE = (1, 2, 3, 4, 5)
 
 
@@ -16,7 +25,7 @@ def scales(instrument: Instrument) -> dict[str, tuple[int, ...]]:
     return {each.name: each.values for each in instrument.dimensions}
 
 
-def test_there_are_seven() -> None:
+def test_there_are_eight() -> None:
     assert list_instruments() == NAMES
 
 
@@ -89,6 +98,17 @@ def test_concordance_has_one_concordant_and_one_discordant_example() -> None:
     for example in instrument.examples:
         assert set(example.inputs) == {"question", "reference", "candidate"}
         assert example.explanation
+
+
+def test_preference_is_concordance_with_one_question_more() -> None:
+    instrument, shared = load_instrument("preference"), load_instrument("concordance")
+    assert instrument.instructions == shared.instructions and instrument.inputs == shared.inputs
+    assert instrument.dimensions[:-1] == shared.dimensions
+    wanted = instrument.dimensions[-1]
+    assert wanted.values == (-1, 0, 1) and wanted.skip is not None and wanted.skip.equals == 0
+    assert [each.inputs for each in instrument.examples] == [each.inputs for each in shared.examples]
+    # It is shown to a judge that must not know whose answer is whose.
+    assert not re.search(r"specialist|human|AI\b|model|grade", wanted.definition)
 
 
 def test_claims_fix_the_verdicts_and_the_threshold() -> None:

@@ -3,25 +3,38 @@ judging is one file that the engine runs."""
 
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
+from medjury.judging._closed_loop import ClosedLoop
+from medjury.judging._closed_loop_gate import Checked, DraftGate
 from medjury.judging._combine import RULES, Rule, combine
+from medjury.judging._concordance import Concordance
 from medjury.judging._deliberation import Agent, Deliberation
 from medjury.judging._engine import Ledger, Progress, judge_all
+from medjury.judging._examples import DRAWS, Draw, DrawnExamples
+from medjury.judging._examples_split import TrainingSplit, WorkedExample, split_training
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
 from medjury.judging._personas import PERSONA_GROUPS, PERSONAS, Persona
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
+from medjury.judging._repeats import Repeats
 from medjury.judging._rows import outcome_columns, rows_of
 from medjury.judging._sync import judge, run_async
 
 __all__ = [
+    "DRAWS",
     "PERSONAS",
     "PERSONA_GROUPS",
     "PROMPT_VERSION",
     "RULES",
     "Agent",
     "Asked",
+    "Checked",
+    "ClosedLoop",
+    "Concordance",
     "Deliberation",
+    "DraftGate",
+    "Draw",
+    "DrawnExamples",
     "Expected",
     "Judge",
     "Jury",
@@ -31,10 +44,13 @@ __all__ = [
     "Prompt",
     "Rated",
     "Rater",
+    "Repeats",
     "Rule",
     "Speaker",
+    "TrainingSplit",
     "Unit",
     "Unusable",
+    "WorkedExample",
     "aggregate",
     "ask_for",
     "combine",
@@ -45,5 +61,6 @@ __all__ = [
     "outcome_columns",
     "rows_of",
     "run_async",
+    "split_training",
     "text_block",
 ]

@@ -42,6 +42,15 @@ class Jury:
                     f"judges {twin!r} and {judge.name!r} are the same model with the same settings: one voice "
                     "counted twice. Change a setting (seed, temperature, model), or use `repeats`."
                 )
+        endings: dict[str, str] = {}
+        for judge in self.judges:
+            ending = _ending(judge)
+            twin = endings.setdefault(ending, judge.name) if ending else judge.name
+            if twin != judge.name:
+                raise MedjuryError(
+                    f"{twin!r} and {judge.name!r} both revise texts and rate them as those of a system ending in "
+                    f"{ending!r}, but their texts differ; give each its own `suffix`"
+                )
         fingerprints = {judge.instrument.fingerprint() for judge in self.judges}
         if len(fingerprints) > 1:
             raise MedjuryError("the judges of a jury must use the same instrument")
@@ -52,17 +61,30 @@ class Jury:
         `votes` come grouped by item and system, as a store gives them; clinicians' rows pass through.
         """
         instrument = self.judges[0].instrument
-        names = [judge.name for judge in self.judges]
         for _, group in groupby(votes, key=lambda row: (row.item, row.system)):
             rows = list(group)
+            seats = self._seats(rows)
             jury = list(
                 aggregate(
                     rows,
-                    judges=names,
+                    judges=seats,
                     repeats=self.repeats,
                     rule=self.rule,
-                    quorum=self.quorum,
+                    quorum=None if self.quorum is None else min(self.quorum, len(seats)),
                     name=self.name,
                 )
             )
             yield from chain(rows, jury, derived([*rows, *jury], instrument))
+
+    def _seats(self, rows: Sequence[Rating]) -> list[str]:
+        """Who votes on this answer. A judge that revises answers rates its own texts, and nobody else does, so on
+        those it has the only seat, and on the others it has none."""
+        voted = {row.rater for row in rows if row.rater_kind == "judge"}
+        revising = [judge.name for judge in self.judges if _ending(judge)]
+        own = [name for name in revising if name in voted]
+        return own or [judge.name for judge in self.judges if judge.name not in revising]
+
+
+def _ending(judge: Rater) -> str:
+    """The ending of the systems whose texts a judge wrote itself (see `ClosedLoop`); "" where it writes none."""
+    return str(getattr(judge, "revises_as", ""))

@@ -1,0 +1,124 @@
+"""The draft gate: a judge and the grades a draft must reach. It stands in a product, or inside a closed loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from medjury.cases import Case
+from medjury.documents import nearest
+from medjury.errors import MedjuryError
+from medjury.instruments import TRANSIENT, Dimension, Instrument, Outcome, Score, Unscored
+from medjury.judging._judge import Graded, Judge
+from medjury.models import Answer, Gate, MemoryCache
+
+Passing = Mapping[str, int] | float
+# Three quarters of the way from the worst grade to the best: 4 on a scale from 1 to 5.
+DEFAULT_PASSING = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a judge makes of a draft. `passed` is None where it cannot be told, and `failure` says why: such a
+    draft has not passed. `reasons` are the judge's words on each dimension in `failing`."""
+
+    passed: bool | None
+    outcomes: Mapping[str, Outcome]
+    failing: tuple[str, ...]
+    reasons: Mapping[str, str]
+    failure: Unscored | None
+    answers: Sequence[Answer] | None
+
+
+@dataclass(frozen=True)
+class DraftGate:
+    """Lets a draft pass, or tells what is wrong with it.
+
+    `passing` maps dimensions to the worst grade that passes (of a dimension that is better when lower: the
+    highest), or is the share of the way from worst to best that every dimension must reach; a dimension that
+    only says whether another applies is left out of the latter. Calls go through `gate`; by default through
+    one that reaches models on this machine only.
+
+        checked = await DraftGate(judge, {"accurate": 4}).check(case)
+    """
+
+    judge: Judge
+    passing: Passing = DEFAULT_PASSING
+    gate: Gate = field(default_factory=lambda: Gate(cache=MemoryCache()))
+    least: Mapping[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not self.judge.explain:
+            raise MedjuryError("a draft gate hands on the judge's reasons: the judge must explain its grades")
+        object.__setattr__(self, "least", passing_grades(self.judge.instrument, self.passing))
+
+    async def check(
+        self, case: Case, *, gate: Gate | None = None, repeat: int = 0, again: int = 0
+    ) -> Checked:
+        """Score the case's candidate and compare. Only a fatal `ModelError` is raised."""
+        graded = await grade_case(self.judge, case, gate or self.gate, repeat=repeat, again=again)
+        failures = [
+            outcome
+            for name, outcome in graded.outcomes.items()
+            if name in self.least and isinstance(outcome, Unscored)
+        ]
+        # A failure that may pass comes first: it is the one to try again.
+        failure = min(failures, key=lambda each: each.reason not in TRANSIENT, default=None)
+        failing = tuple(
+            name
+            for name, least in self.least.items()
+            if isinstance(outcome := graded.outcomes[name], Score)
+            and not _reaches(self.judge.instrument.dimension(name), outcome.value, least)
+        )
+        reasons = {name: _reason(graded.outcomes[name]) for name in failing}
+        passed = None if failure else not failing
+        return Checked(passed, graded.outcomes, failing, reasons, failure, graded.answers)
+
+
+async def grade_case(judge: Judge, case: Case, gate: Gate, *, repeat: int = 0, again: int = 0) -> Graded:
+    """A judge's word on every dimension of one case, in as many calls as it takes."""
+    outcomes: dict[str, Outcome] = {}
+    answers: list[Answer] | None = None
+    for unit in judge.units(case, repeat):
+        graded = await judge.grade(replace(unit, again=again), gate)
+        outcomes |= graded.outcomes
+        if graded.answers is not None:
+            answers = [*(answers or ()), *graded.answers]
+    return Graded({each.name: outcomes[each.name] for each in judge.instrument.dimensions}, answers)
+
+
+def passing_grades(instrument: Instrument, passing: Passing) -> dict[str, int]:
+    """The worst grade that passes, for each dimension that is looked at, in the instrument's order."""
+    known = [each.name for each in instrument.dimensions]
+    if isinstance(passing, Mapping):
+        if not passing:
+            raise MedjuryError("`pass` names no dimension: everything would pass")
+        for name, grade in passing.items():
+            if name not in known:
+                raise MedjuryError(f"{instrument.name} has no dimension {name!r}; {nearest(name, known)}")
+            if grade not in instrument.dimension(name).grades:
+                scale = ", ".join(map(str, instrument.dimension(name).values))
+                raise MedjuryError(f"{grade} is not a grade of {name!r}; its grades are {scale}")
+        return {name: passing[name] for name in known if name in passing}
+    if not 0 < passing <= 1:
+        raise MedjuryError(
+            f"`pass: {passing:g}` is not a share of the way from the worst grade to the best (above 0, at most 1); "
+            "to name grades write `pass: {DIMENSION: GRADE}`"
+        )
+    ruling = {each.skip.dimension for each in instrument.dimensions if each.skip}
+    return {each.name: _at(each, passing) for each in instrument.dimensions if each.name not in ruling}
+
+
+def _at(dimension: Dimension, part: float) -> int:
+    """The first grade that lies this part of the way from the worst to the best."""
+    values = dimension.values if dimension.higher_is_better else dimension.values[::-1]
+    span = dimension.highest - dimension.lowest
+    return next(grade for grade in values if abs(grade - values[0]) >= part * span - 1e-9)
+
+
+def _reaches(dimension: Dimension, score: float, least: int) -> bool:
+    return score >= least if dimension.higher_is_better else score <= least
+
+
+def _reason(outcome: Outcome) -> str:
+    return outcome.explanation if isinstance(outcome, Score) else ""

@@ -1,0 +1,21 @@
+"""Concordance with a specialist's answer and, where the instrument asks for it, which of the two is preferred."""
+
+from __future__ import annotations
+
+from medjury.judging import Concordance
+from medjury.studies._strategies._setup import Settings, Setup
+
+
+class ConcordanceSettings(Settings):
+    """`examples: false` leaves out the instrument's worked examples, one concordant and one discordant."""
+
+    examples: bool = True
+
+
+def build(settings: ConcordanceSettings, setup: Setup) -> Concordance:
+    return Concordance(
+        setup.speaker(),
+        setup.instrument,
+        explain=setup.part.explain,
+        examples=None if settings.examples else (),
+    )
