@@ -152,6 +152,21 @@ class Judge:
             seed=None if self.seed is None else self.seed + unit.repeat,
         )
 
+    def _shown(self, drawn: DrawnExamples, unit: Unit) -> list[Message] | Unscored:
+        """The worked examples of a case as messages; each is written once and serves every case."""
+        examples = drawn.for_case(unit.case)
+        if isinstance(examples, Unscored):
+            return examples
+        messages: list[Message] = []
+        for each in examples:
+            known = (each.item, each.system, unit.dimensions)
+            if known not in self._worked:
+                self._worked[known] = worked_messages(
+                    each.question, each.scores, each.explanations, unit.dimensions, self.explain
+                )
+            messages += self._worked[known]
+        return messages
+
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         graded = await self.grade(unit, gate)
         return Rated(rows_of(unit, graded.outcomes, graded.answers))

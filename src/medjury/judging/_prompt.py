@@ -54,19 +54,45 @@ class Prompt:
             opening += _example_messages(instrument, example, dimensions, explain)
         return cls(instrument, tuple(dimensions), tuple(opening))
 
-    def messages(self, case: Case) -> tuple[Message, ...] | Unscored:
-        """The messages for one case, or why it cannot be asked: a required input is absent."""
-        parts: list[str] = []
-        for wanted in sorted(self.instrument.inputs, key=lambda each: each.name == "candidate"):
-            value = case.input(wanted.name)
-            if not value:
-                if wanted.required:
-                    problem = f"the case has no {wanted.name!r}, which {self.instrument.name} needs"
-                    return Unscored(Reason.INPUT, problem)
-                continue
-            parts.append(input_block(wanted, value))
-        parts.append(_CLOSING)
-        return (*self.opening, Message("user", "\n\n".join(parts)))
+    def messages(self, case: Case, shown: Sequence[Message] = ()) -> tuple[Message, ...] | Unscored:
+        """The messages for one case, or why it cannot be asked: a required input is absent. `shown` are worked
+        examples chosen for this case."""
+        question = question_text(self.instrument, case)
+        if isinstance(question, Unscored):
+            return question
+        return (*self.opening, *shown, Message("user", question))
+
+
+def question_text(instrument: Instrument, case: Case) -> str | Unscored:
+    """The texts of one case between their markers, the answer under judgement last, and what to do with them."""
+    parts: list[str] = []
+    for wanted in sorted(instrument.inputs, key=lambda each: each.name == "candidate"):
+        value = case.input(wanted.name)
+        if not value:
+            if wanted.required:
+                problem = f"the case has no {wanted.name!r}, which {instrument.name} needs"
+                return Unscored(Reason.INPUT, problem)
+            continue
+        parts.append(input_block(wanted, value))
+    parts.append(_CLOSING)
+    return "\n\n".join(parts)
+
+
+def worked_messages(
+    question: str,
+    scores: Mapping[str, int | None],
+    explanations: Mapping[str, str],
+    dimensions: Sequence[str],
+    explain: bool,
+) -> tuple[Message, Message]:
+    """A question and its right answer, in the form in which a judge has to give it."""
+    answer: dict[str, object] = {name: scores[name] for name in dimensions if name in scores}
+    if explain:
+        answer = {
+            name: {"explanation": explanations.get(name, ""), "score": score}
+            for name, score in answer.items()
+        }
+    return Message("user", question), Message("assistant", json.dumps(answer, ensure_ascii=False))
 
 
 def text_block(name: str, text: str) -> str:
@@ -135,13 +161,6 @@ def _example_messages(
 ) -> list[Message]:
     labels: Mapping[str, str] = {each.name: each.label for each in instrument.inputs}
     shown = [f"{labels.get(name, name)}:\n{text_block(name, text)}" for name, text in example.inputs.items()]
-    scores = {name: example.scores[name] for name in dimensions if name in example.scores}
-    answer: dict[str, object] = dict(scores)
-    if explain:
-        answer = {
-            name: {"explanation": example.explanation, "score": score} for name, score in scores.items()
-        }
-    return [
-        Message("user", "\n\n".join((*shown, _CLOSING))),
-        Message("assistant", json.dumps(answer, ensure_ascii=False)),
-    ]
+    explanations = dict.fromkeys(example.scores, example.explanation)
+    question = "\n\n".join((*shown, _CLOSING))
+    return list(worked_messages(question, example.scores, explanations, dimensions, explain))
