@@ -1,6 +1,7 @@
 """Judging: from cases to ratings. A judge is one model with one instrument; a jury is several; each way of
 judging is one file that the engine runs."""
 
+from medjury.judging._adaptive_rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
 from medjury.judging._closed_loop import ClosedLoop
@@ -26,6 +27,7 @@ __all__ = [
     "PERSONA_GROUPS",
     "PROMPT_VERSION",
     "RULES",
+    "AdaptiveRule",
     "Agent",
     "Asked",
     "Checked",
@@ -50,6 +52,9 @@ __all__ = [
     "TrainingSplit",
     "Unit",
     "Unusable",
+    "Vote",
+    "WidthCell",
+    "Widths",
     "WorkedExample",
     "aggregate",
     "ask_for",
@@ -59,8 +64,10 @@ __all__ = [
     "judge_all",
     "make_units",
     "outcome_columns",
+    "read_widths",
     "rows_of",
     "run_async",
     "split_training",
     "text_block",
+    "width_cell",
 ]

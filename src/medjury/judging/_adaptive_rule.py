@@ -1,0 +1,163 @@
+"""When may a jury stop? A rule that looks at the votes so far and says which dimensions are still open.
+
+Everything is measured as a share of the scale, so that one tolerance serves a dimension graded 1 to 5 (0.25 is
+one grade) and one graded 0 or 1. The doubt about a dimension says how far its score may still move. It comes
+from the votes alone, or from a table of conformal widths that `medjury simulate-jury` learnt on stored ratings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from medjury.errors import MedjuryError
+
+# A vote: a score, or None for a juror who found that the dimension does not apply.
+Vote = float | None
+# The score so far in eighths of the scale (half a grade of 1 to 5), the range of the votes in quarters.
+WidthCell = tuple[int, int]
+_SCORE_STEPS, _RANGE_STEPS, _WIDEST = 8, 4, 3
+_ROUNDING = 1e-9
+
+
+def disagreement(votes: Sequence[float]) -> float:
+    """Doubt from the votes alone, given as shares of the scale: √((p(1 − p)/4 + Σ(v − p)²) / n²), p their mean.
+
+    It is the standard error of the mean of n votes whose variance begins, as if from one more vote, at a
+    quarter of p(1 − p), the largest variance that votes on a scale can have about that mean (Bhatia & Davis
+    2000, Am Math Mon 107:353-357). So a single vote is doubted where others have room to differ, in the middle
+    of the scale, and not at its ends; agreement lowers the doubt and disagreement raises it.
+
+    >>> [round(disagreement(votes), 3) for votes in ([1.0], [0.5], [0.5, 0.5], [0.25, 0.75])]
+    [0.0, 0.25, 0.125, 0.217]
+    """
+    count = len(votes)
+    mean = math.fsum(votes) / count
+    squares = math.fsum((vote - mean) ** 2 for vote in votes)
+    return math.sqrt(max(mean * (1.0 - mean), 0.0) / 4.0 + squares) / count
+
+
+def width_cell(votes: Sequence[float]) -> WidthCell:
+    """Where votes, as shares of the scale, fall in a table of widths."""
+    mean = math.fsum(votes) / len(votes)
+    spread = max(votes) - min(votes)
+    return (
+        math.floor(_SCORE_STEPS * mean + 0.5 + _ROUNDING),
+        min(math.floor(_RANGE_STEPS * spread + 0.5 + _ROUNDING), _WIDEST),
+    )
+
+
+@dataclass(frozen=True)
+class Widths:
+    """How far the score so far may lie from the final one: half-widths of conformal intervals.
+
+    `cells[dimension][n - 1]` holds the width after n votes in every cell that had enough cases, and
+    `anywhere[dimension][n - 1]` the width for all other cells. With more votes than the table knows, its last
+    entry counts.
+    """
+
+    cells: Mapping[str, Sequence[Mapping[WidthCell, float]]]
+    anywhere: Mapping[str, Sequence[float]]
+
+    def __post_init__(self) -> None:
+        for dimension, known in self.cells.items():
+            if not known or len(known) != len(self.anywhere.get(dimension, ())):
+                raise MedjuryError(f"the widths of {dimension!r} are not complete; simulate the jury again")
+
+    def width(self, dimension: str, votes: Sequence[float]) -> float:
+        """The width after these votes, which are shares of the scale."""
+        place = min(len(votes), len(self.cells[dimension])) - 1
+        return self.cells[dimension][place].get(width_cell(votes), self.anywhere[dimension][place])
+
+    def content(self) -> dict[str, object]:
+        """As JSON values; `read_widths` reads them back."""
+        return {
+            dimension: [
+                {
+                    "anywhere": whole,
+                    "cells": [[score, spread, width] for (score, spread), width in sorted(cells.items())],
+                }
+                for cells, whole in zip(self.cells[dimension], self.anywhere[dimension], strict=True)
+            ]
+            for dimension in self.cells
+        }
+
+
+def read_widths(content: object) -> Widths:
+    """Widths from the JSON values of a file; anything else in their place is refused."""
+    try:
+        if not isinstance(content, Mapping):
+            raise TypeError
+        cells = {
+            str(dimension): tuple(
+                {(int(score), int(spread)): _width(width) for score, spread, width in each["cells"]}
+                for each in stages
+            )
+            for dimension, stages in content.items()
+        }
+        anywhere = {
+            str(dimension): tuple(_width(each["anywhere"]) for each in stages)
+            for dimension, stages in content.items()
+        }
+    except (KeyError, TypeError, ValueError):
+        raise MedjuryError("the widths are damaged; simulate the jury again to write them anew") from None
+    return Widths(cells, anywhere)
+
+
+@dataclass(frozen=True)
+class AdaptiveRule:
+    """Go on while any dimension is open.
+
+    A dimension is open while it has fewer than `minimum` votes, while votes differ on whether it applies, and
+    while its doubt exceeds `tolerance`; with a `threshold` (a score at which a decision turns) only while the
+    threshold, too, lies within the doubt of the score so far. `maximum` is how many calls may be made at most:
+    by default each juror once; more than that asks the jurors again in their order.
+    """
+
+    tolerance: float = 0.1
+    minimum: int = 1
+    maximum: int | None = None
+    threshold: float | None = None
+    widths: Widths | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance <= 1:
+            raise MedjuryError(f"the tolerance is a share of the scale from 0 to 1, not {self.tolerance:g}")
+        if self.minimum < 1:
+            raise MedjuryError(f"the minimum number of votes is {self.minimum}; give 1 or more")
+        if self.maximum is not None and self.maximum < self.minimum:
+            raise MedjuryError(
+                f"at most {self.maximum} calls cannot give the minimum of {self.minimum} votes; raise `maximum`"
+            )
+
+    def doubt(self, dimension: str, votes: Sequence[Vote], scale: tuple[float, float]) -> float:
+        """How far the score may still move, as a share of the scale; infinite without a score to go by."""
+        scores = [(vote - scale[0]) / (scale[1] - scale[0]) for vote in votes if vote is not None]
+        if not scores or len(scores) < len(votes):
+            # All say "not applicable": that is settled. Some say so: that is not.
+            return 0.0 if votes and not scores else math.inf
+        doubt = disagreement(scores) if self.widths is None else self.widths.width(dimension, scores)
+        if self.threshold is not None:
+            distance = abs(
+                math.fsum(scores) / len(scores) - (self.threshold - scale[0]) / (scale[1] - scale[0])
+            )
+            if distance > doubt + _ROUNDING:
+                return 0.0  # the interval lies on one side: whatever else comes, the decision stays
+        return doubt
+
+    def is_open(self, dimension: str, votes: Sequence[Vote], scale: tuple[float, float]) -> bool:
+        """Whether one dimension needs another vote."""
+        return len(votes) < self.minimum or self.doubt(dimension, votes, scale) > self.tolerance + _ROUNDING
+
+    def still_open(
+        self, votes: Mapping[str, Sequence[Vote]], scales: Mapping[str, tuple[float, float]]
+    ) -> tuple[str, ...]:
+        """The open dimensions; none means that the jury may stop."""
+        return tuple(name for name, given in votes.items() if self.is_open(name, given, scales[name]))
+
+
+def _width(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(f"{value!r} is not a width")
+    return float(value)
