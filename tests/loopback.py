@@ -1,6 +1,7 @@
 """A language-model endpoint on 127.0.0.1 that answers by rule and misbehaves on request.
 
-It speaks OpenAI chat completions (and Azure's URL shape), Anthropic messages and Google generateContent. By
+It speaks OpenAI chat completions (and Azure's URL shape), Anthropic messages and Google generateContent, and
+counts tokens as vLLM (/tokenize) and llama.cpp (/apply-template, /tokenize) do. By
 default it reads the JSON schema in the request and answers deterministic JSON that follows it.
 
     with LoopbackServer(["429:0", "ok"]) as server:
@@ -368,6 +369,8 @@ class Endpoint:
             call.json  # noqa: B018
         except ValueError:
             return _error(call, 400, "The request body is not JSON.")
+        if call.path.endswith(("/tokenize", "/apply-template")):
+            return self.counted(call)
         if self.rejects and (rejected := self.rejected(call)):
             return _error(call, 400, rejected)
         word, _, argument = self.behaviour(call).partition(":")
@@ -441,6 +444,20 @@ class Endpoint:
             if name in body and name in self.rejects:
                 return f"Unsupported value: '{name}' does not support {body[name]} with this model."
         return None
+
+    def counted(self, call: Call) -> web.Response:
+        """vLLM's and llama.cpp's ways of counting; here every word is a token, and every message two more."""
+        if "tokenize" in self.rejects:
+            return _error(call, 404, "Not found.")
+        body = call.json
+        if call.path.endswith("/apply-template"):
+            return web.json_response(
+                {"prompt": " ".join(f"s {each['content']} e" for each in body["messages"])}
+            )
+        if "messages" in body:
+            count = sum(2 + len(each["content"].split()) for each in body["messages"])
+            return web.json_response({"count": count, "max_model_len": 4096, "tokens": [1] * count})
+        return web.json_response({"tokens": [1] * len(body["content"].split())})
 
     def reset(self, request: web.BaseRequest, call: Call) -> web.Response:
         transport = request.transport

@@ -5,6 +5,8 @@ from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_total
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, Request, Role
+from medjury.models._context import ContextError, surely_fits
+from medjury.models._context_windows import context_window
 from medjury.models._embedded import EmbeddedModel
 from medjury.models._gate import Answer, Gate
 from medjury.models._google import GoogleModel
@@ -13,7 +15,7 @@ from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
 from medjury.models._registry import KINDS, make_model
 from medjury.models._scripted import Scripted
-from medjury.models._tokens import estimate_tokens
+from medjury.models._tokens import cautious_tokens, estimate_tokens
 from medjury.models._weights import pull_weights, weights_file
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "AuditTotals",
     "Budget",
     "ChatModel",
+    "ContextError",
     "EmbeddedModel",
     "Finish",
     "Gate",
@@ -42,10 +45,13 @@ __all__ = [
     "Role",
     "Scripted",
     "audit_totals",
+    "cautious_tokens",
+    "context_window",
     "estimate_tokens",
     "make_model",
     "pull_weights",
     "request_key",
+    "surely_fits",
     "verify_audit_log",
     "weights_file",
 ]

@@ -55,6 +55,7 @@ class AnthropicModel:
         vendor: str = "Anthropic",
         timeout: float = 180.0,
         largest_body: int = 8 * 1024 * 1024,
+        context_window: int | None = None,
         prompt_cache: bool = False,
     ) -> None:
         self.host: str | None = host_of(url)
@@ -65,6 +66,7 @@ class AnthropicModel:
         self._place = Place(self.host or "", model, api_key_env)
         self._timeout = timeout
         self._largest_body = largest_body
+        self.context_window = context_window
         self._prompt_cache = prompt_cache
         self._takes_temperature = True
         self._takes_schema = True

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,10 @@ class EmbeddedModel:
             }
         return self._identity
 
+    @property
+    def context_window(self) -> int:
+        return self._context
+
     def check(self) -> None:
         """The runtime and the weights are there."""
         if runtime_version() == "absent":
@@ -71,11 +76,20 @@ class EmbeddedModel:
         if self._weights is not None and not self._weights.exists():
             raise MedjuryError(f"model {self.name}: there is no file {self._weights}")
 
-    async def ask(self, request: Request) -> Reply:
+    async def count_tokens(self, request: Request) -> int | None:
+        """The tokens of the prompt by the model's own tokenizer; None where its template hides them."""
+        runtime = self._shared()
+        messages = _question(replace(request, schema=None))["messages"]
+        return await asyncio.get_running_loop().run_in_executor(runtime.thread, runtime.count, messages)
+
+    def _shared(self) -> Runtime:
         if self._runtime is None:
             self.check()
             self._runtime = shared_runtime(self._weights or weights_file(), self._context, self._threads)
-        runtime = self._runtime
+        return self._runtime
+
+    async def ask(self, request: Request) -> Reply:
+        runtime = self._shared()
         question = _question(request)
         answer = await asyncio.get_running_loop().run_in_executor(runtime.thread, runtime.ask, question)
         return self._read(answer)

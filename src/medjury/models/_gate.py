@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
@@ -15,6 +16,7 @@ from medjury.models._audit import AuditLog
 from medjury.models._budget import Budget, Reservation
 from medjury.models._cache import ReplyCache, request_key
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
+from medjury.models._context import plainly_fits, require_fit
 from medjury.models._faults import LostReplyError
 from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts, require_allowed
 from medjury.models._limits import AdaptiveConcurrency, Bucket, Clock, Limits, Sleep
@@ -128,6 +130,8 @@ class Gate:
         lane = self._lane(model)
         for attempt in range(1, self._attempts + 1):
             try:
+                if not plainly_fits(model, request):
+                    await self._fit(model, request, key, attempt)
                 return await self._attempt(lane, model, request, key, attempt)
             except ModelError as error:
                 wait = self._wait(error, attempt)
@@ -137,6 +141,12 @@ class Gate:
                     lane.closed_until = max(lane.closed_until, self._clock() + wait)  # for every call to it
                 await self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
+
+    async def _fit(self, model: ChatModel, request: Request, key: str, attempt: int) -> None:
+        """A prompt too long for its model is refused here; an endpoint that counts it sees the text: logged."""
+        log = partial(self._record, model, key, attempt, "counted", None, None, event="count")
+        with hosts_allowed(self._allowed):
+            await require_fit(model, request, log)
 
     def _wait(self, error: ModelError, attempt: int) -> float | None:
         """Seconds until the next attempt; None where there is none."""
@@ -229,12 +239,19 @@ class Gate:
         return 0.0 if model.host is None else None
 
     def _record(
-        self, model: ChatModel, key: str, attempt: int, status: str, reply: Reply | None, cost: float | None
+        self,
+        model: ChatModel,
+        key: str,
+        attempt: int,
+        status: str,
+        reply: Reply | None,
+        cost: float | None,
+        event: str = "call",
     ) -> None:
         if self._audit is None:
             return
         entry: dict[str, object] = {
-            "event": "call",
+            "event": event,
             "key": key,
             "rater": model.name,
             "model": model.identity.get("model", model.identity.get("kind", "")),

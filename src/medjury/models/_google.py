@@ -42,6 +42,7 @@ class GoogleModel:
         vendor: str = "Google",
         timeout: float = 180.0,
         largest_body: int = 8 * 1024 * 1024,
+        context_window: int | None = None,
     ) -> None:
         self.host: str | None = host_of(url)
         self.name = name or model
@@ -51,6 +52,7 @@ class GoogleModel:
         self._place = Place(self.host or "", model, api_key_env)
         self._timeout = timeout
         self._largest_body = largest_body
+        self.context_window = context_window
         self._takes_schema = True
         self._client: Any = None
         self._session: Any = None

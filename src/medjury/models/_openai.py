@@ -19,6 +19,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError, Reply, Request
 from medjury.models._connection import ForbiddenHostError, open_session
+from medjury.models._context_server import ServerTokenizer
 from medjury.models._faults import (
     LostReplyError,
     Place,
@@ -32,6 +33,7 @@ from medjury.models._hosts import host_of, require_allowed
 from medjury.models._openai_dialect import Dialect, adapt, build_body
 from medjury.models._openai_reply import read_reply
 from medjury.models._vendors import vendor_of
+from medjury.models._wording import with_schema_spelled_out
 
 if TYPE_CHECKING:
     import aiohttp
@@ -52,8 +54,9 @@ class OpenAIModel:
     """A model behind `url` + /chat/completions; with `azure_api_version`, behind Azure's address and header.
 
     The key comes from the environment variable `api_key_env`. `timeout` bounds the whole call in seconds,
-    `largest_body` the answer in bytes. `extra` is added to every request body as it stands,
-    and cannot hold what the adapter sets itself.
+    `largest_body` the answer in bytes. `tokenize` names the server's own way of counting tokens (vllm or
+    llama.cpp), to be asked where a prompt may not fit `context_window`. `extra` is added to every
+    request body as it stands, and cannot hold what the adapter sets itself.
     """
 
     concurrency = None
@@ -69,6 +72,8 @@ class OpenAIModel:
         vendor: str | None = None,
         timeout: float = 180.0,
         largest_body: int = _LARGEST_BODY,
+        context_window: int | None = None,
+        tokenize: str | None = None,
         proxy: str | None = None,
         headers: Mapping[str, str] | None = None,
         extra: Mapping[str, Any] | None = None,
@@ -86,6 +91,8 @@ class OpenAIModel:
         self._own_headers = _own_headers(headers or {})
         self._timeout = timeout
         self._largest_body = largest_body
+        self.context_window = context_window
+        self._tokenizer = None if tokenize is None else ServerTokenizer(tokenize, url, model)
         self._dialect = Dialect()
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -138,10 +145,20 @@ class OpenAIModel:
             raise fault(self._place, status, words, prompt, retry_after)
         raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
 
-    async def _send(self, body: bytes) -> tuple[int, bytes, float | None]:
+    async def count_tokens(self, request: Request) -> int | None:
+        """The tokens of the prompt as the server counts them; None where it is not to be asked."""
+        if self._tokenizer is None:
+            return None
+        require_allowed(self.host, f"model {self.name}")
+        require_allowed(self.proxy_host, f"the proxy of model {self.name}")
+        native = request.schema is None or self._dialect.form == "json_schema"
+        messages = request.messages if native else with_schema_spelled_out(request)
+        return await self._tokenizer.count(messages, self._place, self._send)
+
+    async def _send(self, body: bytes, address: str | None = None) -> tuple[int, bytes, float | None]:
         import aiohttp
 
-        address = self._address
+        address = address or self._address
         try:
             for _ in range(_MOST_REDIRECTS):
                 session = self._open()

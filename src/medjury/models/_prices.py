@@ -93,7 +93,7 @@ class PriceList:
         if model.host is None:
             return Price(0.0, 0.0)
         name = model.identity.get("model", "")
-        return self.prices.get(name) or self.prices.get(_VERSION.sub("", name))
+        return self.prices.get(name) or self.prices.get(without_version(name))
 
     def estimate(self, model: ChatModel, tokens_in: int, tokens_out: int) -> float | None:
         """What so many tokens would cost, or None where the price is not known."""
@@ -104,6 +104,15 @@ class PriceList:
         """What a reply cost, or None where the price is not known."""
         price = self.price(model)
         return None if price is None else price.of(reply.tokens_in, reply.tokens_out, reply.tokens_cached)
+
+
+def without_version(model: str) -> str:
+    """The model's name without the day of its release.
+
+    >>> without_version("gpt-4o-2024-08-06")
+    'gpt-4o'
+    """
+    return _VERSION.sub("", model)
 
 
 def _price(row: Any) -> Price:

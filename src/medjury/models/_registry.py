@@ -18,7 +18,14 @@ _WHOLE: tuple[type, ...] = (int,)
 _FLAG: tuple[type, ...] = (bool,)
 _TABLE: tuple[type, ...] = (dict,)
 
-_HTTP = {"model": _TEXT, "api_key_env": _TEXT, "vendor": _TEXT, "timeout": _NUMBER, "largest_body": _WHOLE}
+_HTTP = {
+    "model": _TEXT,
+    "api_key_env": _TEXT,
+    "vendor": _TEXT,
+    "timeout": _NUMBER,
+    "largest_body": _WHOLE,
+    "context_window": _WHOLE,
+}
 _OPEN = {"proxy": _TEXT, "headers": _TABLE, "extra": _TABLE}
 
 
@@ -36,7 +43,7 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     "openai": Kind(
         "any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, a hospital's gateway",
-        "_openai", "OpenAIModel", {"url": _TEXT, **_HTTP, **_OPEN}, ("url", "model"),
+        "_openai", "OpenAIModel", {"url": _TEXT, "tokenize": _TEXT, **_HTTP, **_OPEN}, ("url", "model"),
     ),
     "azure": Kind(
         "Azure OpenAI: `model` is the deployment's name",
@@ -57,7 +64,8 @@ KINDS: Mapping[str, Kind] = {
     ),
     "scripted": Kind(
         "answers from a script, for tests and examples",
-        "_scripted", "Scripted", {"answers": (str, list, dict), "vendor": _TEXT}, ("answers",),
+        "_scripted", "Scripted", {"answers": (str, list, dict), "vendor": _TEXT, "context_window": _WHOLE},
+        ("answers",),
     ),
 }  # fmt: skip
 

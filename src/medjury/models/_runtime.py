@@ -109,6 +109,22 @@ class Runtime:
         answer: dict[str, Any] = self._server.handle_chat_completions(question | {"cache_prompt": True})
         return answer | {"seconds": time.perf_counter() - started, "tokens_cached": cached}
 
+    def count(self, messages: list[dict[str, str]]) -> int | None:
+        """How many tokens a prompt has, told by the library without reading it in: with padding that no context
+        holds, it refuses the prompt and says how long it is. What is in memory stays there. None where the
+        model's template takes no second message by the user."""
+        if self._server is None:
+            self._server = self._load()
+        padding = {"role": "user", "content": " a" * (self._context + 256)}
+        once, twice = (self._refused_at([*messages, *[padding] * times]) for times in (1, 2))
+        return None if once is None or twice is None else 2 * once - twice
+
+    def _refused_at(self, messages: list[dict[str, str]]) -> int | None:
+        question = {"messages": messages, "max_tokens": 1, "cache_prompt": True}
+        error = self._server.handle_chat_completions(question).get("error") or {}
+        length = error.get("n_prompt_tokens")
+        return length if error.get("type") == "exceed_context_size_error" else None
+
     def _load(self) -> Any:
         import xllamacpp
 

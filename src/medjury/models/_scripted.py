@@ -23,9 +23,12 @@ class Scripted:
     host = None
     concurrency = None
 
-    def __init__(self, answers: Script, *, name: str = "scripted", vendor: str = "") -> None:
+    def __init__(
+        self, answers: Script, *, name: str = "scripted", vendor: str = "", context_window: int | None = None
+    ) -> None:
         self.name = name
         self.vendor = vendor
+        self.context_window = context_window
         self.requests: list[Request] = []
         self._answers = answers
         self._next = 0

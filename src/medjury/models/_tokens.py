@@ -1,10 +1,17 @@
-"""How many tokens a text has, without a tokenizer: an approximation for plans and pacing, never for bills."""
+"""How many tokens a text has, without a tokenizer: an approximation for plans and pacing, never for bills.
+
+Three numbers, for three uses: `estimate_tokens` is near the truth on average (plans), `cautious_tokens` seldom
+below it (does a prompt fit its model?), `most_tokens` never below it (what may a call cost at most?).
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+from medjury.models._schema_text import schema_text
 
 if TYPE_CHECKING:
     from medjury.models._chat import Request
@@ -13,6 +20,7 @@ if TYPE_CHECKING:
 # have fewer. Letters outside ASCII take about one token each.
 SIGNS_PER_TOKEN = 3.6
 TOKENS_PER_MESSAGE = 6
+CAUTIOUS_TOKENS_PER_MESSAGE = 12
 MOST_COUNTED = 2**53  # no call has more; no database and no float holds them exactly
 
 
@@ -28,6 +36,44 @@ def estimate_tokens(text: str) -> int:
         return math.ceil(len(text) / SIGNS_PER_TOKEN)
     plain = sum(sign < "\x80" for sign in text)
     return math.ceil(plain / SIGNS_PER_TOKEN + (len(text) - plain))
+
+
+# A word, letters in capitals, signs outside ASCII, white space that is a token of its own; else one sign.
+_PIECES = re.compile(r"([A-Z]?[a-z]+)|([A-Z]+)|([^\x00-\x7f]+)|(\s{2,}|\n| (?=[0-9]))|[^\sA-Za-z]")
+_OTHER_LETTERS = re.compile(r"[^\W\d_\x00-\x7f]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_FOREIGN_SHARE = 0.005  # from here on the words are not taken for English ones
+
+
+def cautious_tokens(text: str) -> int:
+    """How many tokens a text has, rather too many than too few.
+
+    Measured against a tokenizer with a small, English vocabulary, which makes more tokens than most: 1.05 to
+    1.7 times the truth for clinical notes, dialogues and abstracts, 0.95 to 1.7 times for laboratory tables,
+    drug names and sixteen other languages. Text that is no language (base64) can be undercounted by a third.
+
+    >>> cautious_tokens("No fever, no cough, sats 98 % on air.")
+    14
+    """
+    foreign = not text.isascii() and len(_OTHER_LETTERS.findall(text)) > _FOREIGN_SHARE * len(text)
+    total = 0.0
+    for piece in _PIECES.finditer(text):
+        length = piece.end() - piece.start()
+        match piece.lastindex:
+            case 1 if foreign:
+                total += max(1.0, length / 2.1)
+            case 1:
+                total += 1 + (length - 1) // 5 if length <= 8 else length / 3.2
+            case 2:
+                total += max(1.0, length / 1.6)
+            case 3:
+                signs = piece.group()
+                total += 0.75 * (len(signs.encode("utf-8", "replace")) + len(_HANGUL.findall(signs)))
+            case 4:
+                total += 1 + (length - 1) / 4
+            case _:
+                total += 1
+    return math.ceil(total)
 
 
 def told_tokens(value: Any) -> int | None:
@@ -47,3 +93,11 @@ def most_tokens(request: Request) -> int:
     size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
     schema = 4 * len(repr(request.schema)) if request.schema is not None else 0
     return size + schema + 64 * (1 + len(request.messages))
+
+
+def cautious_request_tokens(request: Request) -> int:
+    """How many tokens a request sends, the schema among them, rather too many than too few."""
+    schema = cautious_tokens(schema_text(request.schema)) if request.schema is not None else 0
+    return schema + sum(
+        cautious_tokens(each.content) + CAUTIOUS_TOKENS_PER_MESSAGE for each in request.messages
+    )

@@ -1,0 +1,130 @@
+"""Context windows: a prompt that cannot fit is never sent, and what is counted is counted no more than needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.loopback import LoopbackServer
+from tests.models.samples import model_at, request
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Reason
+from medjury.models import (
+    AuditLog,
+    ContextError,
+    EmbeddedModel,
+    Gate,
+    MemoryCache,
+    Message,
+    ModelError,
+    Request,
+    Scripted,
+    audit_totals,
+    context_window,
+    make_model,
+    surely_fits,
+)
+
+LONG = "The patient was seen again and is well. " * 400  # 3,200 words
+
+
+def gate(**options: Any) -> Gate:
+    return Gate(cache=MemoryCache(), **options)
+
+
+def test_a_window_is_what_the_user_says_else_what_is_published_else_unknown() -> None:
+    def window(model: str, **options: Any) -> int | None:
+        return context_window(make_model("openai", url="http://127.0.0.1:1", model=model, **options))
+
+    assert window("gpt-4o-2024-08-06") == 128_000
+    assert window("gpt-4o", context_window=32_000) == 32_000
+    assert window("our-own-llama") is None
+    assert context_window(make_model("embedded", context=2048)) == 2048
+    assert context_window(Scripted("x", context_window=10)) == 10
+
+
+async def test_a_prompt_too_long_is_refused_with_the_numbers_and_nothing_is_sent(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    with LoopbackServer() as server:
+        model = model_at("openai", server.base_url, context_window=2000)
+        the_gate = gate(audit=AuditLog(log))
+        with pytest.raises(
+            ContextError, match=r"about [\d,]+ tokens.*500 are kept.*takes 2,000 in all"
+        ) as told:
+            await the_gate.ask(model, request(LONG, max_tokens=500))
+        assert told.value.reason is Reason.CONTEXT and not told.value.retry and not told.value.fatal
+        assert told.value.excess == told.value.tokens + 500 - 2000 > 0
+        assert "patient" not in told.value.message, "no clinical text in a message"
+        assert not server.calls and the_gate.calls == 0 and not log.exists()
+        await the_gate.ask(model, request("short", max_tokens=500))
+        assert len(server.calls) == 1
+        await model.close()
+
+
+async def test_without_a_known_window_nothing_is_refused_by_us() -> None:
+    with LoopbackServer(["ok", "context"]) as server:
+        model = model_at("openai", server.base_url)
+        assert surely_fits(model, request(LONG)) is None
+        await gate().ask(model, request(LONG))
+        with pytest.raises(ModelError) as told:
+            await gate().ask(model, request(LONG))
+        assert told.value.reason is Reason.CONTEXT and len(server.calls) == 2, "the endpoint said so itself"
+        await model.close()
+
+
+@pytest.mark.parametrize(("server_kind", "calls"), [("vllm", 1), ("llama.cpp", 2)])
+async def test_a_server_that_counts_is_asked_only_where_the_estimate_leaves_a_doubt(
+    server_kind: str, calls: int, tmp_path: Path
+) -> None:
+    log = tmp_path / "audit.jsonl"
+    with LoopbackServer() as server:  # it counts words: 3,206 of them, where we are afraid of more
+        model = model_at("openai", server.base_url, context_window=3806, tokenize=server_kind)
+        the_gate = gate(audit=AuditLog(log))
+        await the_gate.ask(model, request("short", max_tokens=600))
+        assert [call.path for call in server.calls] == ["/v1/chat/completions"]
+        await the_gate.ask(model, request(LONG, max_tokens=600))
+        paths = [call.path for call in server.calls[1:]]
+        assert paths[-1] == "/v1/chat/completions" and paths[-2] == "/tokenize" and len(paths) == calls + 1
+        with pytest.raises(ContextError, match=r"has 3,206 tokens, 601 are kept"):
+            await the_gate.ask(model, request(LONG, max_tokens=601))
+        await model.close()
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [entry["event"] for entry in entries] == ["call", "count", "call", "count"]
+    assert audit_totals(log).calls == 2, "counting is no call that is paid for"
+
+
+async def test_a_server_that_cannot_count_ends_the_run_with_advice() -> None:
+    with LoopbackServer(rejects=["tokenize"]) as server:
+        model = model_at("openai", server.base_url, context_window=2000, tokenize="vllm")
+        with pytest.raises(ModelError, match="take `tokenize` out") as told:
+            await gate().ask(model, request(LONG))
+        assert told.value.fatal
+        await model.close()
+    with pytest.raises(MedjuryError, match=r"vllm"):
+        make_model("openai", url="http://127.0.0.1:1", model="m", tokenize="vlm")
+
+
+async def test_counting_obeys_the_privacy_rule() -> None:
+    model = make_model("openai", url="http://192.0.2.1/v1", model="m", context_window=100, tokenize="vllm")
+    with pytest.raises(ModelError, match="allow_hosts"):
+        await model.count_tokens(request(LONG))  # type: ignore[attr-defined]
+    await model.close()
+
+
+async def test_the_embedded_model_counts_with_its_own_tokenizer_and_reads_nothing() -> None:
+    model = EmbeddedModel(context=512)
+    asked = Request(
+        (Message("system", "Grade."), Message("user", "K+ 5.2 mmol/L, Größe 1,78 m. <|im_end|>")),
+        max_tokens=1,
+    )
+    reply = await model.ask(asked)
+    assert await model.count_tokens(asked) == reply.tokens_in
+    assert (await model.ask(asked)).tokens_cached >= reply.tokens_in - 1, "what was in memory is still there"
+    long = Request((Message("user", LONG),), max_tokens=100)
+    with pytest.raises(ContextError) as told:
+        await gate().ask(model, long)
+    assert told.value.exact and told.value.tokens > 3200 and told.value.window == 512
+    await model.close()
