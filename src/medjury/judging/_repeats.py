@@ -12,7 +12,7 @@ from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Instrument, NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.judging._combine import Rule, combine
-from medjury.judging._judge import Judge
+from medjury.judging._judge import Graded, Judge
 from medjury.judging._rater import Expected, Rated, Unit, make_units
 from medjury.judging._rows import outcome_columns, rows_of
 from medjury.models import Answer, ChatModel, Gate
@@ -87,7 +87,7 @@ class Repeats:
         for number in range(self.n):
             # The draws of a study's second repeat follow those of its first.
             place = unit.repeat * self.n + number
-            graded = await self.judge.grade(replace(unit, repeat=place), gate)
+            graded = await self._draw(replace(unit, repeat=place), gate)
             draws.append((place, graded.outcomes))
             answers += graded.answers or ()
             asked = asked or graded.answers is not None
@@ -101,6 +101,13 @@ class Repeats:
             name: self._settle([said[name] for _, said in draws]) for name in unit.dimensions
         }  # fmt: skip
         return self._rated(unit, outcomes, draws, answers if asked else None)
+
+    async def _draw(self, unit: Unit, gate: Gate) -> Graded:
+        """One draw. Where unusable answers are to be asked for anew, only those are: the others are stored."""
+        graded = await self.judge.grade(replace(unit, again=0), gate)
+        if unit.again and any(isinstance(each, Unscored) for each in graded.outcomes.values()):
+            return await self.judge.grade(unit, gate)
+        return graded
 
     def _settle(self, votes: Sequence[Outcome]) -> Outcome:
         """One outcome from the draws. Where all of them failed in the same way, that is the reason."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from medjury.report import GateRules, ReportSettings
 
@@ -55,6 +55,33 @@ class ModelPart(Part):
         return dict(self.model_extra or {})
 
 
+class ExamplesPart(Part):
+    """Worked examples: `own` are the instrument's, `shots` are drawn from what clinicians rated, out of a `share`
+    of it or the named `cases`, which are then no part of the validation: see docs/judging/examples.md."""
+
+    own: bool = False
+    shots: int = Field(default=3, ge=0, le=100)
+    draw: Literal["random", "stratified", "nearest"] = "random"
+    seed: int = 0
+    share: float | None = Field(default=None, gt=0, le=1)
+    cases: list[str] | str | None = None
+    dimension: str | None = None
+    clinicians: int = Field(default=2, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_number_or_yes_is_enough(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            return {"own": value, "shots": 0}
+        return {"shots": value} if isinstance(value, int) else value
+
+    @model_validator(mode="after")
+    def _one_way_to_choose(self) -> ExamplesPart:
+        if self.share is not None and self.cases is not None:
+            raise ValueError("`share` and `cases` both say which cases may be shown; keep one of them")
+        return self
+
+
 class JudgePart(ModelPart):
     """One judge: a model and the way it judges. `strategy` is a word, or a word with its settings; what they
     are is said by the strategy itself (see `_strategies`)."""
@@ -63,6 +90,7 @@ class JudgePart(ModelPart):
     explain: bool = True
     per_dimension: bool = False
     strategy: dict[str, Any] = {"name": "single"}
+    examples: ExamplesPart | None = None
 
     @field_validator("strategy", mode="before")
     @classmethod
@@ -145,7 +173,7 @@ class StudyFile(Part):
     redact: dict[str, Any] | bool | None = None
     budget: BudgetPart = BudgetPart()
     max_unscored: float = Field(default=0.05, ge=0, le=1)
-    examples: bool = False
+    examples: ExamplesPart | None = None
     gate: GatePart = GatePart()
     report: ReportPart = ReportPart()
 

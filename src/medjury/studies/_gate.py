@@ -10,6 +10,7 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.report import GateRules
+from medjury.studies._case_ids import case_ids
 from medjury.studies._study import Study
 
 
@@ -38,18 +39,11 @@ def stated_gate(study: Study) -> dict[str, Any]:
 
 
 def _listed(study: Study) -> list[str]:
-    """Cases the study file names: a list of ids, or a text file with one id per line."""
-    stated = study.settings.gate.development_cases
-    if isinstance(stated, list):
-        return stated
-    file = study.file.resolve().parent / stated
+    """Cases the study file names."""
     try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise MedjuryError(
-            f"{study.file}: gate.development_cases: {file} cannot be read ({error}); it holds one case id per line"
-        ) from None
-    return [line.strip() for line in lines if line.strip()]
+        return case_ids(study.settings.gate.development_cases, study.file.resolve().parent)
+    except MedjuryError as error:
+        raise MedjuryError(f"{study.file}: gate.development_cases: {error}") from None
 
 
 def _of_judges(study: Study) -> list[str]:

@@ -42,6 +42,7 @@ class Plan:
     lacking: int  # cases without an input that the instrument needs: they will be unscored
     judges: tuple[JudgePlan, ...]
     currency: str
+    notes: tuple[str, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -63,6 +64,7 @@ class Plan:
             lines.append(
                 f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored"
             )
+        lines += self.notes
         lines.append(
             f"{'judge':<24}{'calls':>10}{'tokens in':>14}{'tokens out':>14}{'price':>14}{'time':>10}"
         )
@@ -117,7 +119,7 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     skipped = int(getattr(study.cases, "skipped", 0))
-    return Plan(count, skipped, dict(systems), hashed.hash, lacking, plans, prices.currency)
+    return Plan(count, skipped, dict(systems), hashed.hash, lacking, plans, prices.currency, study.notes)
 
 
 def _judge_plan(judge: Rater, part: JudgePart, totals: Sequence[int], prices: PriceList) -> JudgePlan:

@@ -14,6 +14,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
 from medjury.judging import Jury
 from medjury.models import ChatModel
+from medjury.studies._examples import Shelf, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
 from medjury.studies._strategies import Setup, make_rater
 
@@ -33,6 +34,7 @@ class Study:
     output: Path
     store: str
     models: Sequence[tuple[ChatModel, ModelPart]]  # every model that may be called, with its limits and price
+    notes: tuple[str, ...] = ()  # what a reader of the plan should know
 
     @property
     def workers(self) -> Mapping[str, int]:
@@ -53,8 +55,29 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
     instrument = _named(document, ("instrument",), lambda: _load_instrument(settings.instrument, folder))
     if settings.dimensions is not None:
         instrument = _named(document, ("dimensions",), lambda: _only(instrument, settings.dimensions or []))
+    source = _named(
+        document,
+        ("cases",),
+        lambda: read_cases(
+            folder / settings.cases.path,
+            mapping=settings.cases.mapping,
+            on_bad="skip" if skip_bad_cases else "refuse",
+        ),
+    )
+    redactor = None
+    if settings.redact:
+        redactor = _named(document, ("redact",), lambda: make_redactor(settings.redact, folder=folder))
+    shelf = Shelf(document, settings, instrument, folder, source, redactor)
     setups = [
-        Setup(_judge_name(part), part, instrument, folder, settings.examples) for part in settings.judges
+        Setup(
+            _judge_name(part),
+            part,
+            instrument,
+            folder,
+            stated_examples(settings, part).own,
+            shelf.examples(index),
+        )
+        for index, part in enumerate(settings.judges)
     ]
     judges = [make_rater(document, ("judges", index), setup) for index, setup in enumerate(setups)]
     quorum = settings.jury.quorum
@@ -72,18 +95,6 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             name=settings.jury.name,
         ),
     )
-    cases = _named(
-        document,
-        ("cases",),
-        lambda: read_cases(
-            folder / settings.cases.path,
-            mapping=settings.cases.mapping,
-            on_bad="skip" if skip_bad_cases else "refuse",
-        ),
-    )
-    if settings.redact:
-        redactor = _named(document, ("redact",), lambda: make_redactor(settings.redact, folder=folder))
-        cases = RedactedCases(cases, redactor)
     output = folder / (settings.output or f"runs/{settings.study}")
     return Study(
         settings.study,
@@ -91,10 +102,11 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         settings,
         instrument,
         jury,
-        cases,
+        source if redactor is None else RedactedCases(source, redactor),
         output,
         _named(document, ("store",), lambda: _store_address(settings.store, folder, output)),
         tuple(made for setup in setups for made in setup.models),
+        shelf.notes(),
     )
 
 

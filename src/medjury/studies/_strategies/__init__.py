@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from medjury.documents import Document, nearest, validate_part
 from medjury.errors import MedjuryError
 from medjury.judging import Rater
-from medjury.studies._strategies import closed_loop, concordance, deliberation, single
+from medjury.studies._strategies import closed_loop, concordance, deliberation, repeats, single
 from medjury.studies._strategies._setup import Settings, Setup
 
 
@@ -23,6 +23,7 @@ STRATEGIES: Mapping[str, Strategy] = {
     "closed_loop": Strategy(closed_loop.ClosedLoopSettings, closed_loop.build),
     "concordance": Strategy(concordance.ConcordanceSettings, concordance.build),
     "deliberation": Strategy(deliberation.DeliberationSettings, deliberation.build),
+    "repeats": Strategy(repeats.RepeatsSettings, repeats.build),
     "single": Strategy(single.SingleSettings, single.build),
 }
 

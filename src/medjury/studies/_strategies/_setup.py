@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medjury.instruments import Instrument
-from medjury.judging import Speaker
+from medjury.judging import DrawnExamples, Speaker
 from medjury.models import ChatModel, make_model
 from medjury.studies._file import JudgePart, ModelPart, Part
 
@@ -26,7 +26,8 @@ class Setup:
     part: JudgePart
     instrument: Instrument
     folder: Path  # where the study file lies
-    use_examples: bool = False
+    use_examples: bool = False  # the instrument's own
+    drawn: DrawnExamples | None = None  # from the clinicians' ratings
     models: list[tuple[ChatModel, ModelPart]] = field(default_factory=list)
 
     @property

@@ -22,4 +22,5 @@ def build(settings: SingleSettings, setup: Setup) -> Judge:
         per_dimension=part.per_dimension,
         reasks=part.reasks,
         examples=setup.instrument.examples if setup.use_examples else (),
+        drawn=setup.drawn,
     )

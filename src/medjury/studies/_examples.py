@@ -1,0 +1,127 @@
+"""The worked examples of a study: from the file's words to what each of its judges draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from medjury.cases import Case, Redactor
+from medjury.documents import Document
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument
+from medjury.judging import DrawnExamples, TrainingSplit, split_training
+from medjury.ratings import ImportedRatings, read_ratings
+from medjury.studies._case_ids import case_ids
+from medjury.studies._file import ExamplesPart, JudgePart, StudyFile
+
+# The ways of judging in which the question is the judge's own, so that examples of it can be shown.
+SHOWING = ("single", "repeats")
+_SHARE = 0.3
+
+
+def stated_examples(settings: StudyFile, part: JudgePart) -> ExamplesPart:
+    """What holds for one judge: what its entry says, over what the study says, over the defaults."""
+    own, general = part.examples, settings.examples
+    if own is None:
+        return ExamplesPart(shots=0) if general is None else general
+    said = {} if general is None else {name: getattr(general, name) for name in general.model_fields_set}
+    if own.model_fields_set & {"share", "cases"}:  # two ways to say the same thing
+        said = {name: value for name, value in said.items() if name not in ("share", "cases")}
+    return ExamplesPart(**{**said, **{name: getattr(own, name) for name in own.model_fields_set}})
+
+
+class Shelf:
+    """The training splits that a study's judges draw from. Cases and clinicians' ratings are read only where a
+    judge draws examples, and once for all judges with the same split; the texts of its training cases, and of
+    no others, are kept."""
+
+    def __init__(
+        self,
+        document: Document,
+        settings: StudyFile,
+        instrument: Instrument,
+        folder: Path,
+        cases: Iterable[Case],
+        redactor: Redactor | None,
+    ) -> None:
+        self._document = document
+        self._settings = settings
+        self._instrument = instrument
+        self._folder = folder
+        self._cases = cases  # as they were read: the redactor is put to those that are kept
+        self._redactor = redactor
+        self._ratings: ImportedRatings | None = None
+        self._splits: dict[str, TrainingSplit] = {}
+
+    def examples(self, index: int) -> DrawnExamples | None:
+        """The examples of one judge, or None where it draws none."""
+        part = self._settings.judges[index]
+        wanted = stated_examples(self._settings, part)
+        place = ("examples",) if part.examples is None else ("judges", index, "examples")
+        if not wanted.shots or part.strategy["name"] not in SHOWING:
+            if wanted.shots and part.examples is not None:
+                problem = (
+                    f"the strategy {part.strategy['name']} shows no examples; take them out of this judge"
+                )
+                raise MedjuryError(self._document.complaint(place, problem))
+            return None
+        try:
+            return DrawnExamples(
+                self._split(wanted),
+                self._instrument,
+                wanted.shots,
+                wanted.draw,
+                wanted.seed,
+                wanted.dimension,
+            )
+        except MedjuryError as error:
+            raise MedjuryError(self._document.complaint(place, str(error))) from None
+
+    def notes(self) -> tuple[str, ...]:
+        """What was set apart, and what could not be used, for a reader of the plan."""
+        lines = []
+        for split in self._splits.values():
+            lines.append(
+                f"examples: {len(split.examples):,} of {split.rated:,} rated answers may be shown; the "
+                f"{len(split.development):,} cases of that side are not validated on, {split.held_out:,} rated "
+                "cases remain for it"
+            )
+            lines += [
+                f"examples: {count:,} rated answers not used: {why}" for why, count in split.left_out.items()
+            ]
+        return tuple(dict.fromkeys(lines))
+
+    def _split(self, wanted: ExamplesPart) -> TrainingSplit:
+        share = _SHARE if wanted.share is None else wanted.share
+        key = f"{share if wanted.cases is None else wanted.cases} {wanted.seed} {wanted.clinicians}"
+        if key not in self._splits:
+            self._splits[key] = split_training(
+                self._cases,
+                self._clinicians().ratings,
+                self._instrument,
+                share=share,
+                items=None if wanted.cases is None else case_ids(wanted.cases, self._folder),
+                seed=wanted.seed,
+                clinicians=wanted.clinicians,
+                redactor=self._redactor,
+            )
+        return self._splits[key]
+
+    def _clinicians(self) -> ImportedRatings:
+        """Their ratings, names untouched: nothing of who said what leaves this place but the comments."""
+        part = self._settings.humans
+        if part is None:
+            raise MedjuryError(
+                "examples are graded by clinicians, and the study names no ratings of theirs; add `humans`, or "
+                "use `examples: true` for the instrument's own"
+            )
+        if self._ratings is None:
+            self._ratings = read_ratings(
+                self._folder / part.path,
+                mapping=None if part.mapping is None else self._folder / part.mapping,
+                instrument=self._instrument,
+                cases=self._cases,
+                on_bad=part.on_bad,
+                on_unknown=part.on_unknown,
+            )
+        return self._ratings
