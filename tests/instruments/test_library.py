@@ -12,6 +12,7 @@ NAMES = (
     "claims",
     "concordance",
     "diagnosis",
+    "grounding",
     "note_quality",
     "pdsqi9",
     "preference",
@@ -25,7 +26,7 @@ def scales(instrument: Instrument) -> dict[str, tuple[int, ...]]:
     return {each.name: each.values for each in instrument.dimensions}
 
 
-def test_there_are_eight() -> None:
+def test_there_are_nine() -> None:
     assert list_instruments() == NAMES
 
 
@@ -139,3 +140,10 @@ def test_a_grade_off_the_scale_is_rejected_everywhere(name: str) -> None:
     instrument = load_instrument(name)
     answer = {each.name: each.highest + 1 for each in instrument.dimensions}
     assert not [each for each in read_answer(instrument, answer).values() if isinstance(each, Score)]
+
+
+def test_grounding_grades_the_gravest_statement_both_ways() -> None:
+    instrument = load_instrument("grounding")
+    assert scales(instrument) == {"unsupported": (0, 1, 2, 3), "omitted": (0, 1, 2)}
+    assert not any(each.higher_is_better for each in instrument.dimensions)
+    assert all(each.may_be_not_applicable for each in instrument.dimensions)
