@@ -81,7 +81,10 @@ def _measure(what: str, url: str, calls: int) -> dict[str, float]:
 
 
 def _judge(url: str, calls: int) -> tuple[float, float]:
-    """Wall and CPU seconds of the engine alone; reading cases and writing the run folder are not calls."""
+    """Wall and CPU seconds of the engine alone; reading cases and writing the run folder are not calls, nor is
+    loading the HTTP library, which both sides have done before the clock starts."""
+    import aiohttp  # noqa: F401
+
     from medjury.cases import Case
     from medjury.instruments import TRANSIENT, load_instrument
     from medjury.judging import Judge, Progress, judge_all, run_async
