@@ -4,12 +4,17 @@ judging is one file that the engine runs."""
 from medjury.judging._adaptive_rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
+from medjury.judging._claims import Claims, ShareRule
+from medjury.judging._claims_share import ClaimFinding, Support, decide_support, support_share, worst_claim
+from medjury.judging._claims_statistics import ClaimStatistics, claim_statistics
+from medjury.judging._claims_steps import ClaimReading
 from medjury.judging._closed_loop import ClosedLoop
 from medjury.judging._closed_loop_gate import Checked, DraftGate
 from medjury.judging._combine import RULES, Rule, combine
 from medjury.judging._concordance import Concordance
 from medjury.judging._deliberation import Agent, Deliberation
 from medjury.judging._engine import Ledger, Progress, judge_all
+from medjury.judging._evidence import Place, Source, check_evidence
 from medjury.judging._examples import DRAWS, Draw, DrawnExamples
 from medjury.judging._examples_split import TrainingSplit, WorkedExample, split_training
 from medjury.judging._judge import Judge
@@ -31,6 +36,10 @@ __all__ = [
     "Agent",
     "Asked",
     "Checked",
+    "ClaimFinding",
+    "ClaimReading",
+    "ClaimStatistics",
+    "Claims",
     "ClosedLoop",
     "Concordance",
     "Deliberation",
@@ -42,13 +51,17 @@ __all__ = [
     "Jury",
     "Ledger",
     "Persona",
+    "Place",
     "Progress",
     "Prompt",
     "Rated",
     "Rater",
     "Repeats",
     "Rule",
+    "ShareRule",
+    "Source",
     "Speaker",
+    "Support",
     "TrainingSplit",
     "Unit",
     "Unusable",
@@ -58,7 +71,10 @@ __all__ = [
     "WorkedExample",
     "aggregate",
     "ask_for",
+    "check_evidence",
+    "claim_statistics",
     "combine",
+    "decide_support",
     "derived",
     "judge",
     "judge_all",
@@ -68,6 +84,8 @@ __all__ = [
     "rows_of",
     "run_async",
     "split_training",
+    "support_share",
     "text_block",
     "width_cell",
+    "worst_claim",
 ]

@@ -2,6 +2,7 @@
 
 from medjury.metrics._catalogue import LEARNED, LEXICAL, METRICS, Metric, metric_named
 from medjury.metrics._counts import kernels_in_use
+from medjury.metrics._embedding import sentence_embedder
 from medjury.metrics._enrichment_figure import enrichment_figure
 from medjury.metrics._impact import Impact, impact, impact_features
 from medjury.metrics._impact_check import ImpactCheck, check_impact
@@ -40,6 +41,7 @@ __all__ = [
     "read_impact_model",
     "read_pairs",
     "score",
+    "sentence_embedder",
     "shipped_model",
     "write_pairs",
 ]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from medjury.documents import Document, nearest, validate_part
 from medjury.errors import MedjuryError
 from medjury.judging import Rater
-from medjury.studies._strategies import closed_loop, concordance, deliberation, repeats, single
+from medjury.studies._strategies import claims, closed_loop, concordance, deliberation, repeats, single
 from medjury.studies._strategies._setup import Settings, Setup
 
 
@@ -20,6 +20,7 @@ class Strategy(NamedTuple):
 
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "claims": Strategy(claims.ClaimsSettings, claims.build),
     "closed_loop": Strategy(closed_loop.ClosedLoopSettings, closed_loop.build),
     "concordance": Strategy(concordance.ConcordanceSettings, concordance.build),
     "deliberation": Strategy(deliberation.DeliberationSettings, deliberation.build),

@@ -1,0 +1,160 @@
+"""The arithmetic of claims: from verdicts and importance to a share, a decision or a grade. Exact, and honest
+about claims that could not be verified: what they might have been is counted both ways."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from medjury.instruments import Outcome, Reason, Score, Unscored
+
+Verdict = Literal["supported", "contradicted", "not_addressed"]
+VERDICTS: tuple[Verdict, ...] = ("supported", "contradicted", "not_addressed")
+Denominator = Literal["addressed", "all"]
+Decisive = Literal["veto", "weight"]
+WEIGHTS: Mapping[int, float] = {1: 1.0, 2: 2.0, 3: 4.0}
+DECISIVE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFinding:
+    """What became of one claim. A claim without a verdict was not verified, and says why."""
+
+    verdict: Verdict | None
+    importance: int
+    failure: Unscored | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """The supported share of the claims' weight; `low` and `high` count every unverified claim as contradicted
+    and as supported. None where no claim counts: a share of nothing is not 1."""
+
+    share: Fraction | None
+    low: Fraction | None
+    high: Fraction | None
+    counts: Mapping[str, int]  # claims by verdict, and `unverified`
+
+
+def support_share(
+    findings: Sequence[ClaimFinding],
+    *,
+    denominator: Denominator = "addressed",
+    weights: Mapping[int, float] = WEIGHTS,
+) -> Support:
+    """share = sum of the weights of supported claims / sum of the weights of the claims that count.
+
+    `addressed` counts the claims that the reference supports or contradicts; `all` counts every verified claim.
+
+    >>> found = [ClaimFinding("supported", 3), ClaimFinding("contradicted", 1), ClaimFinding("not_addressed", 2)]
+    >>> support_share(found).share, support_share(found, denominator="all").share
+    (Fraction(4, 5), Fraction(4, 7))
+    """
+    weight: dict[str, Fraction] = {name: Fraction(0) for name in (*VERDICTS, "unverified")}
+    counts: Counter[str] = Counter(dict.fromkeys(weight, 0))
+    for each in findings:
+        name = each.verdict or "unverified"
+        counts[name] += 1
+        weight[name] += Fraction(str(weights[each.importance]))
+    known = weight["supported"] + weight["contradicted"]
+    if denominator == "all":
+        known += weight["not_addressed"]
+    whole = known + weight["unverified"]
+    return Support(
+        weight["supported"] / known if known else None,
+        weight["supported"] / whole if whole else None,
+        (weight["supported"] + weight["unverified"]) / whole if whole else None,
+        dict(counts),
+    )
+
+
+def decide_support(
+    findings: Sequence[ClaimFinding],
+    *,
+    threshold: float = 0.8,
+    denominator: Denominator = "addressed",
+    weights: Mapping[int, float] = WEIGHTS,
+    decisive: Decisive = "veto",
+    minimum_verified: float = 0.5,
+) -> Outcome:
+    """1 where the share reaches the threshold, else 0. With `veto` a contradicted decisive claim makes it 0
+    whatever the share. Claims that could not be verified leave a decision only where it would be the same
+    whatever they were, and where `minimum_verified` of the claims were verified.
+
+    >>> found = [ClaimFinding("supported", 1)] * 9 + [ClaimFinding("contradicted", 3)]
+    >>> decide_support(found, weights={1: 1, 3: 1}).value
+    0.0
+    """
+    found = support_share(findings, denominator=denominator, weights=weights)
+    told = _tell(found, denominator)
+    missing = found.counts["unverified"]
+    if not findings:
+        return Unscored(Reason.MISSING, "no claim that could be verified was found")
+    if found.low is None or found.high is None or (found.share is None and not missing):
+        return Unscored(Reason.MISSING, f"{told}: no claim is left to take a share of")
+    if Fraction(len(findings) - missing, len(findings)) < Fraction(str(minimum_verified)):
+        return Unscored(reason_of(findings), f"{told}; too few claims could be verified")
+    vetoes = sum(each.verdict == "contradicted" and each.importance == DECISIVE for each in findings)
+    feared = sum(each.verdict is None and each.importance == DECISIVE for each in findings)
+    if decisive == "veto" and vetoes:
+        return Score(0.0, f"{told}; {_claims(vetoes, 'decisive claim')} contradicted, which decides")
+    limit = Fraction(str(threshold))
+    worst = found.low >= limit and not (decisive == "veto" and feared)
+    best = found.high >= limit
+    if worst != best:
+        return Unscored(
+            reason_of(findings),
+            f"{told}; with the unverified claims it may lie between {float(found.low):.2f} and "
+            f"{float(found.high):.2f}, so that {threshold:g} cannot be decided"
+            + (", a decisive claim among them" if decisive == "veto" and feared else ""),
+        )
+    return Score(float(best), f"{told}; {'at least' if best else 'below'} {threshold:g}")
+
+
+def worst_claim(findings: Sequence[ClaimFinding], grades: Mapping[int, int]) -> Outcome:
+    """The highest grade of a claim that is not supported, 0 where all are: one decisive claim decides.
+
+    `grades` maps importance to the grade of a claim that is not supported. An unverified claim leaves a grade
+    only where it could not change it.
+
+    >>> worst_claim([ClaimFinding("supported", 3), ClaimFinding("not_addressed", 2)], {1: 1, 2: 2, 3: 3}).value
+    2.0
+    """
+    if not findings:
+        return Unscored(Reason.MISSING, "no claim that could be verified was found")
+    failed = [each for each in findings if each.verdict in ("contradicted", "not_addressed")]
+    unverified = [each for each in findings if each.verdict is None]
+    low = max((grades[each.importance] for each in failed), default=0)
+    high = max((grades[each.importance] for each in unverified), default=0)
+    told = f"{len(failed)} of {_claims(len(findings), 'claim')} not supported"
+    if unverified:
+        told += f", {len(unverified)} not verified"
+    if high > low:
+        return Unscored(reason_of(findings), f"{told}; the grade is {low} or more, up to {high}")
+    return Score(float(low), told)
+
+
+def reason_of(findings: Iterable[ClaimFinding]) -> Reason:
+    """Why claims were not verified: the commonest reason, the first of equals."""
+    reasons = Counter(each.failure.reason for each in findings if each.failure is not None)
+    return reasons.most_common(1)[0][0] if reasons else Reason.MISSING
+
+
+def _tell(found: Support, denominator: Denominator) -> str:
+    counts = found.counts
+    parts = [f"{counts['supported']} supported", f"{counts['contradicted']} contradicted",
+             f"{counts['not_addressed']} not addressed"]  # fmt: skip
+    if counts["unverified"]:
+        parts.append(f"{counts['unverified']} not verified")
+    share = "no share" if found.share is None else f"weighted share {float(found.share):.3f}"
+    return f"{_claims(sum(counts.values()), 'claim')}: {', '.join(parts)}; {share} of {_OF[denominator]}"
+
+
+_OF = {"addressed": "the addressed claims", "all": "all claims"}
+
+
+def _claims(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -1,0 +1,117 @@
+"""Words of clinical text with their places, and which of them no quotation may change or leave out.
+
+Two texts are compared word by word, never sign by sign: "5 mg" is no part of "15 mg" or of "2.5 mg".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+Kind = Literal["word", "number", "sign", "mark"]
+
+# Signs that differ between keyboards and not in meaning; each becomes one sign, so that places are kept.
+_SAME = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′`´ʼ", "'"),
+        **dict.fromkeys("“”„‟″«»", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        **dict.fromkeys("\u00a0\u2007\u202f\u2009\u200a\u2002\u2003", " "),
+        "\u00b5": "\u03bc",
+        "≦": "≤",
+        "≧": "≥",
+        "⩽": "≤",
+        "⩾": "≥",
+        "＜": "<",
+        "＞": ">",
+        "％": "%",
+    }
+)
+_TOKEN = re.compile(
+    r"""
+      (?P<number> (?<![\w.])\.\d+ | \d+(?:[.,]\d+)* )
+    | (?P<one>    [\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f] )       # scripts without spaces
+    | (?P<word>   [^\W\d_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f][\u0300-\u036f]*
+                  (?:'?[^\W\d_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f][\u0300-\u036f]*)* )
+    | (?P<sign>   \([-+]\) | (?<![\w)\]])-(?=\.?\d) | [<>≤≥=±+%/°^~×≈≠↑↓→←∅⌀] )
+    | (?P<mark>   \S )
+    """,
+    re.VERBOSE,
+)
+
+NEGATIONS = frozenset(
+    """no not never none nor neither without cannot nothing nobody nowhere non nil neg negative absent absence lack
+    lacks lacking denies denied deny denying unlikely exclude excludes excluded excluding except avoid avoids
+    avoided avoiding stop stops stopped stopping discontinue discontinued discontinuing withhold withheld hold held
+    holding cease ceased contraindicated refuse refuses refused decline declines declined against rather instead
+    ø 不 无 無 没 沒 未 非 否
+    nicht kein keine keinen keiner ohne nie pas ne sans jamais aucun aucune non ni niet geen zonder sin nunca
+    ninguna ninguno""".split()  # noqa: SIM905 - a list of words reads best as words
+)
+_SIDES = frozenset(
+    """left right bilateral both unilateral upper lower proximal distal anterior posterior medial lateral superior
+    inferior ventral dorsal links rechts gauche droite droit izquierdo izquierda derecho derecha""".split()  # noqa: SIM905
+)
+_AMOUNTS = frozenset(
+    """zero one two three four five six seven eight nine ten eleven twelve dozen half quarter third once twice
+    single double triple daily weekly monthly yearly hourly nightly bid tid qid qd qds tds bd od prn stat per every
+    mg mcg μg ug g kg ng ml l dl iu unit units mmol μmol meq mm cm m mmhg mol hour hours h hr hrs minute minutes min
+    day days week weeks month months year years tablet tablets puff puffs drop drops""".split()  # noqa: SIM905
+)
+# Words that turn what is said: direction, certainty, condition, time, whose it is.
+_TURNS = frozenset(
+    """increase increases increased decrease decreases decreased raise raised reduce reduced start starts started
+    begin continue continued resume before after above below over under more less most least high low higher lower
+    positive possible possibly probable probably suspected suspect suspicious likely may might could would should
+    must if unless until only when while history family mother father sister brother son daughter maternal paternal
+    previous previously prior former formerly past risk rule ruled out question questionable instead versus vs or
+    but than increase to from better worse""".split()  # noqa: SIM905
+)
+PROTECTED = NEGATIONS | _SIDES | _AMOUNTS | _TURNS
+# Words that a quotation may drop or add without saying anything else.
+SLIGHT = frozenset({"a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "that"})
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, number, sign or punctuation mark in its comparable form, and where it stands."""
+
+    text: str
+    kind: Kind
+    start: int
+    end: int
+
+    @property
+    def is_protected(self) -> bool:
+        return self.kind in ("number", "sign") or self.text in PROTECTED or is_negation(self.text)
+
+
+def tokens(text: str) -> list[Token]:
+    """Every word, number, sign and mark of a text, in order; case and typography are set aside.
+
+    >>> [token.text for token in tokens("Start 2.5mg – don’t exceed 5 mg")]
+    ['start', '2.5', 'mg', '-', "don't", 'exceed', '5', 'mg']
+    """
+    found = []
+    for match in _TOKEN.finditer(text.translate(_SAME)):
+        group = str(match.lastgroup)
+        kind: Kind = "word" if group == "one" else group  # type: ignore[assignment]
+        found.append(Token(_plain(match.group()), kind, match.start(), match.end()))
+    return found
+
+
+def is_negation(word: str) -> bool:
+    return word in NEGATIONS or word.endswith("n't") or word == "(-)"
+
+
+def content(found: list[Token]) -> list[Token]:
+    """The tokens that say something: punctuation and slight words are left out."""
+    return [token for token in found if token.kind != "mark" and token.text not in SLIGHT]
+
+
+@lru_cache(maxsize=65_536)
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text.casefold())

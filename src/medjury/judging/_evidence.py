@@ -1,0 +1,159 @@
+"""Does a quotation really occur in a text? Checked by us: a model that invents evidence is caught.
+
+A quotation occurs *exactly* where its words, numbers and punctuation stand one after the other in the text,
+whatever the case, spacing and kind of quotation mark. It occurs *closely* where it leaves out a few words of the
+text at most: every word of it stands there in its order, its share of the passage reaches the threshold, and no
+number, unit, side, negation or other word that turns the meaning was left out (`PROTECTED`). Nothing may be
+replaced, for one drug's name is often like another's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from medjury.judging._claims_words import SLIGHT, Token, content, is_negation, tokens
+
+# The share of a passage's words that a quotation must give: one word in ten may be left out.
+CLOSENESS = 0.9
+# A quotation of fewer words shows nothing, unless it is a whole line or sentence.
+_FEWEST_WORDS = 3
+# How far (in words) a negation in the same sentence reaches a quotation that leaves it out.
+_REACH = 25
+_EDGES = re.compile(r"^[\s\"'“”‘’«».…\[\]-]+|[\s\"'“”‘’«»…\[\]-]+$")
+# A sentence ends at a stop before a space and no small letter, at a semicolon, at a line that begins anew, and
+# at "but", behind which a negation does not reach.
+_BREAK = re.compile(
+    r"[.!?][\"'”’)\]]*\s+(?![a-zà-ÿ])|;\s|[。！？；]|\n\s*\n|\n\s*(?=[-*•·–]|\d+[.)]|[A-ZÀ-Þ])|\bbut\b",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a quotation stands: `text[start:end]`. `similarity` is 1 for an exact one."""
+
+    start: int
+    end: int
+    exact: bool
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text that is quoted from, with its words found once. `offset` is where it begins in the note that it is
+    a passage of; places are told as places of that note."""
+
+    id: str
+    text: str
+    offset: int = 0
+    tokens: Sequence[Token] = field(init=False, repr=False, compare=False)
+    texts: Sequence[str] = field(init=False, repr=False, compare=False)
+    content: Sequence[Token] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found = tokens(self.text)
+        object.__setattr__(self, "tokens", found)
+        object.__setattr__(self, "texts", [token.text for token in found])
+        object.__setattr__(self, "content", content(found))
+
+
+def locate(quote: str, source: Source, closeness: float = CLOSENESS) -> Place | None:
+    """The first place where the quotation occurs, exactly or else closely.
+
+    >>> note = Source("n1", "Start amlodipine 5 mg once daily; review in four weeks.")
+    >>> locate("start the amlodipine 5 mg", note)
+    Place(start=0, end=21, exact=False, similarity=1.0)
+    >>> locate("start amlodipine 10 mg", note) is None
+    True
+    """
+    place = next(_places(quote, source, closeness), None)
+    return None if place is None else _shifted(place, source.offset)
+
+
+def _places(quote: str, source: Source, closeness: float = CLOSENESS) -> Iterator[Place]:
+    """Every place where the quotation occurs exactly; where there is none, the one where it occurs closely."""
+    wanted = tokens(_EDGES.sub("", quote))
+    while wanted and wanted[-1].kind == "mark":  # the full stop of a quotation is often the model's own
+        wanted = wanted[:-1]
+    if not wanted:
+        return
+    needle, size = [token.text for token in wanted], len(wanted)
+    exact = False
+    for start in range(len(source.texts) - size + 1):
+        if source.texts[start] == needle[0] and source.texts[start : start + size] == needle:
+            exact = True
+            yield Place(source.tokens[start].start, source.tokens[start + size - 1].end, True, 1.0)
+    if not exact and (close := _locate_closely(content(wanted), source.content, closeness)):
+        yield close
+
+
+def check_evidence(
+    quote: str, sources: Sequence[Source], closeness: float = CLOSENESS
+) -> tuple[str, Place] | str:
+    """The id of the source that holds the quotation and where; or, for the model, why it is no evidence."""
+    why = "it does not occur in the text"
+    for source in sources:
+        for place in _places(quote, source, closeness):
+            left, right = _sentence(source.text, place.start, place.end)
+            if _words(source, place.start, place.end) < min(_FEWEST_WORDS, _words(source, left, right)):
+                why = "it is too short to show anything; quote the whole sentence"
+            elif _negation_left_out(source, place, left, right):
+                why = "it leaves out a negation that stands in the same sentence; quote the whole sentence"
+            else:
+                return source.id, _shifted(place, source.offset)
+    return why
+
+
+def _shifted(place: Place, offset: int) -> Place:
+    return Place(place.start + offset, place.end + offset, place.exact, place.similarity)
+
+
+def _locate_closely(wanted: Sequence[Token], text: Sequence[Token], closeness: float) -> Place | None:
+    """The window with every wanted word in order and the fewest others, if these are few and harmless."""
+    if not wanted:
+        return None
+    longest = int(len(wanted) / closeness + 1e-9)
+    best: tuple[int, int] | None = None
+    for start, token in enumerate(text):
+        if token.text != wanted[0].text:
+            continue
+        end, matched = start, 0
+        while end < len(text) and matched < len(wanted) and end - start < longest:
+            matched += text[end].text == wanted[matched].text
+            end += 1
+        if matched < len(wanted) or (best and end - start >= best[1] - best[0]):
+            continue
+        kept = [each.text for each in wanted if each.is_protected]
+        if [each.text for each in text[start:end] if each.is_protected] == kept:
+            best = start, end
+    if best is None:
+        return None
+    return Place(text[best[0]].start, text[best[1] - 1].end, False, len(wanted) / (best[1] - best[0]))
+
+
+def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
+    """The bounds of the sentence, or the sentences, in which `text[start:end]` stands."""
+    left, right = 0, len(text)
+    for found in _BREAK.finditer(text):
+        if found.end() <= start:
+            left = found.end()
+        elif found.start() >= end - 1:
+            right = found.start()
+            break
+    return left, right
+
+
+def _words(source: Source, start: int, end: int) -> int:
+    return sum(
+        token.kind in ("word", "number") and token.text not in SLIGHT
+        for token in source.tokens
+        if start <= token.start and token.end <= end
+    )
+
+
+def _negation_left_out(source: Source, place: Place, left: int, right: int) -> bool:
+    before = [each for each in source.content if left <= each.start and each.end <= place.start][-_REACH:]
+    after = [each for each in source.content if place.end <= each.start and each.end <= right][:_REACH]
+    return any(is_negation(each.text) for each in (*before, *after))

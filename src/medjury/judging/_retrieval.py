@@ -1,0 +1,165 @@
+"""Finds the passages of a long record that a claim may rest on: BM25 built in, embeddings where one is given.
+
+Passages are windows of a few sentences that overlap by some, each with the note it comes from and its place
+there, so that what a verdict was given on can be read again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from medjury.judging._claims_words import tokens
+
+# Turns texts into vectors of one length; a model of the user's own, in this process.
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+
+_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+|\n+")
+_MOST_SIGNS = 1_000  # a "sentence" without an end (a table, a dump) is cut
+# How quickly a lower rank counts for less when two rankings are joined (Cormack, Clarke, Büttcher 2009).
+_FUSION = 60
+# Words that stand everywhere and find nothing.
+_COMMON = frozenset(
+    """a an the of to in on at by for from with and or as is are was were be been being it its this that these those
+    he she his her him they their them patient pt has have had do does did will would should can may""".split()  # noqa: SIM905
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """`source` names the note, `text` is its text from `start` to `end`."""
+
+    source: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that was found and how well it fits, by BM25 or, with embeddings, by both rankings joined."""
+
+    passage: Passage
+    score: float
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """The places of a text's sentences; lines count as sentences, for notes are often lists."""
+    places = []
+    start = 0
+    for end, following in [
+        *((found.start(), found.end()) for found in _END.finditer(text)),
+        (len(text),) * 2,
+    ]:
+        while end - start > _MOST_SIGNS:
+            space = text.rfind(" ", start + 1, start + _MOST_SIGNS)
+            cut = space if space > start else start + _MOST_SIGNS
+            places.append((start, cut))
+            start = cut
+        if text[start:end].strip():
+            places.append((start, end))
+        start = following
+    return places
+
+
+def passages(source: str, text: str, *, size: int = 4, overlap: int = 1) -> list[Passage]:
+    """Windows of `size` sentences; each begins with the last `overlap` sentences of the one before."""
+    found = sentences(text)
+    made = []
+    for first in range(0, len(found), size - overlap):
+        window = found[first : first + size]
+        made.append(Passage(source, window[0][0], window[-1][1], text[window[0][0] : window[-1][1]]))
+        if first + size >= len(found):
+            break
+    return made
+
+
+@dataclass(frozen=True)
+class Index:
+    """Passages that can be searched. `embed` adds a ranking by meaning to the ranking by words.
+
+    BM25 (Robertson and Zaragoza 2009): the sum over the query's words of
+    idf * tf (k1 + 1) / (tf + k1 (1 - b + b length / mean length)), idf = ln(1 + (N - n + 0.5) / (n + 0.5)),
+    which unlike the older idf is never negative.
+    """
+
+    passages: Sequence[Passage]
+    embed: Embed | None = None
+    k1: float = 1.5
+    b: float = 0.75
+    _counts: Sequence[Counter[str]] = field(init=False, repr=False, compare=False)
+    _idf: dict[str, float] = field(init=False, repr=False, compare=False)
+    _vectors: Sequence[Sequence[float]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        counts = [Counter(_terms(each.text)) for each in self.passages]
+        holding = Counter(term for each in counts for term in each)
+        size = len(counts)
+        idf = {term: math.log(1 + (size - n + 0.5) / (n + 0.5)) for term, n in holding.items()}
+        vectors = self.embed([each.text for each in self.passages]) if self.embed and self.passages else ()
+        object.__setattr__(self, "_counts", counts)
+        object.__setattr__(self, "_idf", idf)
+        object.__setattr__(self, "_vectors", vectors)
+
+    def scores(self, query: str) -> list[float]:
+        """The BM25 score of every passage.
+
+        >>> notes = [Passage("n1", 0, 9, "bp 148/92"), Passage("n2", 0, 14, "no chest pain")]
+        >>> [round(score, 3) for score in Index(notes).scores("chest pain")]
+        [0.0, 1.386]
+        """
+        wanted = _terms(query)
+        lengths = [each.total() for each in self._counts]
+        mean = sum(lengths) / len(lengths) if lengths else 0.0
+        found = []
+        for counts, length in zip(self._counts, lengths, strict=True):
+            damping = self.k1 * (1 - self.b + self.b * length / mean) if mean else 0.0
+            found.append(
+                math.fsum(
+                    self._idf[term] * counts[term] * (self.k1 + 1) / (counts[term] + damping)
+                    for term in wanted
+                    if term in counts
+                )
+            )
+        return found
+
+    def search(self, query: str, most: int) -> list[Hit]:
+        """The best passages, best first; equals in the order of the record. By words alone, a passage that
+        shares none with the query is no hit."""
+        by_words = self.scores(query)
+        if self.embed is None or not self.passages:
+            order = sorted(range(len(by_words)), key=lambda place: (-by_words[place], place))
+            return [Hit(self.passages[place], by_words[place]) for place in order if by_words[place] > 0][
+                :most
+            ]
+        [wanted] = self.embed([query])
+        by_meaning = [_cosine(wanted, vector) for vector in self._vectors]
+        joined = [0.0] * len(self.passages)
+        for ranking in (by_words, by_meaning):
+            order = sorted(range(len(ranking)), key=lambda place: (-ranking[place], place))
+            for rank, place in enumerate(order, start=1):
+                joined[place] += 1 / (_FUSION + rank)
+        order = sorted(range(len(joined)), key=lambda place: (-joined[place], place))
+        return [Hit(self.passages[place], joined[place]) for place in order[:most]]
+
+
+def _terms(text: str) -> list[str]:
+    """The words and numbers of a text that can find something, plural and singular alike."""
+    return [
+        _singular(token.text)
+        for token in tokens(text)
+        if token.kind in ("word", "number") and token.text not in _COMMON
+    ]
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
+    size = math.sqrt(math.fsum(a * a for a in one) * math.fsum(b * b for b in other))
+    return product / size if size else 0.0

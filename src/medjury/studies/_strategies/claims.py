@@ -1,0 +1,95 @@
+"""Decompose, then verify: the settings in a study file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from medjury.instruments import load_instrument
+from medjury.judging import ClaimReading, Claims, ShareRule
+from medjury.studies._file import ModelPart
+from medjury.studies._strategies._setup import Settings, Setup
+
+_RULE, _READING = ShareRule(), ClaimReading()
+
+
+class ClaimsSettings(Settings):
+    """`lister` and `verifier` are models of their own for the two steps; the judge's own by default.
+
+    `rates` says what a dimension of one's own instrument is read from; `against` names the input that claims are
+    held against; `rubric` is an instrument file in the place of `claims`, for its words on verdict and importance.
+    """
+
+    lister: ModelPart | None = None
+    verifier: ModelPart | None = None
+    rates: dict[str, Literal["support", "unsupported", "omitted"]] | None = None
+    against: str | None = None
+    rubric: str = "claims"
+    # The list of claims is long: the judge's `max_tokens` holds for verdicts, this (if more) for the list.
+    list_tokens: int = Field(default=4096, ge=1)
+    batch: int = Field(default=1, ge=1, le=50)
+    threshold: float = Field(default=_RULE.threshold, gt=0, le=1)
+    denominator: Literal["addressed", "all"] = _RULE.denominator
+    weights: dict[int, float] = Field(default=dict(_RULE.weights))
+    decisive: Literal["veto", "weight"] = _RULE.decisive
+    minimum_verified: float = Field(default=_RULE.minimum_verified, ge=0, le=1)
+    closeness: float = Field(default=_READING.closeness, ge=0.8, le=1)
+    least_importance: int = Field(default=2, ge=1, le=3)
+    piece: int = Field(default=_READING.piece, ge=500)
+    whole: int = Field(default=_READING.whole, ge=0)
+    passages: int = Field(default=_READING.most, ge=1, le=100)
+    sentences: int = Field(default=_READING.sentences, ge=1, le=50)
+    overlap: int = Field(default=_READING.overlap, ge=0)
+    embeddings: str | None = None
+
+    @field_validator("weights")
+    @classmethod
+    def _every_importance_has_a_weight(cls, value: dict[int, float]) -> dict[int, float]:
+        if set(value) != {1, 2, 3} or min(value.values()) < 0 or max(value.values()) <= 0:
+            raise ValueError("needs a weight of 0 or more for each of 1, 2 and 3, one of them above 0")
+        return value
+
+
+def build(settings: ClaimsSettings, setup: Setup) -> Claims:
+    lister = setup.speaker(settings.lister, "lister")
+    rubric = settings.rubric
+    extra = {} if settings.rates is None else {"measures": settings.rates}
+    return Claims(
+        setup.name,
+        setup.instrument,
+        replace(lister, max_tokens=max(lister.max_tokens, settings.list_tokens)),
+        setup.speaker(settings.verifier, "verifier"),
+        rule=ShareRule(
+            settings.threshold,
+            settings.denominator,
+            settings.weights,
+            settings.decisive,
+            settings.minimum_verified,
+        ),
+        reading=_reading(settings, setup),
+        batch=settings.batch,
+        least=settings.least_importance,
+        against=settings.against,
+        rubric=load_instrument(setup.folder / rubric if rubric.endswith((".yaml", ".yml")) else rubric),
+        **extra,
+    )
+
+
+def _reading(settings: ClaimsSettings, setup: Setup) -> ClaimReading:
+    made = ClaimReading(
+        whole=settings.whole,
+        most=settings.passages,
+        sentences=settings.sentences,
+        overlap=settings.overlap,
+        piece=settings.piece,
+        closeness=settings.closeness,
+    )
+    if settings.embeddings is None:
+        return made
+    from medjury.metrics import sentence_embedder
+
+    folder = setup.folder / settings.embeddings
+    model = folder if folder.is_dir() else settings.embeddings
+    return replace(made, embed=sentence_embedder(model), embed_name=settings.embeddings)
