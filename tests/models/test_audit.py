@@ -140,7 +140,8 @@ def test_the_totals_count_every_call_ever_sent_and_add_up_the_known_costs(tmp_pa
     log.record({"event": "call", "status": "stop", "cost": None})
     log.record({"event": "opened", "cost": 9.0})
     AuditLog(path).record({"event": "call", "status": "length", "cost": 0.5})
-    assert audit_totals(path) == AuditTotals(4, 0.75)
+    log.record({"event": "call", "status": "timeout", "perhaps": 0.125})
+    assert audit_totals(path) == AuditTotals(5, 0.75, 0.125)
 
 
 def test_the_totals_of_a_torn_log_count_the_call_that_tore_it(tmp_path: Path) -> None:

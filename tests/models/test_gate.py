@@ -27,6 +27,7 @@ from medjury.models import (
     Reply,
     Request,
     Scripted,
+    audit_totals,
     make_model,
     request_key,
     verify_audit_log,
@@ -401,3 +402,32 @@ async def test_a_call_is_in_the_audit_log_even_where_its_reply_cannot_be_stored(
     with pytest.raises(MedjuryError, match="full"):
         await gate(cache=FullStore(), audit=AuditLog(tmp_path / "audit.jsonl")).ask(Scripted("x"), request())
     assert verify_audit_log(tmp_path / "audit.jsonl") == 1
+
+
+async def test_a_reply_is_in_the_log_before_it_is_in_the_store(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    seen: list[int] = []
+
+    class Watching(MemoryCache):
+        async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+            seen.append(verify_audit_log(log))
+
+    await gate(cache=Watching(), audit=AuditLog(log)).ask(Scripted("x"), request())
+    assert seen == [1], "a process that dies between the two has its call in the totals"
+
+
+async def test_the_next_run_still_sets_aside_what_a_lost_answer_may_cost(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    with LoopbackServer("slow:3") as server:
+        model = model_at("openai", server.base_url, timeout=0.1)
+        prices = PriceList.shipped().with_price(model, input=1000.0, output=2000.0)
+        first = Budget(money=500.0)
+        with pytest.raises(ModelError):
+            await gate(prices=prices, budget=first, audit=AuditLog(log), attempts=1).ask(model, request())
+        spent = audit_totals(log)
+        assert (spent.calls, spent.money) == (1, 0.0) and 0 < spent.perhaps == first.perhaps_spent
+        second = Budget(money=spent.perhaps * 1.5, perhaps_spent=spent.perhaps)
+        with pytest.raises(ModelError, match="perhaps") as refused:
+            await gate(prices=prices, budget=second, audit=AuditLog(log)).ask(model, request("another"))
+        assert refused.value.reason is Reason.OVER_BUDGET and len(server.calls) == 1
+        await model.close()

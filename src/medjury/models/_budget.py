@@ -20,8 +20,8 @@ class Reservation:
 
 
 class Budget:
-    """Caps for one run; None means no cap. `spent_money` and `spent_calls` are what earlier runs of the same
-    study have used. Only requests that were really sent count; a cached answer is free.
+    """Caps for one run; None means no cap. `spent_money`, `spent_calls` and `perhaps_spent` are what earlier
+    runs of the same study have used. Only requests that were really sent count; a cached answer is free.
     """
 
     def __init__(
@@ -31,6 +31,7 @@ class Budget:
         *,
         spent_money: float = 0.0,
         spent_calls: int = 0,
+        perhaps_spent: float = 0.0,
     ) -> None:
         self.money = money
         self.calls = calls
@@ -38,7 +39,7 @@ class Budget:
         self.spent_calls = spent_calls
         # Lost answers (a timeout, a broken connection) may be on the bill: they count against the cap at
         # their worst case, but are not reported as spent.
-        self.perhaps_spent = 0.0
+        self.perhaps_spent = perhaps_spent
         self._reserved_money = 0.0
         self._reserved_calls = 0
         self._settled: asyncio.Event | None = None

@@ -178,10 +178,10 @@ class Gate:
             reply, cost = await self._paid(model, request, key, attempt, reservation)
             if lane.tokens:
                 lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
-            try:  # the reply is paid for: it is stored even where the log cannot be written
-                await self._cache.put(key, reply, cost)
-            finally:
+            try:  # first in the log: a process that dies in between has paid, and its totals say so
                 self._record(model, key, attempt, reply.finish, reply, cost)
+            finally:  # the reply is paid for: it is stored even where the log cannot be written
+                await self._cache.put(key, reply, cost)
             good = True
             return Answer(reply, cost, False, attempt, cost)
         except ModelError as error:
@@ -222,7 +222,7 @@ class Gate:
             lost = not isinstance(error, ModelError) or isinstance(error, LostReplyError)
             self._budget.settle(reservation, cost=0.0, lost=lost)
             reason = error.reason.value if isinstance(error, ModelError) else type(error).__name__
-            self._record(model, key, attempt, reason, None, None)
+            self._record(model, key, attempt, reason, None, None, perhaps=reservation.money if lost else 0.0)
             raise
         self.calls += 1
         cost = self._price(model, reply)
@@ -247,6 +247,7 @@ class Gate:
         reply: Reply | None,
         cost: float | None,
         event: str = "call",
+        perhaps: float = 0.0,
     ) -> None:
         if self._audit is None:
             return
@@ -267,6 +268,8 @@ class Gate:
                 "tokens_out": reply.tokens_out,
                 "cost": cost,
             }
+        if perhaps:  # a lost answer may be on the bill, at this much in the worst case
+            entry["perhaps"] = perhaps
         self._audit.record(entry)
 
     def _lane(self, model: ChatModel) -> _Lane:

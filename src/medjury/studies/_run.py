@@ -102,7 +102,7 @@ async def _judge(
     )  # all that this study ever sent, failed calls and earlier versions of it included
     budget = Budget(
         money=study.settings.budget.money, calls=study.settings.budget.calls,
-        spent_money=spent.money, spent_calls=spent.calls,
+        spent_money=spent.money, spent_calls=spent.calls, perhaps_spent=spent.perhaps,
     )  # fmt: skip
     cases = HashedCases(study.cases)
     progress = Progress(planned=plan.cases * study.jury.repeats * sum(
