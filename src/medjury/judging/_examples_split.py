@@ -12,9 +12,9 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from medjury.cases import Case, Redactor
-from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Unscored
 from medjury.judging._examples_consensus import Consensus, consensus_of
@@ -24,6 +24,7 @@ from medjury.ratings import Rating
 # Two items with the same record of at least this many characters are taken for the same patient's. Shorter
 # texts (a specialty, a standing instruction) are shared by cases that have nothing to do with each other.
 _TELLING_RECORD = 400
+_MOST_COMPARED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +184,9 @@ def _named(families: Iterable[_Family], items: Collection[str]) -> list[_Family]
     known = {item: family for family in families for item in family.items}
     for item in items:
         if item not in known:
-            raise MedjuryError(
-                f"{item!r} is no case that a clinician rated; {nearest(item, sorted(known)[:1000])}"
-            )
+            close = get_close_matches(item, list(known)[:_MOST_COMPARED], n=1)
+            hint = f"did you mean {close[0]!r}?" if close else "name one that is in the ratings"
+            raise MedjuryError(f"{item!r} is no case that a clinician rated; {hint}")
     found = {id(known[item]): known[item] for item in items}
     return list(found.values())
 
