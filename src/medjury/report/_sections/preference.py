@@ -1,0 +1,199 @@
+"""Concordance and preference: how often answers agree with the specialist's, which are preferred, and whether the
+order in which they were shown decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from medjury.agreement import Estimate, bootstrap, proportion, undefined
+from medjury.report._html import Cell, Html, bullets, paragraph, percent
+from medjury.report._material import Material, Section
+
+_CONCORDANT, _PREFERENCE = "concordant", "preference"
+_TITLE = "Concordance and preference"
+
+
+def section(material: Material) -> Section | None:
+    evidence = material.evidence
+    grades = {each.name: each.grades for each in evidence.dimensions}
+    if grades.get(_CONCORDANT) != (0.0, 1.0):
+        return None
+    compared = grades.get(_PREFERENCE) == (-1.0, 0.0, 1.0)
+    body = paragraph(_lead(compared)) + _shares(material, compared)
+    if compared:
+        body = Html(body + _orders(material))
+    return Section("preference", _TITLE, Html(body))
+
+
+def _lead(compared: bool) -> str:
+    text = "How often an answer was found concordant with the specialist's."
+    if not compared:
+        return text
+    return (
+        f"{text} Of the concordant pairs alone, each rater says which answer it would rather have; raters find "
+        "different pairs concordant, so their shares have different denominators. A judge is asked blind and in "
+        "both orders, and its preference counts where both agree."
+    )
+
+
+def _shares(material: Material, compared: bool) -> Html:
+    evidence = material.evidence
+    named = [_CONCORDANT, _PREFERENCE] if compared else [_CONCORDANT]
+    rows = evidence.ratings.filter(
+        pl.col("dimension").is_in(named), pl.col("rater_kind").is_in(["judge", "clinician"])
+    ).with_columns(pl.col("system").fill_null(""))
+    several = len(evidence.systems) > 1
+    head = ["rater", *(["system"] if several else []), "kind", "pairs", "no verdict", "concordant"]
+    head += (
+        ["compared", "answer preferred", "specialist preferred", "neither", "not known"] if compared else []
+    )
+    lines: list[tuple[Cell, ...]] = []
+    by = ["rater_kind", "rater", *(["system"] if several else [])]
+    for keys, part in rows.group_by(*by):
+        kind, rater, *system = (str(key) for key in keys)
+        lines.append((rater, *system, kind, *_line(material, part, compared)))
+    lines.sort(key=lambda line: (line[2 if several else 1] != "clinician", str(line[0]), str(line[1])))
+    return material.exhibits.table(
+        "preference",
+        tuple(head),
+        lines,
+        caption="Concordance and, of concordant pairs, the preferred answer, with 95 % intervals",
+        shown=60,
+    )
+
+
+def _line(material: Material, part: pl.DataFrame, compared: bool) -> tuple[Cell, ...]:
+    verdicts = part.filter(pl.col("dimension") == _CONCORDANT)
+    known = verdicts.filter(pl.col("score").is_not_null())
+    concordant = _share_where(material, known, pl.col("score") == 1)
+    first: tuple[Cell, ...] = (verdicts.height, verdicts.height - known.height, concordant)
+    if not compared:
+        return first
+    wanted = part.filter(pl.col("dimension") == _PREFERENCE)
+    said = wanted.filter(pl.col("score").is_not_null())
+    return (
+        *first,
+        said.height,
+        _share_where(material, said, pl.col("score") == 1),
+        _share_where(material, said, pl.col("score") == -1),
+        said.filter(pl.col("score") == 0).height,
+        wanted.filter(pl.col("status") == "unscored").height,
+    )
+
+
+def _share_where(material: Material, rows: pl.DataFrame, condition: pl.Expr) -> Estimate:
+    hits = rows.select(condition.alias("hit"))["hit"].to_list()
+    return clustered_share(material, hits, rows["item"].to_list())
+
+
+def clustered_share(material: Material, hits: Sequence[bool], items: Sequence[object]) -> Estimate:
+    """A share with Wilson's interval; where an item stands more than once (systems, repeats), with one that
+    resamples items, as rows of one item are not independent."""
+    if len(set(items)) == len(hits):
+        return proportion(sum(hits), len(hits), interval="wilson")
+    return _ratio(material, [(float(hit), 1.0) for hit in hits], items)
+
+
+def _ratio(material: Material, rows: Sequence[tuple[float, float]], items: Sequence[object]) -> Estimate:
+    """Sum over sum, whole items resampled."""
+    if not sum(below for _, below in rows):
+        return undefined("no cases to count", 0, "ratio")
+
+    def statistics(table: Any) -> Callable[[Any], dict[str, Any]]:
+        return lambda weights: {"ratio": (weights @ table[:, 0]) / (weights @ table[:, 1])}
+
+    settings = material.evidence
+    return bootstrap(
+        np.asarray(rows),
+        statistics,
+        clusters=[str(item) for item in items],
+        resamples=settings.resamples(len(rows)),
+        seed=settings.settings.seed,
+        n=int(sum(below for _, below in rows)),
+    )["ratio"]
+
+
+@dataclass
+class _Orders:
+    """What one judge said in both orders of its pairs."""
+
+    items: list[str] = field(default_factory=list)
+    first: list[tuple[float, float]] = field(default_factory=list)  # (first place won, a place won), of two
+    changed: list[bool] = field(default_factory=list)
+    both_first: int = 0
+    both_second: int = 0
+    failed: int = 0
+
+    def add(self, item: str, orders: Sequence[dict[str, Any]]) -> None:
+        places = [order.get("place") for order in orders]
+        if len(places) < 2 or None in places:
+            self.failed += 1
+            return
+        self.items.append(item)
+        self.first.append((float(places.count(1)), float(places.count(1) + places.count(2))))
+        self.changed.append(len({order.get("prefers") for order in orders}) > 1)
+        self.both_first += places == [1, 1]
+        self.both_second += places == [2, 2]
+
+
+def _orders(material: Material) -> Html:
+    judges: dict[str, _Orders] = {}
+    for record in material.records.of("concordance"):
+        orders = record.body.get("orders") or []
+        if orders:
+            judges.setdefault(record.rater, _Orders()).add(record.item, orders)
+    if not judges:
+        return paragraph(
+            "No judge was asked in both orders, so it cannot be known whether the order decided its preference. "
+            "Use `strategy: concordance`.",
+            class_="note",
+        )
+    lines: list[tuple[Cell, ...]] = []
+    words: list[str] = []
+    for judge, each in sorted(judges.items()):
+        flips = clustered_share(material, each.changed, each.items)
+        won = _ratio(material, each.first, each.items)
+        lines.append(
+            (judge, len(each.items), each.failed, flips, each.both_first, each.both_second, won, _bias(won))
+        )
+        words += list(_words(judge, each, flips, won))
+    table = material.exhibits.table(
+        "preference-orders",
+        (
+            "judge",
+            "pairs in both orders",
+            "an order failed",
+            "verdict changed with the order",
+            "first place both times",
+            "second place both times",
+            "share won by the first place",
+            "order bias",
+        ),
+        lines,
+        caption="The same pairs shown in both orders; without order bias each place wins half",
+        shown=40,
+    )
+    return Html(table + bullets(words))
+
+
+def _bias(won: Estimate) -> str:
+    if won.low is None or won.high is None:
+        return "cannot be told"
+    if won.low > 0.5:
+        return "favours the answer shown first"
+    return "favours the answer shown second" if won.high < 0.5 else "none shown"
+
+
+def _words(judge: str, each: _Orders, flips: Estimate, won: Estimate) -> Iterable[str]:
+    if flips.value:
+        yield (
+            f"{judge} changed its verdict with the order on {percent(flips.value)} of {len(each.items):,} pairs; "
+            "there it has no stable preference, and none is counted."
+        )
+    if won.value is not None and _bias(won).startswith("favours"):
+        yield f"{judge} {_bias(won)}: it won {percent(won.value)} of the verdicts that chose a place."
