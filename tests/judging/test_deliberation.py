@@ -51,7 +51,13 @@ def asks(
 ) -> str:
     ledger = {} if progress is None else {"progress": progress}
     return json.dumps(
-        {"assessment": "open", **ledger, "speaker": speaker, "about": list(about), "question": question}
+        {
+            "assessment": "open",
+            **ledger,
+            "speaker": speaker,
+            "about": about[0] if about else "all",
+            "question": question,
+        }
     )
 
 
@@ -400,9 +406,9 @@ async def test_a_speaker_who_is_not_there_is_handed_back_and_then_unscored() -> 
     [
         asks("high_scorer", "beauty"),
         asks("high_scorer", "accuracy", question="  "),
-        '{"speaker": "high_scorer", "progress": "yes", "assessment": "", "about": [], "question": "?"}',
-        '{"speaker": 3, "progress": true, "assessment": "", "about": [], "question": "?"}',
-        '{"speaker": "high_scorer", "progress": true, "assessment": "", "about": "accuracy", "question": "?"}',
+        '{"speaker": "high_scorer", "progress": "yes", "assessment": "", "about": "all", "question": "?"}',
+        '{"speaker": 3, "progress": true, "assessment": "", "about": "all", "question": "?"}',
+        '{"speaker": "high_scorer", "progress": true, "assessment": "", "about": [], "question": "?"}',
         "[1]",
     ],
 )

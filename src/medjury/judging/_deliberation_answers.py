@@ -20,7 +20,7 @@ from medjury.instruments import (
 )
 from medjury.judging._asking import Unusable
 from medjury.judging._deliberation_averaging import averages
-from medjury.judging._deliberation_prompts import NOBODY
+from medjury.judging._deliberation_prompts import ALL, NOBODY
 
 Grades = Mapping[str, Outcome]
 _SEPARATORS = re.compile(r"[\s_-]+")
@@ -60,7 +60,7 @@ def choice_schema(speakers: Sequence[str], dimensions: Sequence[str], *, ledger:
             "assessment": {"type": "string"},
             **progress,
             "speaker": {"type": "string", "enum": [*speakers, NOBODY]},
-            "about": {"type": "array", "items": {"type": "string", "enum": list(dimensions)}},
+            "about": {"type": "string", "enum": [*dimensions, ALL]},
             "question": {"type": "string"},
         }
     )
@@ -74,8 +74,7 @@ def read_choice(
     *,
     ledger: bool,
 ) -> Callable[[Any], Choice]:
-    """A choice names a rater who is there (or nobody) and dimensions that are; no dimension means all that are
-    in dispute, or simply all."""
+    """A choice names a rater who is there, or nobody, and a dimension that is, or all that are in dispute."""
 
     def read(value: Any) -> Choice:
         given = _mapping(value)
@@ -95,12 +94,14 @@ def read_choice(
         if not question:
             raise Unusable(f'"question" is empty; ask {speaker} something, or end with {NOBODY}')
         about = given.get("about")
-        if not isinstance(about, list):
-            raise Unusable('"about" must be a list of dimensions')
-        named = [_one_of(each, dimensions) for each in about]
-        if None in named:
-            raise Unusable(f'"about" names what is not asked for; the dimensions are {", ".join(dimensions)}')
-        wanted = [each for each in named if each] or list(open_dimensions) or list(dimensions)
+        named = [
+            _one_of(each, [*dimensions, ALL]) for each in (about if isinstance(about, list) else [about])
+        ]
+        wanted = [each for each in named if each is not None]
+        if not wanted or len(wanted) < len(named):
+            raise Unusable(f'"about" must be one of {", ".join(dimensions)}, {ALL}')
+        if ALL in wanted:
+            wanted = list(open_dimensions) or list(dimensions)
         return Choice(assessment, speaker, linked(instrument, wanted, dimensions), question, said)
 
     return read

@@ -15,7 +15,7 @@ from medjury.judging._prompt import text_block
 
 # Part of every rating's key: raise it whenever the words or the layout below change.
 DELIBERATION_VERSION = "1"
-NOBODY = "nobody"
+NOBODY, ALL = "nobody", "all"
 
 _SO_FAR = """\
 # The deliberation so far
@@ -83,8 +83,8 @@ def choice_question(
             "would not help you decide. Do not say which grade you favour.",
             "Form of your answer in this step, one JSON object and nothing else:\n"
             f'{{"assessment": "<what is settled, what is open and why>", {progress}"speaker": "<one of {speakers}, '
-            f'{NOBODY}>", "about": ["<dimensions, of {", ".join(dimensions)}>"], "question": "<your question, or '
-            f'empty>"}}{asked}',
+            f'{NOBODY}>", "about": "<one of {", ".join(dimensions)}, or {ALL} for all in dispute>", "question": '
+            f'"<your question, or empty>"}}{asked}',
         )
     )
 

@@ -1,0 +1,290 @@
+"""A deliberation in a study file: one line, every role its model, every step kept, no step paid for twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from tests.loopback import Call, LoopbackServer
+
+from medjury.cli import main
+from medjury.models import weights_file
+
+Write = Callable[..., Path]
+DIMENSIONS = ("accuracy", "completeness", "clarity")
+OPENINGS = {"high_scorer": 5, "low_scorer": 2, "middle_scorer": 3}
+STEPS = 3 + 3 + 2 + 1  # first gradings, the orchestrator's questions, turns, the decision
+
+
+def step(call: Call) -> str:
+    """Which step of a deliberation a request is."""
+    assert call.schema is not None
+    names = call.schema["properties"]
+    if "speaker" in names:
+        return f"question {call.prompt.count('the orchestrator asks') + 1}"
+    if "statement" in names:
+        return f"turn {call.prompt.count('the orchestrator asks')}"
+    return "decision" if "The discussion is over" in call.prompt else "opening"
+
+
+def talk(call: Call) -> str:
+    """Two turns without agreement, then the orchestrator ends and decides for 2."""
+    name = step(call)
+    if name == "opening":
+        score = next(grade for persona, grade in OPENINGS.items() if f"You are {persona}," in call.prompt)
+        return "ok:" + graded(score, "as the note shows")
+    if name.startswith("question"):
+        speaker, question = {
+            "question 1": ("low_scorer", "What is missing?"),
+            "question 2": ("high_scorer", "Is that so?"),
+        }.get(name, ("nobody", ""))
+        answer: dict[str, Any] = {"assessment": "open", "speaker": speaker, "about": "accuracy"}
+        return "ok:" + json.dumps({**answer, "progress": True, "question": question})
+    if name.startswith("turn"):
+        score = 2 if name == "turn 1" else 5
+        words = {"turn 1": "The dose on the second line.", "turn 2": "It stands further down there."}[name]
+        return "ok:" + json.dumps({"statement": words, "grades": {"accuracy": score}})
+    return "ok:" + graded(2, "the dose is missing")
+
+
+def graded(score: int, why: str) -> str:
+    return json.dumps({name: {"explanation": why, "score": score} for name in DIMENSIONS})
+
+
+@pytest.fixture
+def deliberate(write_study: Write, server: LoopbackServer) -> Write:
+    server.endpoint.behaviours = talk
+
+    def write(strategy: Any = "deliberation", **settings: Any) -> Path:
+        judge = {"strategy": strategy, **settings.pop("judge", {})}
+        return write_study(judge=judge, **{"cases": 2, **settings})
+
+    return write
+
+
+def votes(study: Path) -> polars.DataFrame:
+    table = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
+    return table.filter(polars.col("dimension").is_in(DIMENSIONS), rater_kind="judge")
+
+
+def records(study: Path) -> list[dict[str, Any]]:
+    lines = (study.parent / "runs" / "small" / "records.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def run(study: Path) -> int:
+    return main(["run", str(study), "--quiet"])
+
+
+def test_one_line_turns_a_judge_into_a_deliberation(deliberate: Write, server: LoopbackServer) -> None:
+    price = {"input": 10.0, "output": 20.0}
+    study = deliberate(judge={"price": price})
+    assert run(study) == 0
+    assert len(server.calls) == 2 * STEPS
+    table = votes(study)
+    assert table["score"].to_list() == [2.0] * 6 and set(table["explanation"]) == {"the dose is missing"}
+    assert table["calls"].sum() == 2 * STEPS
+    told = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    assert table["cost"].sum() == pytest.approx(told["cost"]) and told["cost"] > 0
+    story = [each["body"] for each in records(study)]
+    assert [each["ended"] for each in story] == ["orchestrator"] * 2
+    assert sum(each["cost"] for body in story for each in body["steps"]) == pytest.approx(told["cost"])
+    before = len(server.calls)
+    assert run(study) == 0 and len(server.calls) == before, "a finished run asks nothing"
+    assert len(records(study)) == 2
+
+
+def test_the_bare_word_works_whatever_the_endpoint_answers(
+    write_study: Write, server: LoopbackServer
+) -> None:
+    study = write_study(cases=3, judge={"strategy": "deliberation"}, max_unscored=1.0)
+    assert run(study) == 0
+    assert votes(study)["status"].unique().to_list() == ["scored"]
+    assert all(each["body"]["ended"] != "failed" for each in records(study))
+
+
+def test_every_role_may_have_a_model_of_its_own(deliberate: Write, server: LoopbackServer) -> None:
+    other = {"kind": "openai", "url": server.url}
+    study = deliberate(
+        {
+            "name": "deliberation",
+            "orchestrator": {**other, "model": "large", "max_tokens": 333},
+            "personas": [
+                "high_scorer",
+                {
+                    "name": "low_scorer",
+                    "model": {**other, "model": "small", "price": {"input": 1, "output": 1}},
+                },
+                {"name": "middle_scorer", "text": "You read as the hospital's pharmacist."},
+            ],
+        },
+        cases=1,
+    )
+    assert run(study) == 0
+    asked = Counter((call.json["model"], step(call).split()[0]) for call in server.calls)
+    assert asked == {
+        ("m", "opening"): 2,
+        ("small", "opening"): 1,
+        ("large", "question"): 3,
+        ("small", "turn"): 1,
+        ("m", "turn"): 1,
+        ("large", "decision"): 1,
+    }
+    assert any("You read as the hospital's pharmacist." in call.prompt for call in server.calls)
+    names = {each["model"] for each in records(study)[0]["body"]["steps"]}
+    assert names == {"juror", "juror/low_scorer", "juror/orchestrator"}
+
+
+@pytest.mark.parametrize(
+    ("where", "fault", "reason", "told"),
+    [
+        ("question 1", "refusal", "refusal", "the orchestrator, before turn 1: the model declined"),
+        ("question 2", "length", "truncated", "the orchestrator, before turn 2: the answer was cut off"),
+        ("decision", "empty", "empty", "the orchestrator's decision: the model answered with nothing"),
+        ("opening", "ok:junk", "parse", "first grading"),
+        ("turn 1", "500", "provider", "agent low_scorer, turn 1"),
+        ("decision", "context", "context", "the orchestrator's decision"),
+    ],
+)
+def test_a_fault_in_any_step_is_unscored_with_that_steps_reason(
+    where: str, fault: str, reason: str, told: str, deliberate: Write, server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
+    study = deliberate(cases=1, max_unscored=1.0)
+    server.endpoint.behaviours = lambda call: fault if step(call) == where else talk(call)
+    assert run(study) == 0
+    table = votes(study)
+    assert table["score"].null_count() == 3 and set(table["reason"]) == {reason}
+    assert all(told in message for message in table["explanation"])
+    (record,) = records(study)
+    assert record["body"]["ended"] == ("failed" if where != "decision" else "orchestrator")
+
+
+def test_a_silent_agent_is_told_and_the_others_go_on(deliberate: Write, server: LoopbackServer) -> None:
+    study = deliberate(cases=1)
+    server.endpoint.behaviours = lambda call: (
+        "ok:my grade is 3" if "You are middle_scorer," in call.prompt else talk(call)
+    )
+    assert run(study) == 0
+    assert votes(study)["score"].to_list() == [2.0] * 3
+    (failed,) = records(study)[0]["body"]["failed"]
+    assert failed["persona"] == "middle_scorer" and failed["reason"] == "parse"
+
+
+def test_a_budget_reached_in_the_middle_leaves_the_case_open_and_the_next_run_goes_on(
+    deliberate: Write, server: LoopbackServer
+) -> None:
+    study = deliberate(cases=1, budget={"calls": 5})
+    assert run(study) == 3
+    assert set(votes(study)["reason"]) == {"over_budget"} and len(server.calls) == 5
+    assert records(study)[0]["body"]["ended"] == "failed"
+    study = deliberate(cases=1, budget={"calls": 50})
+    assert run(study) == 0
+    assert len(server.calls) == STEPS and votes(study)["score"].to_list() == [2.0] * 3
+    (record,) = records(study)
+    assert record["body"]["ended"] == "orchestrator", "the story of the finished deliberation takes its place"
+
+
+def test_a_run_killed_in_the_second_round_does_not_repeat_the_first(
+    deliberate: Write, server: LoopbackServer
+) -> None:
+    study = deliberate(cases=1)
+    second_round = threading.Event()
+
+    def hang(call: Call) -> str:
+        if step(call) == "turn 2":
+            second_round.set()
+            return "latency:3"
+        return talk(call)
+
+    server.endpoint.behaviours = hang
+    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        assert second_round.wait(60)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    server.endpoint.behaviours = talk
+    assert run(study) == 0
+    asked = Counter(call.body for call in server.calls)
+    repeated = {
+        step(next(call for call in server.calls if call.body == body)) for body in asked if asked[body] > 1
+    }
+    assert repeated == {"turn 2"} and max(asked.values()) == 2 and len(asked) == STEPS
+    assert votes(study)["score"].to_list() == [2.0] * 3
+
+
+def test_repeats_are_different_draws(deliberate: Write, server: LoopbackServer) -> None:
+    study = deliberate(cases=1, repeats=2)
+    assert run(study) == 0
+    assert len(server.calls) == 2 * STEPS and len({call.body for call in server.calls}) == 2 * STEPS
+    assert [each["repeat"] for each in records(study)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "told"),
+    [
+        ({"name": "deliberation", "max_turn": 3}, "max_turn: no such setting"),
+        ({"name": "deliberation", "personas": "scorer"}, "did you mean 'scorers'"),
+        ({"name": "deliberation", "personas": ["low_scorer"]}, "at least two agents"),
+        ({"name": "deliberation", "personas": ["low_scorer", "pharmacist"]}, "'pharmacist' is none of ours"),
+        (
+            {"name": "deliberation", "personas": ["low_scorer", {"name": "a b", "text": "x"}]},
+            "cannot be called",
+        ),
+        ({"name": "deliberation", "quorum": 9}, "quorum is 9, but there are 3 agents"),
+        ({"name": "deliberation", "max_stalls": 0}, "max_stalls"),
+        ({"name": "deliberation", "orchestrator": {"model": "x"}}, "kind"),
+        ("deliberations", "did you mean 'deliberation'"),
+    ],
+)
+def test_a_wrong_setting_is_told_with_its_line(
+    strategy: Any, told: str, deliberate: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(deliberate(strategy)) == 2
+    error = capsys.readouterr().err
+    assert told in error and "study.yaml, line 5" in error and not server.calls
+
+
+def test_a_host_of_a_role_must_be_allowed_too(
+    deliberate: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    far = {"kind": "openai", "url": "https://models.example.org/v1", "model": "x"}
+    assert run(deliberate({"name": "deliberation", "orchestrator": far})) == 2
+    assert "models.example.org" in capsys.readouterr().err and not server.calls
+
+
+def test_the_plan_counts_the_calls_of_a_deliberation(
+    deliberate: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(deliberate()), "--dry-run"]) == 0
+    assert "20 calls" in capsys.readouterr().out and not server.calls  # (3 + 2 · 3 + 1) for each of 2 cases
+
+
+@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
+def test_the_embedded_model_deliberates_or_says_why_not(tmp_path: Path) -> None:
+    case = {
+        "id": "a",
+        "candidate": "Sent home well.",
+        "texts": {"context": "Pneumonia, treated, sent home well."},
+    }
+    (tmp_path / "cases.jsonl").write_text(json.dumps(case) + "\n")
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "study: small\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [accuracy]\nmax_unscored: 1.0\n"
+        "judges:\n  - kind: embedded\n    max_tokens: 40\n    reasks: 0\n"
+        "    strategy: {name: deliberation, personas: [high_scorer, low_scorer], max_turns: 1}\n"
+    )
+    assert run(study) == 0
+    (row,) = votes(study).to_dicts()
+    assert row["status"] == "scored" or (row["reason"] and row["explanation"])
+    assert row["calls"] >= 3 and records(study)[0]["kind"] == "deliberation"
