@@ -271,7 +271,7 @@ def test_the_embedded_model_goes_through_the_loop_or_says_why_not(tmp_path: Path
     (tmp_path / "tiny.yaml").write_text(
         "name: tiny\nversion: '1'\ntitle: Tiny\ninstructions: Grade the text by its source.\n"
         "inputs: [{name: context, label: Source}, {name: candidate, label: Text}]\n"
-        "dimensions: [{name: accuracy, label: Accuracy, definition: Is it right?, grades: {1: No., 2: Yes.}}]\n"
+        "dimensions: [{name: accuracy, label: Accuracy, definition: Is it right, grades: {1: No., 2: Yes.}}]\n"
     )
     file = tmp_path / "study.yaml"
     file.write_text(

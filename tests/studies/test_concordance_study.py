@@ -1,0 +1,244 @@
+"""Concordance in a study file: three calls for a concordant pair, one for a discordant one, order bias shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from tests.loopback import Call, LoopbackServer
+
+from medjury.errors import MedjuryError
+from medjury.models import weights_file
+from medjury.report._evidence import read_run
+from medjury.report._exhibits import Exhibits
+from medjury.report._gate import judge_gate
+from medjury.report._material import Material
+from medjury.report._numbers import compute
+from medjury.report._sections import preference
+from medjury.studies import RunResult, load_study, run_study
+
+ROOT = Path(__file__).parent.parent.parent
+Write = Callable[..., Path]
+STUDY: dict[str, Any] = {"instrument": "preference", "dimensions": None}
+JUDGE = {"strategy": "concordance"}
+
+
+def pairs(count: int, *, discordant: int = 0) -> list[dict[str, Any]]:
+    """Pairs whose candidate and reference say who wrote them, for the scripted endpoint only."""
+    return [
+        {
+            "id": f"case-{number}",
+            "system": "drafter",
+            "candidate": f"CANDIDATE {number}{' DISCORDANT' if number < discordant else ''}.",
+            "reference": f"REFERENCE {number}.",
+            "texts": {"question": f"Question {number}?"},
+        }
+        for number in range(count)
+    ]
+
+
+def compares(call: Call) -> bool:
+    return "Answer 1:" in call.json["messages"][-1]["content"]
+
+
+def verdict(call: Call) -> str:
+    agree = int("DISCORDANT" not in call.json["messages"][-1]["content"])
+    scores = {"concordant": agree, "concordance_grade": 5 if agree else 1}
+    return "ok:" + json.dumps({name: {"explanation": "e", "score": each} for name, each in scores.items()})
+
+
+def choice(place: int) -> str:
+    return "ok:" + json.dumps({"reason": "clearer", "preferred": place})
+
+
+def prefers_candidate(call: Call) -> str:
+    if not compares(call):
+        return verdict(call)
+    said = call.json["messages"][-1]["content"]
+    return choice(1 if said.index("CANDIDATE") < said.index("REFERENCE") else 2)
+
+
+def prefers_first(call: Call) -> str:
+    return choice(1) if compares(call) else verdict(call)
+
+
+def run(file: Path) -> RunResult:
+    return run_study(load_study(file))
+
+
+def votes(result: RunResult) -> polars.DataFrame:
+    return polars.read_parquet(result.folder / "ratings.parquet").filter(rater_kind="judge")
+
+
+def page(result: RunResult) -> tuple[str, dict[str, list[dict[str, str]]]]:
+    evidence = read_run(result.folder, resamples=400)
+    numbers = compute(evidence)
+    exhibits = Exhibits(drawing=False)
+    section = preference.section(Material(evidence, numbers, judge_gate(evidence, numbers), exhibits))
+    assert section is not None
+    return section.body, {
+        name: list(csv.DictReader(io.StringIO(table))) for name, table in exhibits.tables.items()
+    }
+
+
+def test_concordant_pairs_are_compared_in_both_orders_and_discordant_ones_are_not(
+    write_study: Write, server: LoopbackServer
+) -> None:
+    server.endpoint.behaviours = prefers_candidate
+    price = {"input": 10.0, "output": 20.0}
+    file = write_study(cases=pairs(4, discordant=1), judge={**JUDGE, "price": price}, **STUDY)
+    first = run(file)
+    assert first.status == "complete" and first.calls == len(server.calls) == 1 + 3 * 3
+    table = votes(first)
+    assert table["calls"].sum() == 10 and table["cost"].sum() == pytest.approx(first.money)
+    wanted = table.filter(dimension="preference").sort("item")
+    assert wanted["score"].to_list() == [None, 1, 1, 1]
+    assert wanted["status"].to_list()[0] == "not_applicable"
+    again = run(file)
+    assert again.calls == 0 and again.status == "complete"
+    lines = (first.folder / "records.jsonl").read_text().splitlines()
+    assert [len(json.loads(line)["body"]["orders"]) for line in lines] == [0, 2, 2, 2]
+    _, tables = page(first)
+    (row,) = tables["preference"]
+    assert float(row["concordant"]) == 0.75 and row["compared"] == "3"
+    assert float(row["answer preferred"]) == 1 and "Wilson" in row["answer preferred method"]
+    assert float(row["answer preferred low"]) < 0.5, "three pairs prove little"
+
+
+def test_a_judge_that_likes_the_first_place_is_found_out(write_study: Write, server: LoopbackServer) -> None:
+    server.endpoint.behaviours = prefers_first
+    result = run(write_study(cases=pairs(8), judge=JUDGE, **STUDY))
+    wanted = votes(result).filter(dimension="preference")
+    assert set(wanted["score"]) == {0.0} and all("no stable" in each for each in wanted["explanation"])
+    body, tables = page(result)
+    (orders,) = tables["preference-orders"]
+    assert orders["order bias"] == "favours the answer shown first"
+    assert float(orders["share won by the first place"]) == 1 and orders["first place both times"] == "8"
+    assert float(orders["verdict changed with the order"]) == 1
+    assert "changed its verdict with the order on 100 %" in body
+
+
+def test_a_judge_without_order_bias_is_not_accused(write_study: Write, server: LoopbackServer) -> None:
+    server.endpoint.behaviours = prefers_candidate
+    body, tables = page(run(write_study(cases=pairs(8), judge=JUDGE, **STUDY)))
+    (orders,) = tables["preference-orders"]
+    assert orders["order bias"] == "none shown" and float(orders["share won by the first place"]) == 0.5
+    assert "changed its verdict" not in body
+
+
+def test_an_order_that_fails_costs_the_preference_alone(write_study: Write, server: LoopbackServer) -> None:
+    server.endpoint.behaviours = lambda call: "refusal" if compares(call) else verdict(call)
+    result = run(write_study(cases=pairs(2), judge=JUDGE, max_unscored=1.0, **STUDY))
+    table = votes(result)
+    assert set(table.filter(dimension="concordant")["score"]) == {1.0}
+    assert set(table.filter(dimension="preference")["reason"]) == {"refusal"}
+    _, tables = page(result)
+    assert tables["preference"][0]["not known"] == "2"
+    assert tables["preference-orders"][0]["an order failed"] == "2"
+
+
+def test_clinicians_stand_beside_the_judge(
+    write_study: Write, server: LoopbackServer, tmp_path: Path
+) -> None:
+    server.endpoint.behaviours = prefers_candidate
+    (tmp_path / "humans.csv").write_text(
+        "item,system,rater,dimension,score\n"
+        + "".join(
+            f"case-{number},drafter,Dr A,concordant,1\ncase-{number},drafter,Dr A,preference,-1\n"
+            for number in range(3)
+        )
+    )
+    humans = {"path": "humans.csv", "keep_names": True}
+    _, tables = page(run(write_study(cases=pairs(3), judge=JUDGE, humans=humans, **STUDY)))
+    assert [(row["rater"], row["specialist preferred"]) for row in tables["preference"]] == [
+        ("Dr A", "1.0"),
+        ("juror", "0.0"),
+    ]
+
+
+def test_repeats_of_one_pair_do_not_count_as_pairs(write_study: Write, server: LoopbackServer) -> None:
+    server.endpoint.behaviours = prefers_candidate
+    _, tables = page(run(write_study(cases=pairs(3), repeats=2, judge=JUDGE, **STUDY)))
+    (row,) = tables["preference"]
+    assert row["pairs"] == "6" and "3 clusters" in row["answer preferred method"]
+
+
+def test_the_instrument_without_preference_asks_once(write_study: Write, server: LoopbackServer) -> None:
+    server.endpoint.behaviours = prefers_candidate
+    result = run(write_study(cases=pairs(2), judge=JUDGE, instrument="concordance", dimensions=None))
+    assert len(server.calls) == 2 and not (result.folder / "records.jsonl").exists()
+    _, tables = page(result)
+    assert list(tables) == ["preference"] and float(tables["preference"][0]["concordant"]) == 1
+    # The bare verdict is the instrument with one dimension.
+    file = write_study(cases=pairs(2), judge=JUDGE, instrument="preference", dimensions=["concordant"])
+    assert set(votes(run(file))["dimension"]) == {"concordant"}
+
+
+def test_the_worked_examples_are_on_and_can_be_left_out(write_study: Write, server: LoopbackServer) -> None:
+    server.endpoint.behaviours = prefers_candidate
+    run(write_study(cases=pairs(1), judge=JUDGE, instrument="concordance", dimensions=None))
+    bare = {"strategy": {"name": "concordance", "examples": False}}
+    run(write_study(cases=pairs(1), judge=bare, instrument="concordance", dimensions=None))
+    assert [len(call.json["messages"]) for call in server.calls] == [6, 2]
+
+
+def test_another_instrument_is_refused_with_its_line(write_study: Write) -> None:
+    with pytest.raises(MedjuryError, match=r"line 5: judges\[0\].*a dimension `concordant`"):
+        load_study(write_study(judge=JUDGE))
+
+
+def test_a_comparison_killed_between_orders_does_not_repeat_what_was_answered(
+    write_study: Write, server: LoopbackServer
+) -> None:
+    stuck = True
+
+    def behave(call: Call) -> str:
+        said = call.json["messages"][-1]["content"]
+        if compares(call) and said.index("CANDIDATE") < said.index("REFERENCE") and stuck:
+            return "latency:60"
+        return prefers_candidate(call)
+
+    server.endpoint.behaviours = behave
+    file = write_study(cases=pairs(1), judge=JUDGE, **STUDY)
+    command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while len(server.calls) < 3 and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.02)
+        assert len(server.calls) == 3
+        process.send_signal(signal.SIGKILL)
+    stuck = False
+    assert run(file).status == "complete"
+    assert sorted(Counter(call.body for call in server.calls).values()) == [1, 1, 2]
+
+
+@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
+def test_the_embedded_model_compares_or_says_why_not(tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text(json.dumps(pairs(1)[0]) + "\n")
+    (tmp_path / "tiny.yaml").write_text(
+        "name: tiny\nversion: '1'\ntitle: Tiny\ninstructions: Do both answers say the same?\n"
+        "inputs: [{name: reference, label: Standard}, {name: candidate, label: Answer}]\ndimensions:\n"
+        "- {name: concordant, label: Same, definition: Is it the same, grades: {0: No., 1: Yes.}}\n"
+        "- {name: preference, label: Preferred, definition: Which is better, grades: {-1: a, 0: b, 1: c},\n"
+        "   skip: {dimension: concordant, equals: 0}}\n"
+    )
+    file = tmp_path / "study.yaml"
+    file.write_text(
+        "study: small\ncases: cases.jsonl\ninstrument: tiny.yaml\n"
+        "judges: [{kind: embedded, max_tokens: 40, reasks: 0, explain: false, strategy: concordance}]\n"
+    )
+    result = run(file)
+    table = votes(result)
+    assert table.height == 2 and all(row["status"] != "unscored" or row["reason"] for row in table.to_dicts())
+    assert run(file).calls == 0
