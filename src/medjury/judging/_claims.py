@@ -119,15 +119,17 @@ class Claims:
                 else f"use `concordance` or `grounding`, or say with `rates` which of {', '.join(names)} it gives"
             )
             raise MedjuryError(f"claims cannot rate the instrument {self.instrument.name}: {hint}")
-        for name in self.measures:
-            measure, dimension = self.measures[name], name
-            if name not in names:
-                continue
+        unknown = [name for name in self.measures if name not in names]
+        if unknown and self.measures != MEASURES:
+            known = ", ".join(names)
+            raise MedjuryError(f"{self.instrument.name} has no dimension {unknown[0]!r}; it has {known}")
+        for (name,) in self.groups:
+            measure = self.measures[name]
             needed = {0, 1} if measure == "support" else {0, *_GRADES[measure].values()}
-            if not needed <= set(self.instrument.dimension(dimension).grades):
+            if not needed <= set(self.instrument.dimension(name).grades):
                 wanted = ", ".join(str(each) for each in sorted(needed))
                 raise MedjuryError(
-                    f"{dimension!r} cannot be rated by {measure!r}, which gives the grades {wanted}"
+                    f"{name!r} cannot be rated by {measure!r}, which gives the grades {wanted}"
                 )
         grades = self.rubric.dimension("importance").values
         if set(grades) != {1, 2, 3} or not {1, 2, 3} <= set(self.rule.weights):

@@ -92,12 +92,13 @@ def _read(entry: Any, number: int, source: Source, importances: Collection[int])
 
 
 def _stem(token: Token) -> str:
-    """A word without the ending that number and tense give it."""
+    """A word without the endings that number and tense give it."""
     word = token.text
     if token.kind == "word" and word.isascii() and not token.is_protected:
-        for ending in ("ing", "ed", "es", "s", "e"):
-            if word.endswith(ending) and len(word) - len(ending) >= 4:
-                return word[: -len(ending)]
+        for endings in (("s",), ("ing", "ed", "e")):
+            found = next((each for each in endings if word.endswith(each)), "")
+            if found and len(word) - len(found) >= 3 and not word.endswith("ss"):
+                word = word[: -len(found)]
     return word
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from medjury.judging._claims_words import tokens
@@ -138,12 +138,19 @@ class Index:
         [wanted] = self.embed([query])
         by_meaning = [_cosine(wanted, vector) for vector in self._vectors]
         joined = [0.0] * len(self.passages)
-        for ranking in (by_words, by_meaning):
-            order = sorted(range(len(ranking)), key=lambda place: (-ranking[place], place))
-            for rank, place in enumerate(order, start=1):
+        with_words = [
+            place for place, score in enumerate(by_words) if score > 0
+        ]  # no word in common, no rank
+        for ranking, ranked in ((by_words, with_words), (by_meaning, range(len(by_meaning)))):
+            for rank, place in enumerate(_best(ranking, ranked), start=1):
                 joined[place] += 1 / (_FUSION + rank)
-        order = sorted(range(len(joined)), key=lambda place: (-joined[place], place))
+        order = _best(joined, range(len(joined)))
         return [Hit(self.passages[place], joined[place]) for place in order[:most]]
+
+
+def _best(scores: Sequence[float], places: Iterable[int]) -> list[int]:
+    """The places by falling score, equals in their order."""
+    return sorted(places, key=lambda place: (-scores[place], place))
 
 
 def _terms(text: str) -> list[str]:

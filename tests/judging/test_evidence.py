@@ -1,0 +1,205 @@
+"""A quotation must really occur: no changed dose, number, unit or side and no dropped negation passes."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.judging.planted_claims import CLAIMS, REFERENCE, Planted
+
+from medjury.judging import Source, check_evidence
+from medjury.judging._evidence import locate
+
+NOTE = Source(
+    "n1",
+    "Impression: Chronic kidney disease stage 3. Start amlodipine 2.5 mg once daily, and review the patient in "
+    "four weeks. No evidence of pneumonia in the left lung; metoprolol is not needed. "
+    "Possible small pleural effusion on the left side was seen by the radiologist yesterday.\n"
+    "- Do not give aspirin, ibuprofen or naproxen\n- Vitamin B12 normal, HbA1c 7.2 %, BP 120/80\n"
+    "Don’t stop warfarin. Sodium < 130 mmol/L on 3 May. Temperature –2.5 °C below the mean of 10² readings.",
+)
+MEDEC = Path(__file__).parents[3] / "shared/data/benchmarks/medec/MEDEC-MS-TestSet.csv"
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Start amlodipine 2.5 mg once daily",
+        "start  AMLODIPINE\n2.5mg once daily",
+        '"Start amlodipine 2.5 mg once daily."',
+        "… Start amlodipine 2.5 mg once daily …",
+        "No evidence of pneumonia in the left lung",
+        "Do not give aspirin, ibuprofen or naproxen",
+        "Vitamin B12 normal, HbA1c 7.2%",
+        "Don't stop warfarin",
+        "Sodium < 130 mmol/L on 3 May",
+        "Temperature -2.5 °C below the mean of 10² readings",
+    ],
+)
+def test_what_differs_in_case_space_and_typography_alone_occurs_exactly(quote: str) -> None:
+    found = check_evidence(quote, [NOTE])
+    assert not isinstance(found, str), found
+    assert found[0] == "n1"
+    assert found[1].exact
+
+
+@pytest.mark.parametrize(
+    ("quote", "words"),
+    [
+        ("Start amlodipine 2.5 mg once daily and review patient in four weeks", "Start amlodipine"),
+        ("small pleural effusion on left side was seen by the radiologist", "small pleural"),
+        ("Start amlodipine 2.5 mg once daily, review the patient in four weeks", "Start amlodipine"),
+    ],
+)
+def test_a_quotation_may_leave_out_a_harmless_word_in_ten(quote: str, words: str) -> None:
+    place = locate(quote, NOTE)
+    assert place is not None
+    assert not place.exact
+    assert place.similarity >= 0.9
+    assert NOTE.text[place.start :].startswith(words)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Start amlodipine 5 mg once daily",  # a part of the number
+        "Start amlodipine 25 mg once daily",
+        "Start amlodipine 2.5 g once daily",
+        "Start amlodipine 2.5 mg twice daily",
+        "Start amlodipine 2.5 mg daily",  # the frequency was left out
+        "Start amiodarone 2.5 mg once daily",  # another drug
+        "and review the patient in six weeks",
+        "No evidence of pneumonia in the right lung",
+        "No evidence of pneumonia in the lung",  # the side was left out
+        "Chronic kidney disease stage 4",
+        "metoprolol is needed",
+        "Do give aspirin, ibuprofen or naproxen",
+        "Sodium > 130 mmol/L on 3 May",
+        "Sodium 130 mmol/L on 3 May",
+        "Temperature 2.5 °C below the mean",
+        "the mean of 102 readings",
+        "Start amlodipine … review the patient in four weeks",  # what stands between is not shown
+        "Stop warfarin",
+        "the patient was discharged in good health",
+        "",
+        "...",
+    ],
+)
+def test_what_was_changed_or_invented_does_not_occur(quote: str) -> None:
+    assert isinstance(check_evidence(quote, [NOTE]), str)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "evidence of pneumonia in the left lung",
+        "give aspirin, ibuprofen or naproxen",
+        "ibuprofen or naproxen",
+        "stop warfarin.",
+    ],
+)
+def test_true_words_that_leave_out_the_negation_beside_them_are_no_evidence(quote: str) -> None:
+    found = check_evidence(quote, [NOTE])
+    assert isinstance(found, str)
+
+
+def test_a_negation_in_another_sentence_does_not_matter() -> None:
+    found = check_evidence("Chronic kidney disease stage 3", [NOTE])
+    assert not isinstance(found, str)
+    behind = Source("n2", "No fever since Monday but cough and sputum are present")
+    assert not isinstance(check_evidence("cough and sputum are present", [behind]), str)
+
+
+def test_a_later_occurrence_without_the_negation_counts() -> None:
+    note = Source("n3", "No signs of heart failure on Monday. On Friday there were signs of heart failure.")
+    found = check_evidence("signs of heart failure", [note])
+    assert not isinstance(found, str)
+    assert found[1].start > note.text.index("Friday")
+
+
+def test_one_word_shows_nothing_unless_it_is_all_there_is() -> None:
+    assert "too short" in str(check_evidence("amlodipine", [NOTE]))
+    list_of_drugs = Source("n4", "Medication:\nAmlodipine\nMetformin")
+    assert not isinstance(check_evidence("Metformin", [list_of_drugs]), str)
+
+
+def test_each_source_is_looked_through_and_the_place_is_that_of_the_whole_note() -> None:
+    whole = "First sentence of the note. Second sentence says what matters."
+    passage = Source("n9", whole[28:], 28)
+    found = check_evidence("Second sentence says what matters", [NOTE, passage])
+    assert not isinstance(found, str)
+    assert found[0] == "n9"
+    assert whole[found[1].start : found[1].end] == "Second sentence says what matters"
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "occurs"),
+    [
+        ("Kein Anhalt für eine Pneumonie links.", "Anhalt für eine Pneumonie links", False),
+        ("Kein Anhalt für eine Pneumonie links.", "Kein Anhalt für eine Pneumonie links", True),
+        ("患者没有发热，咳嗽三天。", "患者没有发热", True),
+        ("患者没有发热，咳嗽三天。", "患者发热咳嗽三天", False),
+        ("Tempe\u0301rature normale ce matin", "Temp\u00e9rature normale ce matin", True),
+    ],
+)
+def test_other_languages(text: str, quote: str, occurs: bool) -> None:
+    assert isinstance(check_evidence(quote, [Source("n", text)]), str) is not occurs
+
+
+@pytest.mark.parametrize(
+    "planted", [each for each in CLAIMS.values() if each.evidence], ids=lambda p: p.claim
+)
+def test_the_planted_evidence_occurs_and_what_looks_like_it_does_not(planted: Planted) -> None:
+    source = Source("reference", REFERENCE)
+    assert not isinstance(check_evidence(planted.evidence, [source]), str)
+    assert isinstance(check_evidence(planted.wrong, [source]), str)
+
+
+WORDS = st.sampled_from(
+    "patient has chest pain fever since days start stop aspirin 5 10 2.5 mg left right no not daily of the".split()  # noqa: SIM905
+)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=40), st.data())
+def test_every_run_of_words_of_a_text_is_located_in_it(words: list[str], data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(words) - 1))
+    end = data.draw(st.integers(start + 1, len(words)))
+    source = Source("n", " ".join(words))
+    place = locate(" ".join(words[start:end]), source)
+    assert place is not None
+    assert source.text[place.start : place.end] == " ".join(words[start:end])
+
+
+@given(st.lists(WORDS, min_size=3, max_size=30), st.data())
+def test_whatever_is_located_has_the_quotations_numbers_sides_and_negations(
+    words: list[str], data: st.DataObject
+) -> None:
+    quote = data.draw(st.lists(WORDS, min_size=1, max_size=12))
+    place = locate(" ".join(quote), Source("n", " ".join(words)))
+    if place is not None:
+        turning = {"5", "10", "2.5", "mg", "left", "right", "no", "not", "daily", "stop", "start", "days"}
+        found = " ".join(words)[place.start : place.end].split()
+        assert [each for each in found if each in turning] == [each for each in quote if each in turning]
+
+
+@pytest.mark.skipif(not MEDEC.exists(), reason=f"{MEDEC} is not here")
+def test_corrected_sentences_of_real_texts_do_not_pass_for_the_wrong_ones_they_replace() -> None:
+    """MEDEC: texts with one planted clinical error each, and the sentence that would be right."""
+    with MEDEC.open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["Text ID"] and row["Error Flag"] == "1"]
+    passed = [
+        row["Text ID"]
+        for row in rows
+        if not isinstance(check_evidence(row["Corrected Sentence"], [Source("t", row["Text"])]), str)
+    ]
+    own = [
+        row
+        for row in rows
+        if isinstance(check_evidence(row["Error Sentence"], [Source("t", row["Text"])]), str)
+    ]
+    assert len(rows) == 311
+    assert len(passed) <= 1  # one correction only takes words away at the end: it stands in the text
+    assert len(own) <= 6
