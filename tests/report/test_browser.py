@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.report.browser import Page, chromium, open_page
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import write_run
+from tests.report.ways import judges_of, ways_frame
 
 from medjury.report import write_page, write_pdf
 
@@ -28,14 +29,14 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser")
-    ratings = planted_frame(
+    ratings = ways_frame(
         cases=110,
         systems=("alpha", "beta"),
         repeats=2,
         unscored=0.02,
         explanation="<script>alert(1)</script> & more",
     )
-    page = write_page(write_run(folder, ratings), cases_shown=4)
+    page = write_page(write_run(folder, ratings, judges=judges_of()), cases_shown=4)
     assert chromium() is not None, "Chromium is not installed: apt-get install -y chromium"
     return page
 

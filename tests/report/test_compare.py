@@ -85,3 +85,29 @@ def test_text_json_and_page_say_the_same_and_escape_names(runs: tuple[Path, Path
     page = write_comparison(comparison, tmp_path / "compare.html").read_text()
     assert "<b>" not in page and "&lt;b&gt;bold" in page
     assert "prompt" in comparison.text() and json.loads(comparison.to_json())["changes"]
+
+
+def test_what_judging_took_is_compared_per_answer(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=40, dimensions=("accuracy", "clarity"), judges={"one": 0.5, "two": 0.6})
+    told = ratings.with_columns(calls=pl.when(pl.col("rater_kind") == "judge").then(1))
+    twice = told.with_columns(pl.col("calls") * 2, pl.col("cost") * 3)
+    judges: list[dict[str, object]] = [
+        {"name": name, "strategy": "repeats", "models": []} for name in ("one", "two")
+    ]
+    second = write_run(tmp_path / "b", twice, judges=judges)
+    comparison = compare_runs(write_run(tmp_path / "a", told), second, resamples=200)
+    found = {each.what: each for each in comparison.changes if each.dimension == "all dimensions"}
+    # Two judges, two dimensions: 4 rows an answer.
+    assert (found["calls per answer"].first.value, found["calls per answer"].second.value) == (4, 8)
+    assert found["cost per 1,000 answers"].difference.value == pytest.approx(4 * 0.0004 * 2 * 1000)
+    assert found["seconds per answer"].difference.value == pytest.approx(0)
+    assert (
+        "ways of judging",
+        "one: single, two: single",
+        "one: repeats, two: repeats",
+    ) in comparison.settings
+
+
+def test_calls_that_a_run_did_not_count_are_not_compared(runs: tuple[Path, Path]) -> None:
+    whats = [each.what for each in compare_runs(*runs, resamples=200).changes]
+    assert "calls per answer" not in whats and "seconds per answer" in whats

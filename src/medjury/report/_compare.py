@@ -28,6 +28,7 @@ from medjury.report._evidence import Evidence, Measured, read_run
 from medjury.report._gate import Verdict, coverage_of, judge_gate
 from medjury.report._html import element, joined, percent, shown, table_html
 from medjury.report._numbers import compute, danger_limits, oriented
+from medjury.report._spending import AMOUNTS, spent, together
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -152,6 +153,7 @@ def compare_runs(
         found, said = _changes(one, two, dimension, resamples, seed)
         changes += found
         warnings += said
+    changes += _taken(one, two, resamples, seed)
     return RunComparison(
         _title(one, first),
         _title(two, second),
@@ -186,6 +188,9 @@ def _settings(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[tuple[str,
         "prompt": lambda each: each.get("prompt_version"),
         "judges": lambda each: ", ".join(
             f"{judge.get('name')} ({_models(judge)})" for judge in each.get("judges", ())
+        ),
+        "ways of judging": lambda each: ", ".join(
+            f"{judge.get('name')}: {judge.get('strategy', 'single')}" for judge in each.get("judges", ())
         ),
         "judges' settings": lambda each: ", ".join(
             str(judge.get("settings_hash"))[:8] for judge in each.get("judges", ())
@@ -249,7 +254,7 @@ def _changes(
         nothing = undefined("no answer was scored in both runs", 0, "none")
         return [Change(dimension.label, "mean score", nothing, nothing, nothing)], warnings
     made = replicates(rows[:, :2], _means, clusters=clusters, resamples=resamples, seed=seed)
-    found = [_change(made, dimension, "mean score", "first mean", "second mean")]
+    found = [_change(made, dimension.label, "mean score", "first mean", "second mean")]
     rated = ~np.isnan(rows[:, 2])
     if rated.any():
         here, cases = rows[rated], clusters[rated]
@@ -268,7 +273,7 @@ def _changes(
             "icc_2_1": "ICC(2,1) with clinicians",
         }
         found += [
-            _change(agreed, dimension, words, f"first {name}", f"second {name}")
+            _change(agreed, dimension.label, words, f"first {name}", f"second {name}")
             for name, words in names.items()
         ]
         if dimension.grades is not None:
@@ -288,7 +293,7 @@ def _graded(
     found = [
         _change(
             made,
-            dimension,
+            dimension.label,
             "weighted kappa with clinicians",
             "first kappa_quadratic",
             "second kappa_quadratic",
@@ -300,20 +305,37 @@ def _graded(
     if limits is not None and dangerous.any():
         errors = (turned[dangerous][:, :2] - turned[dangerous][:, 2:] >= limits[1] - 1e-9).astype(float)
         rates = replicates(errors, _means, clusters=clusters[dangerous], resamples=resamples, seed=seed)
-        found.append(_change(rates, dimension, "rate of severe errors", "first mean", "second mean"))
+        found.append(_change(rates, dimension.label, "rate of severe errors", "first mean", "second mean"))
     return found
 
 
-def _change(made: Replicates, dimension: Measured, what: str, first: str, second: str) -> Change:
+def _change(made: Replicates, label: str, what: str, first: str, second: str) -> Change:
     reason = "a rater does not vary"
     difference = made.difference(second, first)
     return Change(
-        dimension.label,
+        label,
         what,
         made.estimate(first, reason=reason),
         made.estimate(second, reason=reason),
         difference,
     )
+
+
+def _taken(one: Evidence, two: Evidence, resamples: int, seed: int) -> list[Change]:
+    """Calls, seconds and cost per answer, all judges and dimensions together, on the answers of both runs whose
+    amount both runs know."""
+    sides = together(spent(one)).join(together(spent(two)), on=["item", "system"], suffix=" again")
+    found = []
+    for amount in AMOUNTS:
+        known = sides.drop_nulls([amount, f"{amount} again"])
+        if known.height:
+            # An answer often costs too little for two decimals.
+            times, per = (1000, "1,000 answers") if amount == "cost" else (1, "answer")
+            rows = times * known.select(amount, f"{amount} again").to_numpy()
+            cases = known["item"].to_numpy()
+            made = replicates(rows, _means, clusters=cases, resamples=resamples, seed=seed)
+            found.append(_change(made, "all dimensions", f"{amount} per {per}", "first mean", "second mean"))
+    return found
 
 
 def _means(rows: Floats) -> Any:

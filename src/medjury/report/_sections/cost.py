@@ -11,7 +11,11 @@ from medjury.report._material import Material, Section
 def section(material: Material) -> Section | None:
     evidence, manifest = material.evidence, material.evidence.manifest
     currency = str(manifest.get("prices", {}).get("currency", ""))
-    judged = evidence.ratings.filter(pl.col("rater_kind") == "judge")
+    # Rows that follow from others took nothing.
+    own = [each.name for each in evidence.gated]
+    judged = evidence.ratings.filter(pl.col("rater_kind") == "judge", pl.col("dimension").is_in(own))
+    if "calls" not in judged.columns:  # a run of an earlier version
+        judged = judged.with_columns(pl.lit(None, dtype=pl.Int64).alias("calls"))
     rows: list[tuple[Cell, ...]] = [
         _line(judged.filter(pl.col("rater") == judge), judge, "judge", None) for judge in evidence.judges
     ]
@@ -32,6 +36,7 @@ def section(material: Material) -> Section | None:
                 count,
                 None,
                 None,
+                None,
                 seconds,
                 money,
                 None if money is None else money * count,
@@ -45,6 +50,7 @@ def section(material: Material) -> Section | None:
             "rater",
             "kind",
             "evaluations",
+            "calls",
             "tokens in",
             "tokens out",
             "seconds",
@@ -52,10 +58,9 @@ def section(material: Material) -> Section | None:
             f"total cost ({currency})",
         ),
         rows,
-        caption="Per evaluation (one answer, all dimensions); the totals are of the ratings in this run. "
-        "A dash is not known, "
-        "which is not zero",
-        digits=(0, 0, 0, 0, 0, 1, 4, 2),
+        caption="Per evaluation (one answer, all dimensions); the totals are of the ratings in this run, whoever "
+        "paid for their calls. A dash is not known, which is not zero",
+        digits=(0, 0, 0, 1, 0, 0, 1, 4, 2),
     )
     return Section(
         "cost",
@@ -67,13 +72,13 @@ def section(material: Material) -> Section | None:
 def _line(rows: pl.DataFrame, name: str, kind: str, evaluations: int | None) -> tuple[Cell, ...]:
     count = evaluations or rows.select("item", "system", "repeat").unique().height
     whole: list[float | None] = []
-    for column in ("tokens_in", "tokens_out", "seconds", "cost"):
+    for column in ("calls", "tokens_in", "tokens_out", "seconds", "cost"):
         known = rows[column].drop_nulls()
         # A sum over some of the rows would pass for the sum over all.
         complete = len(known) == rows.height and rows.height > 0
         whole.append(float(known.sum()) if complete else None)
     each = [None if value is None or not count else value / count for value in whole]
-    return (name, kind, count, *each, whole[3])
+    return (name, kind, count, *each, whole[-1])
 
 
 def _minutes(material: Material, people: pl.DataFrame) -> tuple[float | None, bool]:
@@ -103,7 +108,7 @@ def _words(
         how = "median of the measured times" if measured else "as stated"
         lines.append(f"A clinician takes {minutes:.1f} minutes per answer ({how}).")
     jury = next((row for row in rows if row[1] == "jury"), rows[0] if rows[0][1] == "judge" else None)
-    cost = jury[6] if jury else None
+    cost = jury[7] if jury else None
     if minutes is not None and rate is not None and isinstance(cost, float):
         human = rate * minutes / 60
         lines.append(
@@ -118,5 +123,9 @@ def _words(
     calls, spent = material.evidence.manifest.get("calls"), material.evidence.manifest.get("cost")
     if calls is not None:
         money = "its cost is not known" if spent is None else f"{shown(float(spent))} {currency} spent"
-        lines.append(f"The run made {calls:,} calls; {money}.")
+        lines.append(
+            f"This study itself made {calls:,} calls; {money}. That counts every call that was sent, failed ones "
+            "too, and no answer that was found in the store; the table counts the calls behind the ratings, "
+            "found or paid."
+        )
     return lines

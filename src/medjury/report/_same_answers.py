@@ -1,0 +1,158 @@
+"""The same answers for every rater: raters are compared only where clinicians and all of them gave a score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from medjury.agreement import (
+    Replicates,
+    combined,
+    correlation_statistics,
+    grades_of,
+    icc_statistics,
+    kappa_statistics,
+    mean_over_pairs,
+    replicates,
+)
+from medjury.report._evidence import Evidence, Measured
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Unit = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class SameAnswers:
+    """One dimension on its shared answers, development cases left out. `said` has the raters that are compared;
+    a rater that scored none of the clinicians' answers is compared with nobody. `humans` are the columns that
+    agreement is averaged over: single clinicians where two or more scored an answer, as in the gate, else their
+    mean. `left_out` are answers of clinicians that some rater did not score."""
+
+    dimension: Measured
+    statistic: str
+    units: tuple[Unit, ...]
+    clusters: tuple[str, ...]
+    left_out: tuple[Unit, ...]
+    reference: Floats
+    humans: Floats
+    said: Mapping[str, Floats]
+
+
+def same_answers(evidence: Evidence, dimension: Measured, raters: Sequence[str]) -> SameAnswers:
+    """The shared answers of one dimension."""
+    grid = evidence.held_out(evidence.grids[dimension.name])
+    reference = evidence.reference(grid)
+    humans = np.column_stack([grid.scores[name] for name in evidence.clinicians])
+    several = (~np.isnan(humans)).sum(axis=1) > 1
+    rated = several if several.any() else ~np.isnan(reference)
+    if not several.any():
+        humans = reference[:, np.newaxis]
+    present = [
+        name for name in raters if name in grid.scores and (~np.isnan(grid.scores[name]) & rated).any()
+    ]
+    whole = rated.copy()
+    for name in present:
+        whole &= ~np.isnan(grid.scores[name])
+    units = list(zip(grid.items.tolist(), grid.systems.tolist(), strict=True))
+    wanted = evidence.rules.statistic
+    return SameAnswers(
+        dimension,
+        "icc_2_1" if wanted == "kappa_quadratic" and dimension.grades is None else wanted,
+        tuple(units[place] for place in np.flatnonzero(whole)),
+        tuple(grid.clusters[whole].tolist()),
+        tuple(units[place] for place in np.flatnonzero(rated & ~whole)),
+        reference[whole],
+        humans[whole],
+        {name: grid.scores[name][whole] for name in present},
+    )
+
+
+def mean_key(rater: str) -> str:
+    """The name of a rater's mean over dimensions among the replicates."""
+    return f"\0{rater}"
+
+
+def agreement_key(part: SameAnswers, rater: str) -> str:
+    """The name of a rater's agreement on one dimension among the replicates."""
+    return f"{part.dimension.name}\0{rater}\0{part.statistic}"
+
+
+def resampled(evidence: Evidence, parts: Sequence[SameAnswers], raters: Sequence[str]) -> Replicates | None:
+    """Every rater's agreement on every dimension, and its mean over them, all on the same resamples of whole
+    cases; None where no answer is shared. A dimension on which no rater's agreement exists (clinicians all say
+    the same) is in nobody's mean; a rater that lacks another one has no mean."""
+    known = [part for part in parts if part.units and part.said]
+    if not known:
+        return None
+    rows, clusters = _side_by_side(known)
+    statistics, start = [], 0
+    for part in known:
+        several = part.humans.shape[1]
+        for place, rater in enumerate(part.said):
+            pairs = [(start + human, start + several + place) for human in range(several)]
+            statistics.append(
+                mean_over_pairs(
+                    _statistic(part), pairs, agreement_key(part, rater).removesuffix(part.statistic)
+                )
+            )
+        start += several + len(part.said)
+    made = replicates(
+        rows,
+        combined(*statistics),
+        clusters=clusters,
+        resamples=evidence.resamples(len(rows)),
+        seed=evidence.settings.seed,
+    )
+    return _with_means(made, known, raters)
+
+
+def counted_dimensions(made: Replicates, parts: Sequence[SameAnswers]) -> list[SameAnswers]:
+    """The dimensions that are in the means: those on which some rater's agreement exists."""
+    return [
+        part
+        for part in parts
+        if any(np.isfinite(made.observed.get(agreement_key(part, rater), np.nan)) for rater in part.said)
+    ]
+
+
+def _with_means(made: Replicates, parts: Sequence[SameAnswers], raters: Sequence[str]) -> Replicates:
+    counted = counted_dimensions(made, parts)
+    observed, drawn, left_out = dict(made.observed), dict(made.resampled), dict(made.left_out)
+    for rater in raters:
+        keys = [agreement_key(part, rater) for part in counted]
+        if keys and all(key in observed for key in keys):
+            observed[mean_key(rater)] = float(np.mean([observed[key] for key in keys]))
+            for values in (drawn, left_out):
+                if all(key in values for key in keys):
+                    values[mean_key(rater)] = np.mean([values[key] for key in keys], axis=0)
+    return replace(made, observed=observed, resampled=drawn, left_out=left_out)
+
+
+def _side_by_side(parts: Sequence[SameAnswers]) -> tuple[Floats, np.ndarray[Any, Any]]:
+    """One row per answer, one block of columns per dimension: its clinicians, then its raters."""
+    places: dict[Unit, int] = {}
+    clusters: list[str] = []
+    for part in parts:
+        for unit, cluster in zip(part.units, part.clusters, strict=True):
+            if places.setdefault(unit, len(places)) == len(clusters):
+                clusters.append(cluster)
+    blocks = []
+    for part in parts:
+        columns = np.column_stack([part.humans, *part.said.values()])
+        if part.statistic == "kappa_quadratic":
+            columns = grades_of(part.dimension.grades or ()).grade(columns)
+        block = np.full((len(places), columns.shape[1]), np.nan)
+        block[[places[unit] for unit in part.units]] = columns
+        blocks.append(block)
+    return np.hstack(blocks), np.asarray(clusters, dtype=object)
+
+
+def _statistic(part: SameAnswers) -> Any:
+    if part.statistic == "kappa_quadratic":
+        return kappa_statistics(grades_of(part.dimension.grades or ()).values, ["quadratic"])
+    return (
+        icc_statistics(["icc_2_1"]) if part.statistic == "icc_2_1" else correlation_statistics(["spearman"])
+    )

@@ -1,0 +1,352 @@
+"""Ways of judging: what each rater agrees, overlooks and takes on the same answers, and which earns its cost."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from medjury.report._exhibits import COLOURS, INK, MARKERS, SOFT
+from medjury.report._gate import NAMES
+from medjury.report._html import Cell, Html, bullets, counted, element, paragraph, percent, shown
+from medjury.report._material import Material, Section, short
+from medjury.report._ways import Price, Way, Ways, compare_ways
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_TITLE = "Ways of judging"
+_LONGEST_SETTING = 200
+_WORDS: dict[Price, str] = {"cost": "cost", "calls": "calls"}
+
+
+def section(material: Material) -> Section | None:
+    ways = compare_ways(material.evidence)
+    if ways is None:
+        return None
+    body = Html(
+        paragraph(_lead(material, ways))
+        + _conclusion(ways)
+        + _figure(material, ways)
+        + _table(material, ways)
+        + _notes(material, ways)
+        + _details(material, ways)
+        + _settings(material, ways)
+    )
+    return Section("strategies", _TITLE, body)
+
+
+def _lead(material: Material, ways: Ways) -> str:
+    if len(ways.ways) == 1:
+        return (
+            "One way of judging was run. To see whether another one earns its cost, name a second judge with "
+            "another `strategy:` in the study file: what both ask alike is paid for once."
+        )
+    text = (
+        "Every rater of this run, on the same answers: what it agrees, what it overlooks and what it takes."
+    )
+    if material.evidence.clinicians and not ways.problem:
+        text += f" Every difference is to {ways.yardstick} ({ways.way(ways.yardstick).strategy})."
+    return text
+
+
+def _conclusion(ways: Ways) -> Html:
+    """Which earns its cost: said only where the paired interval leaves zero out, and where no other rater agrees
+    as well for less."""
+    rest = [each for each in ways.ways if each.difference is not None and each.difference.value is not None]
+    if not rest:
+        return Html("")
+    shown_better = [each for each in rest if _sure(ways, each) > 0]
+    earning = [each.rater for each in shown_better if each.on_front is not False]
+    beaten = [each.rater for each in shown_better if each.on_front is False]
+    open_ones = [each.rater for each in rest if _sure(ways, each) == 0]
+    worse = [each.rater for each in rest if _sure(ways, each) < 0]
+    base = ways.yardstick
+    earns = _verb(earning, "earns its cost and agrees", "earn their cost and agree")
+    said = (
+        (earning, f"{earns if ways.price else _verb(earning, 'agrees', 'agree')} better than {base}"),
+        (beaten, f"{_verb(beaten, 'agrees', 'agree')} better than {base}, but another does so for less"),
+        (open_ones, f"{_verb(open_ones, 'is', 'are')} not shown to be better than {base}"),
+        (worse, f"{_verb(worse, 'agrees', 'agree')} worse than {base}"),
+    )
+    parts = [f"{_and(names)} {words}" for names, words in said if names]
+    return Html(
+        paragraph(element("strong", "; ".join(parts) + ".")) + bullets(_sentence(ways, each) for each in rest)
+    )
+
+
+def _sure(ways: Ways, way: Way) -> int:
+    """1 better, −1 worse, 0 not shown."""
+    if not ways.sure_of(way) or way.difference is None or way.difference.value is None:
+        return 0
+    return 1 if way.difference.value > 0 else -1
+
+
+def _sentence(ways: Ways, way: Way) -> str:
+    base = ways.way(ways.yardstick)
+    words = {1: "agrees better than", 0: "is not shown to be better or worse than", -1: "agrees worse than"}
+    text = (
+        f"{way.rater} {words[_sure(ways, way)]} {base.rater}: {shown(way.difference)}, "
+        f"n = {counted(ways.answers, 'answer')}"
+    )
+    if ways.price is not None:
+        mine, theirs = way.price(ways.price), base.price(ways.price)
+        if mine is not None and theirs:
+            text += f"; it takes {mine / theirs:,.2g} times the {_WORDS[ways.price]}"
+    if way.severe is not None and base.severe is not None and way.errors != base.errors:
+        more = "more" if way.errors > base.errors else "fewer"
+        text += f"; it makes {more} severe errors ({way.errors:,} against {base.errors:,})"
+    return text + "."
+
+
+def _table(material: Material, ways: Ways) -> Html:
+    evidence = material.evidence
+    currency = str(evidence.manifest.get("prices", {}).get("currency", ""))
+    with_clinicians = bool(evidence.clinicians) and not ways.problem
+    compared = with_clinicians and len(ways.ways) > 1
+    rows: list[tuple[Cell, ...]] = []
+    for way in ways.ways:
+        took = way.spending
+        row: list[Cell] = [way.rater, way.strategy]
+        row += [_front(way)] if ways.price is not None else []
+        row += [way.agreement] if with_clinicians else []
+        row += [way.difference] if compared else []
+        row += [None if way.severe is None else way.errors, way.severe] if with_clinicians else []
+        row += [took.calls, took.seconds, took.cost, percent(way.unscored, 1)]
+        rows.append(tuple(row))
+    head = ["rater", "way of judging"]
+    head += ["unbeaten"] if ways.price is not None else []
+    head += ["agreement"] if with_clinicians else []
+    head += ["difference"] if compared else []
+    head += ["errors", "rate"] if with_clinicians else []
+    head += ["calls", "seconds", f"cost ({currency})" if currency else "cost", "unscored"]
+    caption = "Calls, seconds and cost are means per answer, all dimensions and repeats together"
+    if with_clinicians:
+        caption = (
+            f"Agreement ({_statistic(material, ways)} with the clinicians) is a mean over dimensions, each on the "
+            f"answers that every rater scored ({counted(ways.answers, 'answer')} of "
+            f"{counted(ways.cases, 'case')} in all), with 95 % intervals that resample whole cases. {caption}"
+        )
+    return material.exhibits.table(
+        "ways-of-judging",
+        head,
+        rows,
+        caption=caption,
+        digits=[
+            4 if title.startswith("cost") else 1 if title in ("calls", "seconds") else 2 for title in head
+        ],
+    )
+
+
+def _statistic(material: Material, ways: Ways) -> str:
+    used = dict.fromkeys(each.part.statistic for each in ways.details)
+    return " or ".join(NAMES.get(name, name) for name in used) or material.evidence.rules.statistic
+
+
+def _front(way: Way) -> str | None:
+    return None if way.on_front is None else "yes" if way.on_front else "no"
+
+
+def _notes(material: Material, ways: Ways) -> Html:
+    evidence = material.evidence
+    lines = []
+    if not evidence.clinicians:
+        lines.append(
+            "No clinician rated these cases, so nobody knows which way of judging agrees with clinicians: the "
+            "table has what each takes, and not what it is worth."
+        )
+    if ways.problem:
+        lines.append(f"Agreement cannot be compared: {ways.problem}.")
+    if ways.left_out:
+        lines.append(
+            f"{counted(ways.left_out, 'answer')} that clinicians rated {_was(ways.left_out)} left out for every "
+            "rater, on one dimension or more, because some rater gave no score there."
+        )
+    excluded = len(set(evidence.rules.development_cases))
+    if excluded:
+        lines.append(
+            f"{counted(excluded, 'case')} used for development {_was(excluded)} left out, as in the gate."
+        )
+    if ways.uncounted and evidence.clinicians and not ways.problem:
+        lines.append(
+            f"Not in the mean, because nobody's agreement exists there: {', '.join(ways.uncounted)}."
+        )
+    if ways.price is not None:
+        lines.append(
+            f"Unbeaten: no other rater agrees at least as well for at most the {_WORDS[ways.price]}, and "
+            "is better in one of the two. It goes by the estimates, whatever their intervals."
+        )
+    if sum(each.difference is not None for each in ways.ways) > 2:
+        lines.append(
+            "Each difference has its own 95 % interval: among many, one may leave zero out by chance alone."
+        )
+    dangerous = next((each.severe.n for each in ways.ways if each.severe is not None), None)
+    if dangerous is not None:
+        lines.append(
+            "Errors are severe ones, and counted over answers: one on any dimension, among the "
+            f"{counted(dangerous, 'answer')} that clinicians called dangerous on any."
+        )
+    lines.append(
+        "Cost is that of the calls behind the ratings, whoever paid for them: an answer that was found in the "
+        "store counts with its price. What the run itself spent is told under Time and money. Seconds are added "
+        "up over calls; on the clock it is less where calls run side by side."
+    )
+    unknown = [each for each in ways.ways if each.spending.unknown and each.spending.cost is not None]
+    lines += [
+        f"{each.rater}: the cost of {each.spending.unknown:,} of {counted(each.spending.answers, 'answer')} is "
+        "not known; the mean is that of the others."
+        for each in unknown
+    ]
+    return bullets(lines)
+
+
+def _details(material: Material, ways: Ways) -> Html:
+    """Dimension by dimension."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            each.part.dimension.label,
+            each.rater,
+            len(each.part.units),
+            len(each.part.left_out),
+            each.agreement,
+            each.difference,
+            None if each.severe is None else each.severe.errors,
+            None if each.severe is None else each.severe.dangerous,
+            None if each.severe is None else each.severe.rate,
+        )
+        for each in ways.details
+    ]
+    if not rows:
+        return Html("")
+    return material.exhibits.table(
+        "ways-of-judging-by-dimension",
+        (
+            "dimension",
+            "rater",
+            "answers",
+            "left out",
+            "agreement",
+            "difference",
+            "errors",
+            "dangerous",
+            "rate",
+        ),
+        rows,
+        caption=f"Ways of judging by dimension; on each, {_statistic(material, ways)} on the answers that "
+        "clinicians and every rater scored",
+        shown=60,
+        folded=True,
+    )
+
+
+def _settings(material: Material, ways: Ways) -> Html:
+    """How each rater was set up, as the manifest has it."""
+    judges = material.evidence.manifest.get("judges", ())
+    models = {
+        str(judge.get("name")): ", ".join(
+            dict.fromkeys(str(each.get("model") or each.get("name")) for each in judge.get("models", ()))
+        )
+        for judge in judges
+    }
+    rows: list[tuple[Cell, ...]] = [
+        (
+            way.rater,
+            way.strategy,
+            models.get(way.rater, "those of its judges" if way.strategy.startswith("jury") else None),
+            "; ".join(f"{name.replace('_', ' ')}: {_setting(value)}" for name, value in way.settings.items()),
+        )
+        for way in ways.ways
+    ]
+    return material.exhibits.table(
+        "ways-of-judging-settings",
+        ("rater", "way of judging", "models", "settings"),
+        rows,
+        caption="How each rater was set up",
+        folded=True,
+    )
+
+
+def _setting(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    made = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return made if len(made) <= _LONGEST_SETTING else f"{made[:_LONGEST_SETTING]}…"
+
+
+def _figure(material: Material, ways: Ways) -> Html:
+    by = ways.price
+    if by is None:
+        return Html("")
+    known = [each for each in ways.ways if each.on_front is not None]
+    currency = str(material.evidence.manifest.get("prices", {}).get("currency", ""))
+    axis = f"cost per answer ({currency})" if by == "cost" else "calls per answer"
+    statistic = _statistic(material, ways)
+    return material.exhibits.figure(
+        "ways-of-judging",
+        (7.5, 3.6 + 0.16 * len(known)),
+        lambda figure: _draw(figure, known, by, axis, f"agreement ({statistic})"),
+        caption=f"Agreement with clinicians against {axis}, with 95 % intervals. Filled points on the line are "
+        "unbeaten; hollow ones are not.",
+        alt="; ".join(
+            f"{each.rater}: agreement {_spoken(each)} at {shown(each.price(by), 4)}"
+            f"{', unbeaten' if each.on_front else ''}"
+            for each in known
+        ),
+    )
+
+
+def _draw(figure: Figure, ways: list[Way], by: Price, across: str, up: str) -> None:
+    axes = figure.subplots()
+    front = sorted((each for each in ways if each.on_front), key=lambda each: each.price(by) or 0.0)
+    axes.plot(
+        [each.price(by) or 0.0 for each in front],
+        [_number(each) for each in front],
+        color=SOFT,
+        linestyle="--",
+        linewidth=1,
+        zorder=1,
+    )
+    for place, way in enumerate(ways):
+        found, price, colour = way.agreement, way.price(by) or 0.0, COLOURS[place % len(COLOURS)]
+        if found is not None and found.low is not None and found.high is not None:
+            axes.plot([price, price], [found.low, found.high], color=colour, linewidth=1.6, zorder=2)
+        axes.plot(
+            [price],
+            [_number(way)],
+            marker=MARKERS[place % len(MARKERS)],
+            color=colour,
+            markerfacecolor=colour if way.on_front else "white",
+            markeredgewidth=1.4,
+            markersize=8,
+            linestyle="none",
+            label=short(f"{way.rater} ({way.strategy})", 44),
+            zorder=3,
+        )
+    prices = [each.price(by) or 0.0 for each in ways]
+    if min(prices) > 0 and max(prices) > 20 * min(prices):
+        axes.set_xscale("log")
+    else:
+        axes.set_xlim(left=0)
+        axes.margins(x=0.08)
+    axes.set_xlabel(across, color=INK)
+    axes.set_ylabel(up)
+    figure.legend(loc="outside upper left", ncols=2)
+
+
+def _number(way: Way) -> float:
+    return 0.0 if way.agreement is None or way.agreement.value is None else way.agreement.value
+
+
+def _spoken(way: Way) -> str:
+    return "not known" if way.agreement is None else shown(way.agreement)
+
+
+def _and(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _verb(names: list[str], one: str, several: str) -> str:
+    return one if len(names) == 1 else several
+
+
+def _was(count: int) -> str:
+    return "is" if count == 1 else "are"

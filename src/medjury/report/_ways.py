@@ -1,0 +1,278 @@
+"""Ways of judging compared: what each rater of a run agrees, overlooks and takes, on the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from medjury.agreement import (
+    Estimate,
+    Replicates,
+    SevereErrors,
+    proportion,
+    severe_errors,
+    undefined,
+)
+from medjury.errors import MedjuryError
+from medjury.report._evidence import SCORED, UNSCORED, Evidence
+from medjury.report._numbers import danger_limits, oriented
+from medjury.report._same_answers import (
+    SameAnswers,
+    Unit,
+    agreement_key,
+    counted_dimensions,
+    mean_key,
+    resampled,
+    same_answers,
+)
+from medjury.report._spending import Spending, spending
+
+Price = Literal["cost", "calls"]
+SINGLE = "single"
+_PRICES: tuple[Price, ...] = ("cost", "calls")
+_SAME = 1e-12
+# With fewer cases no difference is shown: exchanging two raters case by case could give it by chance.
+_FEWEST_CASES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One rater of the run. `agreement` is the gate's statistic with the clinicians, averaged over dimensions;
+    `difference` is that less the yardstick's, on the same resamples of cases. `severe` counts answers: a severe
+    error on any dimension, among those that clinicians called dangerous on any. `on_front` where no other agrees
+    at least as well for at most the price, and is better in one of the two."""
+
+    rater: str
+    strategy: str
+    settings: Mapping[str, Any]
+    spending: Spending
+    unscored: float | None
+    agreement: Estimate | None = None
+    difference: Estimate | None = None
+    errors: int = 0
+    severe: Estimate | None = None
+    on_front: bool | None = None
+
+    def price(self, by: Price) -> float | None:
+        return self.spending.cost if by == "cost" else self.spending.calls
+
+
+@dataclass(frozen=True, eq=False)
+class OnDimension:
+    """One rater on one dimension."""
+
+    part: SameAnswers
+    rater: str
+    agreement: Estimate
+    difference: Estimate | None
+    severe: SevereErrors | None
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """All raters of a run. `answers` and `cases` are those on which agreement is compared on any dimension;
+    `left_out` counts answers of clinicians that are left out on any, `uncounted` names the dimensions on which
+    nobody's agreement exists. `price` is what the front is by: cost, or calls where the costs
+    are not all known or are nothing."""
+
+    ways: tuple[Way, ...]
+    yardstick: str
+    details: tuple[OnDimension, ...] = ()
+    uncounted: tuple[str, ...] = ()
+    cases: int = 0
+    answers: int = 0
+    left_out: int = 0
+    price: Price | None = None
+    problem: str = ""
+
+    def way(self, rater: str) -> Way:
+        return next(each for each in self.ways if each.rater == rater)
+
+    def sure_of(self, way: Way) -> bool:
+        """Whether the paired interval of the difference to the yardstick leaves zero out."""
+        found = way.difference
+        if found is None or found.low is None or found.high is None or self.cases < _FEWEST_CASES:
+            return False
+        return found.low > _SAME or found.high < -_SAME
+
+
+def compare_ways(evidence: Evidence) -> Ways | None:
+    """The comparison; None where no judge rated anything."""
+    described = {str(each.get("name")): each for each in evidence.manifest.get("judges", ())}
+    judges = [name for name in described if name in evidence.judges]
+    judges += [name for name in evidence.judges if name not in described]
+    if not judges:
+        return None
+    strategies = {name: str(described.get(name, {}).get("strategy", SINGLE)) for name in judges}
+    yardstick = next((name for name in judges if strategies[name] == SINGLE), judges[0])
+    jury = evidence.jury if len(judges) > 1 and evidence.jury not in judges else None
+    took = spending(evidence, judges, yardstick, jury)
+    ways = [
+        Way(name, strategies[name], _settings(described.get(name, {})), took[name], _unscored(evidence, name))
+        for name in judges
+    ]
+    if jury is not None:
+        rule = {"rule": evidence.manifest.get("jury", {}).get("rule", "mean")}
+        ways.append(Way(jury, f"jury of {len(judges)}", rule, took[jury], _unscored(evidence, jury)))
+    found = Ways(tuple(ways), yardstick)
+    return _with_front(_with_agreement(evidence, found)) if evidence.clinicians else found
+
+
+def _settings(judge: Mapping[str, Any]) -> dict[str, Any]:
+    elsewhere = ("name", "models", "settings_hash", "strategy")
+    return {name: value for name, value in judge.items() if name not in elsewhere}
+
+
+def _unscored(evidence: Evidence, rater: str) -> float | None:
+    """Of the held-out answers and dimensions it was asked about, and that apply, the share without a score."""
+    scored = lost = 0
+    for dimension in evidence.gated:
+        states = evidence.held_out(evidence.grids[dimension.name]).states.get(rater)
+        if states is not None:
+            scored += int((states == SCORED).sum())
+            lost += int((states == UNSCORED).sum())
+    return lost / (scored + lost) if scored + lost else None
+
+
+def _with_agreement(evidence: Evidence, ways: Ways) -> Ways:
+    raters = [each.rater for each in ways.ways]
+    parts = [same_answers(evidence, each, raters) for each in evidence.gated]
+    shared = {unit for part in parts for unit in part.units}
+    lost = {unit for part in parts for unit in part.left_out}
+    found = replace(ways, answers=len(shared), left_out=len(lost))
+    try:
+        made = resampled(evidence, parts, raters)
+    except MedjuryError as error:
+        return replace(found, problem=str(error))
+    if made is None:
+        return replace(found, problem="no answer was scored by clinicians and by every rater")
+    dangers = [danger for part in parts if (danger := _danger(evidence, part)) is not None]
+    severe = {
+        (danger.part.dimension.name, rater): each
+        for danger in dangers
+        for rater, each in danger.errors.items()
+    }
+    counted = counted_dimensions(made, parts)
+    return replace(
+        found,
+        ways=tuple(
+            replace(
+                each,
+                agreement=_mean(made, counted, each.rater),
+                difference=_difference(made, mean_key(each.rater), mean_key(ways.yardstick)),
+                **_pooled(dangers, each.rater),
+            )
+            for each in ways.ways
+        ),
+        details=tuple(
+            OnDimension(
+                part,
+                rater,
+                _on(made, part, rater),
+                _difference(made, agreement_key(part, rater), agreement_key(part, ways.yardstick)),
+                severe.get((part.dimension.name, rater)),
+            )
+            for part in parts
+            for rater in raters
+        ),
+        uncounted=tuple(part.dimension.label for part in parts if part not in counted),
+        cases=made.units,
+    )
+
+
+def _on(made: Replicates, part: SameAnswers, rater: str) -> Estimate:
+    if rater not in part.said:
+        return undefined("it scored none of the answers that clinicians scored", len(part.units), "none")
+    key = agreement_key(part, rater)
+    if key not in made.observed:
+        return undefined("no answer was scored by everybody", len(part.units), "none")
+    found = made.estimate(key, reason="it or the clinicians do not vary")
+    return replace(found, n=len(part.units))
+
+
+def _mean(made: Replicates, counted: Sequence[SameAnswers], rater: str) -> Estimate:
+    key = mean_key(rater)
+    lacking = [part.dimension.label for part in counted if _on(made, part, rater).value is None]
+    if lacking or key not in made.observed:
+        where = f"there is none on {', '.join(lacking)}" if lacking else "there is none on any dimension"
+        return undefined(where, made.n, "mean over dimensions")
+    return made.estimate(key)
+
+
+def _difference(made: Replicates, first: str, second: str) -> Estimate | None:
+    if first == second or first not in made.observed or second not in made.observed:
+        return None
+    return made.difference(first, second)
+
+
+@dataclass(frozen=True, eq=False)
+class _Danger:
+    """One dimension's dangerous answers, and each rater's errors among them."""
+
+    part: SameAnswers
+    flags: Any
+    errors: Mapping[str, SevereErrors]
+
+    def chosen(self, flags: Any) -> set[Unit]:
+        return {unit for unit, flag in zip(self.part.units, flags.tolist(), strict=True) if flag}
+
+
+def _danger(evidence: Evidence, part: SameAnswers) -> _Danger | None:
+    limits, chosen = danger_limits(evidence, part.dimension), evidence.rules.severe_dimensions
+    if limits is None or not part.units or (chosen is not None and part.dimension.name not in chosen):
+        return None
+    threshold, gap = limits
+    reference = oriented(part.reference, part.dimension)
+    errors = {
+        rater: severe_errors(reference, oriented(said, part.dimension), threshold=threshold, gap=gap)
+        for rater, said in part.said.items()
+    }
+    return _Danger(part, reference <= threshold, errors)
+
+
+def _pooled(dangers: Sequence[_Danger], rater: str) -> dict[str, Any]:
+    """Answers with a severe error on any dimension, of answers that are dangerous on any. A rater that is not
+    compared on each of these dimensions has no rate."""
+    if not dangers or any(rater not in danger.errors for danger in dangers):
+        return {}
+    dangerous, harmed = set[Unit](), set[Unit]()
+    for danger in dangers:
+        dangerous |= danger.chosen(danger.flags)
+        harmed |= danger.chosen(danger.errors[rater].flags)
+    return {"errors": len(harmed), "severe": proportion(len(harmed), len(dangerous))}
+
+
+def _with_front(ways: Ways) -> Ways:
+    """Mark the raters that no other one beats; the price is cost, else calls, where each has one."""
+    known = [each for each in ways.ways if each.agreement is not None and each.agreement.value is not None]
+    by = next((price for price in _PRICES if _told(known, price)), None)
+    if by is None or len(known) < 2:
+        return ways
+    marked = tuple(
+        replace(each, on_front=not any(_beats(other, each, by) for other in known if other is not each))
+        if each in known
+        else each
+        for each in ways.ways
+    )
+    return replace(ways, ways=marked, price=by)
+
+
+def _told(ways: Sequence[Way], price: Price) -> bool:
+    """Everyone's price is known, and somebody's is not nothing."""
+    prices = [each.price(price) for each in ways]
+    return None not in prices and any(prices)
+
+
+def _beats(one: Way, other: Way, by: Price) -> bool:
+    agrees = (
+        _value(one.agreement) - _value(other.agreement),
+        _value(other.price(by)) - _value(one.price(by)),
+    )
+    return min(agrees) > -_SAME and max(agrees) > _SAME
+
+
+def _value(found: Estimate | float | None) -> float:
+    number = found.value if isinstance(found, Estimate) else found
+    assert number is not None  # only raters whose numbers are known are weighed
+    return number
