@@ -1,0 +1,186 @@
+"""A loop's gain is believed where the final juror shares it, and the report says which case this is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.report.planted import planted_frame, write_run
+
+from medjury.agreement import Estimate
+from medjury.report._evidence import Measured, read_run
+from medjury.report._exhibits import Exhibits
+from medjury.report._gate import judge_gate
+from medjury.report._loop_gains import Gain
+from medjury.report._material import Material
+from medjury.report._numbers import compute
+from medjury.report._sections import closed_loop
+
+ACCURACY = Measured("accuracy", "Accuracy", (1.0, 2.0, 3.0, 4.0, 5.0))
+
+
+def scores(**grades: float | None) -> dict[str, Any]:
+    return {
+        name: {
+            "score": grade,
+            "status": "unscored" if grade is None else "scored",
+            "reason": "parse" if grade is None else None,
+            "explanation": f"<b>said</b> of {name}",
+        }
+        for name, grade in grades.items()
+    }
+
+
+def loop(
+    number: int, loop_scores: list[dict[str, Any]], first: dict[str, Any], last: dict[str, Any], **body: Any
+) -> dict[str, Any]:
+    rounds = [
+        {
+            "round": place,
+            "draft": f"Draft {place} of {number}.",
+            "scores": each,
+            "passed": False,
+            "failing": [],
+        }
+        for place, each in enumerate(loop_scores)
+    ]
+    rounds[-1]["passed"] = True
+    return {
+        "key": f"key-{number}",
+        "item": f"case-{number:04d}",
+        "system": "a+loop",
+        "rater": "judge-a",
+        "repeat": 0,
+        "kind": "closed_loop",
+        "body": {
+            "kind": "closed_loop",
+            "separate": True,
+            "stopped": "passed",
+            "rounds": rounds,
+            "final": {"first": first, "last": last},
+            **body,
+        },
+    }
+
+
+def page(
+    folder: Path, records: list[dict[str, Any]], *, drawing: bool = False, **changes: Any
+) -> tuple[str, Exhibits]:
+    frame = planted_frame(cases=12, judges={"judge-a": 0.5}, clinicians={}, dimensions=("accuracy", "harm"))
+    run = write_run(folder, frame, **changes)
+    (run / "records.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
+    evidence = read_run(run, resamples=400)
+    numbers = compute(evidence)
+    exhibits = Exhibits(drawing=drawing)
+    made = closed_loop.section(Material(evidence, numbers, judge_gate(evidence, numbers), exhibits))
+    return ("" if made is None else made.body), exhibits
+
+
+def table(exhibits: Exhibits, name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(exhibits.tables[name])))
+
+
+def test_a_run_without_loops_has_no_such_section(tmp_path: Path) -> None:
+    assert page(tmp_path, []) == ("", Exhibits(drawing=False))
+
+
+@pytest.mark.parametrize(
+    ("loop_gain", "final_gain", "difference", "cases", "word"),
+    [
+        ((1, 2), (0.5, 1.5), (-0.5, 1), 20, "confirmed"),
+        ((1, 2), (0.1, 0.5), (0.5, 1.5), 20, "confirmed, but smaller than the loop claims"),
+        ((1, 2), (-0.2, 0.3), (0.9, 1.6), 20, "NOT CONFIRMED: the final juror does not share it"),
+        ((1, 2), (-0.9, -0.3), (1.9, 2.6), 20, "WORSE by the final juror, NOT CONFIRMED"),
+        ((-1, 1), (-0.9, -0.3), (-0.1, 2), 20, "WORSE by the final juror"),
+        ((0.1, 2), (-0.2, 1.3), (-0.5, 1), 20, "not confirmed: too uncertain to tell"),
+        ((-1, 1), (-1, 1), (-1, 1), 20, "the loop claims no gain"),
+        ((-1, 1), (0.2, 1), (-1, 1), 20, "gain by the final juror alone"),
+        ((1, 2), (-0.2, 0.3), (0.9, 1.6), 5, "too few cases to tell (fewer than 6)"),
+    ],
+)
+def test_what_two_intervals_mean(
+    loop_gain: tuple[float, float],
+    final_gain: tuple[float, float],
+    difference: tuple[float, float],
+    cases: int,
+    word: str,
+) -> None:
+    each = [Estimate(sum(ends) / 2, *ends, cases, "test") for ends in (loop_gain, final_gain, difference)]
+    gain = Gain("judge-a", ACCURACY, cases, 0, each[0], each[1], each[2])
+    assert gain.word == word
+    assert gain.refuted == ("NOT CONFIRMED" in word) and gain.worse == ("WORSE" in word)
+
+
+def test_the_gains_are_means_over_cases_towards_the_better_end(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    records, expected = [], []
+    for number in range(12):
+        first, last = draw.integers(1, 6, 2), draw.integers(1, 6, 2)
+        records.append(
+            loop(
+                number,
+                [scores(accuracy=2, harm=int(first[0])), scores(accuracy=4, harm=int(last[0]))],
+                scores(accuracy=2, harm=int(first[1])),
+                scores(accuracy=3, harm=int(last[1])),
+            )
+        )
+        expected.append(first - last)  # less harm is better
+    dimensions = [
+        {"name": name, "label": name.title(), "grades": [1, 2, 3, 4, 5], "higher_is_better": name != "harm"}
+        for name in ("accuracy", "harm")
+    ]
+    _, exhibits = page(tmp_path, records, instrument={"name": "x", "version": "1", "dimensions": dimensions})
+    accuracy, harm = table(exhibits, "closed-loop-gains")
+    assert (float(accuracy["gain, loop judge"]), float(accuracy["gain, final juror"])) == (2, 1)
+    loop_mean, final_mean = np.mean(expected, axis=0)
+    assert float(harm["gain, loop judge"]) == pytest.approx(loop_mean)
+    assert float(harm["gain, final juror"]) == pytest.approx(final_mean)
+    assert float(harm["loop less final"]) == pytest.approx(loop_mean - final_mean)
+
+
+def test_missing_scores_are_left_out_and_counted_and_unrevised_drafts_have_no_gain(tmp_path: Path) -> None:
+    good, bad = scores(accuracy=4, harm=1), scores(accuracy=2, harm=1)
+    records = [loop(number, [bad, good], bad, good) for number in range(8)]
+    records.append(loop(8, [bad, good], scores(accuracy=None, harm=1), good))
+    records.append(loop(9, [good], good, good))
+    failed = loop(10, [bad], {}, {}, stopped="failed", final={})
+    body, exhibits = page(tmp_path, [*records, failed])
+    accuracy, harm = table(exhibits, "closed-loop-gains")
+    assert (accuracy["cases revised"], accuracy["left out"]) == ("8", "1")
+    assert (harm["cases revised"], harm["left out"]) == ("9", "0")
+    first, second = table(exhibits, "closed-loop-rounds")
+    assert (first["drafts"], first["passed by then"]) == ("10", "1")
+    assert (second["drafts"], second["passed by then"]) == ("10", "10")
+    (end,) = table(exhibits, "closed-loop-ends")
+    assert (end["drafts"], end["passed"], end["a step failed"]) == ("11", "10", "1")
+    assert "confirms a gain on Accuracy" in body
+
+
+def test_texts_are_shown_escaped_and_left_out_where_the_study_hides_them(tmp_path: Path) -> None:
+    records = [
+        loop(number, [scores(accuracy=2), scores(accuracy=4)], scores(accuracy=2), scores(accuracy=2))
+        for number in range(7)
+    ]
+    body, _ = page(tmp_path / "open", records)
+    assert "Draft 1 of 3." in body and "&lt;b&gt;said" in body and "<b>said" not in body
+    body, _ = page(tmp_path / "hidden", records, report={"resamples": 200, "hide_texts": True})
+    assert "Draft 1" not in body and "said" not in body and "case-0003" not in body
+
+
+def test_the_figure_has_words_for_those_who_do_not_see_it(tmp_path: Path) -> None:
+    records = [
+        loop(
+            number,
+            [scores(accuracy=1 + number % 2), scores(accuracy=4)],
+            scores(accuracy=2),
+            scores(accuracy=2),
+        )
+        for number in range(8)
+    ]
+    body, exhibits = page(tmp_path, records, drawing=True)
+    assert "closed-loop-gains" in exhibits.figures and 'aria-label="Accuracy: loop 2.50' in body
