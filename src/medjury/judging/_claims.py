@@ -112,6 +112,10 @@ class Claims:
 
     def _check(self) -> None:
         names = [dimension.name for dimension in self.instrument.dimensions]
+        unknown = [name for name in self.measures if name not in names]
+        if unknown and self.measures != MEASURES:
+            known = ", ".join(names)
+            raise MedjuryError(f"{self.instrument.name} has no dimension {unknown[0]!r}; it has {known}")
         if not self.groups:
             hint = (
                 "there one case is one claim: rate it with `strategy: single`"
@@ -119,10 +123,6 @@ class Claims:
                 else f"use `concordance` or `grounding`, or say with `rates` which of {', '.join(names)} it gives"
             )
             raise MedjuryError(f"claims cannot rate the instrument {self.instrument.name}: {hint}")
-        unknown = [name for name in self.measures if name not in names]
-        if unknown and self.measures != MEASURES:
-            known = ", ".join(names)
-            raise MedjuryError(f"{self.instrument.name} has no dimension {unknown[0]!r}; it has {known}")
         for (name,) in self.groups:
             measure = self.measures[name]
             needed = {0, 1} if measure == "support" else {0, *_GRADES[measure].values()}

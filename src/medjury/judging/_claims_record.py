@@ -12,6 +12,7 @@ from medjury.judging._claims_verify import Checked
 from medjury.judging._evidence import Place
 from medjury.judging._retrieval import Hit
 from medjury.judging._rows import outcome_columns
+from medjury.models import Answer
 
 KIND = "claims"
 
@@ -37,7 +38,6 @@ def record_of(
         if verified is not None:
             entry |= _checked(verified.checked[place]) | {"seen": _seen(verified.seen[place])}
         claims.append(entry)
-    listing, verifying = len(listed.answers), 0 if verified is None else len(verified.answers)
     return {
         "kind": KIND,
         "dimension": dimension,
@@ -52,8 +52,18 @@ def record_of(
         "threshold": threshold,
         "outcome": {"score": score, "status": status, "reason": reason, "message": message},
         "steps": [
-            {"step": "list", "parts": listed.parts, "calls": listing, "failure": _failure(listed.failure)},
-            {"step": "verify", "claims": len(claims) if verified else 0, "calls": verifying},
+            {
+                "step": "list",
+                "parts": listed.parts,
+                **_spent(listed.answers),
+                "failure": _failure(listed.failure),
+            },
+            {
+                "step": "verify",
+                "claims": len(claims) if verified else 0,
+                **_spent(verified.answers if verified else ()),
+                "failure": None,
+            },
         ],
     }
 
@@ -84,6 +94,12 @@ def _checked(checked: Checked) -> dict[str, object]:
         "first_verdict": checked.first_verdict,
         "failure": _failure(checked.failure),
     }
+
+
+def _spent(answers: Sequence[Answer]) -> dict[str, object]:
+    worth = [answer.worth for answer in answers]
+    known = [each for each in worth if each is not None]
+    return {"calls": len(answers), "cost": sum(known) if len(known) == len(worth) else None}
 
 
 def _seen(hits: Sequence[Hit] | None) -> object:

@@ -1,0 +1,283 @@
+"""Claims in a study file: one line, both steps kept, a kill between them costs nothing twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from tests.judging.planted_claims import (
+    CASES,
+    DOSE,
+    FACTS,
+    MIXED,
+    NOTES,
+    ON_THE_LINE,
+    START,
+    STATEMENTS,
+    SUMMARY,
+    knowing,
+)
+from tests.loopback import Call, LoopbackServer
+
+from medjury.cases import case_to_row
+from medjury.cli import main
+from medjury.judging import claim_statistics
+from medjury.models import weights_file
+
+Write = Callable[..., Path]
+
+
+def step(call: Call) -> str:
+    if "Text to take apart" in call.prompt:
+        return "list"
+    return "told" if "were looked up" in call.prompt else "verify"
+
+
+def planted(call: Call) -> str:
+    return "ok:" + knowing()(call.prompt)
+
+
+@pytest.fixture
+def by_claims(write_study: Write, server: LoopbackServer) -> Write:
+    server.endpoint.behaviours = planted
+
+    def write(strategy: Any = "claims", *, cases: Any = CASES, **settings: Any) -> Path:
+        rows = [case_to_row(each.case) for each in cases]
+        judge = {"strategy": strategy, **settings.pop("judge", {})}
+        fixed = {"instrument": "concordance", "dimensions": ["concordant"], "max_unscored": 1.0}
+        return write_study(cases=rows, judge=judge, **{**fixed, **settings})
+
+    return write
+
+
+def run(study: Path) -> int:
+    return main(["run", str(study), "--quiet"])
+
+
+def votes(study: Path) -> polars.DataFrame:
+    table = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
+    return table.filter(polars.col("rater_kind") == "judge")
+
+
+def records(study: Path) -> list[dict[str, Any]]:
+    lines = (study.parent / "runs" / "small" / "records.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+CALLS = sum(1 + len(each.claims) for each in CASES)
+
+
+def test_one_line_turns_a_judge_into_decompose_then_verify(by_claims: Write, server: LoopbackServer) -> None:
+    study = by_claims(judge={"price": {"input": 10.0, "output": 20.0}})
+    assert run(study) == 0
+    table = votes(study)
+    assert dict(zip(table["item"], table["score"], strict=True)) == {
+        each.case.id: each.vetoed for each in CASES
+    }
+    assert len(server.calls) == CALLS == table["calls"].sum()
+    told = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    assert table["cost"].sum() == pytest.approx(told["cost"]) and told["cost"] > 0
+    bodies = [each["body"] for each in records(study)]
+    assert {each["kind"] for each in records(study)} == {"claims"}
+    spent = sum(each["cost"] for body in bodies for each in body["steps"])
+    assert spent == pytest.approx(told["cost"])
+    found = claim_statistics(bodies)
+    assert found.claims == sum(len(each.claims) for each in CASES)
+    assert found.range == (2, 6)
+    assert found.count("contradicted", 3) == 3
+    before = len(server.calls)
+    assert run(study) == 0
+    assert len(server.calls) == before, "a finished run asks nothing"
+    assert len(records(study)) == len(CASES)
+
+
+def test_the_bare_word_works_whatever_the_endpoint_answers(by_claims: Write, server: LoopbackServer) -> None:
+    study = by_claims()
+    server.endpoint.behaviours = None
+    assert run(study) == 0
+    assert len(records(study)) == len(CASES)
+    found = claim_statistics(each["body"] for each in records(study))
+    assert found.unlocated == found.claims
+    assert found.count("supported") == found.count("contradicted") == 0, "no invented quotation passed"
+
+
+def test_the_steps_may_have_models_of_their_own_and_claims_may_share_a_call(
+    by_claims: Write, server: LoopbackServer
+) -> None:
+    other = {"kind": "openai", "url": server.url}
+    study = by_claims(
+        {
+            "name": "claims",
+            "batch": 4,
+            "lister": {**other, "model": "small"},
+            "verifier": {**other, "model": "large", "max_tokens": 333},
+        },
+        cases=[MIXED],
+    )
+    assert run(study) == 0
+    assert Counter((call.json["model"], step(call)) for call in server.calls) == {
+        ("small", "list"): 1,
+        ("large", "verify"): 2,
+    }
+    sizes = {call.json["model"]: call.json.get("max_tokens") or call.json["max_completion_tokens"]
+             for call in server.calls}  # fmt: skip
+    assert sizes == {"small": 4096, "large": 333}
+    assert votes(study)["score"].to_list() == [0.0]
+
+
+def test_settings_reach_the_arithmetic(by_claims: Write) -> None:
+    strategy = {"name": "claims", "decisive": "weight", "threshold": 0.3, "denominator": "addressed"}
+    study = by_claims(strategy, cases=[MIXED])
+    assert run(study) == 0
+    assert votes(study)["score"].to_list() == [1.0]  # a third of the weight
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"name": "claims", "weights": {"1": 1}}, "needs a weight"),
+        ({"name": "claims", "thresold": 0.8}, "thresold"),
+        ({"name": "claims", "decisive": "maybe"}, "decisive"),
+        ({"name": "claims", "rates": {"agreement": "support"}}, "agreement"),
+        ({"name": "claims", "sentences": 1, "overlap": 1}, "overlap"),
+    ],
+)
+def test_a_wrong_setting_is_told_with_its_line(
+    wrong: Any, told: str, by_claims: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(by_claims(wrong)) == 2
+    said = capsys.readouterr().err
+    assert told in said and "study.yaml" in said
+    assert not server.calls
+
+
+def test_an_instrument_that_claims_cannot_rate_is_refused(
+    by_claims: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(by_claims(instrument="claims", dimensions=None)) == 2
+    assert "one case is one claim" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("where", "fault", "reason", "told"),
+    [
+        ("list", "refusal", "refusal", "listing the claims, the model declined"),
+        ("list", "ok:junk", "parse", "listing the claims"),
+        ("verify", "length", "truncated", "too few claims could be verified"),
+        ("verify", "500", "provider", "verifying claim 1 of 2"),
+    ],
+)
+def test_a_fault_in_either_step_is_unscored_with_that_steps_reason(
+    where: str, fault: str, reason: str, told: str, by_claims: Write, server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
+    study = by_claims(cases=[ON_THE_LINE])
+    server.endpoint.behaviours = lambda call: fault if step(call) == where else planted(call)
+    assert run(study) == 0
+    table = votes(study)
+    assert table["score"].to_list() == [None]
+    assert table["reason"].to_list() == [reason]
+    assert told in table["explanation"][0]
+
+
+def test_invented_quotations_are_caught_and_counted(by_claims: Write, server: LoopbackServer) -> None:
+    answer = knowing(quotes={DOSE.claim: [DOSE.wrong], START.claim: [START.wrong, START.evidence]})
+    server.endpoint.behaviours = lambda call: "ok:" + answer(call.prompt)
+    study = by_claims(cases=[MIXED, ON_THE_LINE])
+    server.endpoint.behaviours = lambda call: "ok:" + answer(call.prompt)
+    assert run(study) == 0
+    found = claim_statistics(each["body"] for each in records(study))
+    assert (found.refused, found.told, found.unfounded) == (3, 2, 1)
+    assert Counter(step(call) for call in server.calls)["told"] == 2
+    # The diuretic still vetoes the first; the mended quotation supports the second.
+    assert dict(zip(votes(study)["item"], votes(study)["score"], strict=True)) == {
+        "mixed": 0.0,
+        "on the line": 1.0,
+    }
+
+
+def test_a_budget_reached_between_the_steps_leaves_the_case_open(
+    by_claims: Write, server: LoopbackServer
+) -> None:
+    study = by_claims(cases=[MIXED], budget={"calls": 3})
+    assert run(study) == 3
+    assert votes(study)["reason"].to_list() == ["over_budget"]
+    assert len(server.calls) == 3
+    study = by_claims(cases=[MIXED], budget={"calls": 50})
+    assert run(study) == 0
+    assert len(server.calls) == 1 + len(MIXED.claims)
+    assert votes(study)["score"].to_list() == [0.0]
+    (record,) = records(study)
+    assert record["body"]["share"] == 4 / 12
+
+
+def test_a_run_killed_while_it_verifies_does_not_list_again(by_claims: Write, server: LoopbackServer) -> None:
+    study = by_claims(cases=[MIXED], judge={"concurrency": 1})
+    verifying = threading.Event()
+
+    def hang(call: Call) -> str:
+        if step(call) == "verify" and DOSE.claim in call.prompt:
+            verifying.set()
+            return "latency:3"
+        return planted(call)
+
+    server.endpoint.behaviours = hang
+    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        assert verifying.wait(60)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    server.endpoint.behaviours = planted
+    assert run(study) == 0
+    asked = Counter(call.body for call in server.calls)
+    repeated = [call for call in server.calls if asked[call.body] > 1]
+    assert {step(call) for call in repeated} <= {"verify"}
+    assert len({call.body for call in repeated}) <= 1, "only what was in flight is asked for twice"
+    assert votes(study)["score"].to_list() == [0.0]
+
+
+def test_a_summary_and_its_notes_both_ways(write_study: Write, server: LoopbackServer) -> None:
+    def answer(call: Call) -> str:
+        facts = "part of a patient's record" in call.prompt
+        known = (FACTS if facts else STATEMENTS) if step(call) == "list" else (*FACTS, *STATEMENTS)
+        return "ok:" + knowing(*known)(call.prompt)
+
+    server.endpoint.behaviours = answer
+    row = {"id": "stay", "candidate": SUMMARY, "system": "s",
+           "notes": [{"id": note.id, "text": note.text} for note in NOTES]}  # fmt: skip
+    study = write_study(cases=[row], instrument="grounding", dimensions=None, judge={"strategy": "claims"})
+    assert run(study) == 0
+    assert dict(zip(votes(study)["dimension"], votes(study)["score"], strict=True)) == {
+        "unsupported": 2.0,
+        "omitted": 2.0,
+    }
+    assert {each["body"]["dimension"] for each in records(study)} == {"unsupported", "omitted"}
+
+
+@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
+def test_the_embedded_model_goes_through_both_steps_or_says_why_not(write_study: Write) -> None:
+    row = {"id": "one", "candidate": "Start amlodipine 5 mg.", "reference": "Start amlodipine 5 mg daily.",
+           "texts": {"question": "Which drug?"}, "system": "a"}  # fmt: skip
+    study = write_study(
+        cases=[row],
+        instrument="concordance",
+        dimensions=["concordant"],
+        max_unscored=1.0,
+        judges=[{"kind": "embedded", "name": "juror", "max_tokens": 150, "reasks": 0,
+                 "strategy": {"name": "claims", "list_tokens": 150}}],
+    )  # fmt: skip
+    assert run(study) == 0
+    [rating] = votes(study).to_dicts()
+    assert rating["status"] == "scored" or rating["reason"]
+    (record,) = records(study)
+    assert record["body"]["kind"] == "claims"
