@@ -127,16 +127,13 @@ class ClosedLoop:
         }
 
     def units(self, case: Case, repeat: int) -> list[Unit]:
-        if case.system.endswith(self.suffix):
-            raise MedjuryError(
-                f"case {case.id!r}: its system {case.system!r} ends with {self.suffix!r}, the ending of revised "
-                "texts, and the two would be mixed up; give the loop another `suffix`"
-            )
+        self._refuse_ending(case)
         return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         """As if no draft ever passed, and revisions were as long as the draft: the most it takes, answers that
         are handed back apart."""
+        self._refuse_ending(unit.case)
         lacking = self._lacking(unit.case)
         if lacking is not None:
             return lacking
@@ -222,6 +219,13 @@ class ClosedLoop:
             worst = min(failed, key=lambda each: each.reason not in TRANSIENT, default=None)
             outcomes[name] = worst or found["last"][name]
         return outcomes
+
+    def _refuse_ending(self, case: Case) -> None:
+        if case.system.endswith(self.suffix):
+            raise MedjuryError(
+                f"case {case.id!r}: its system {case.system!r} ends with {self.suffix!r}, the ending of revised "
+                "texts, and the two would be mixed up; give the loop another `suffix`"
+            )
 
     def _lacking(self, case: Case) -> Unscored | None:
         for unit in self.loop_judge.units(case, 0):

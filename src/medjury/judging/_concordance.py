@@ -24,6 +24,7 @@ from medjury.instruments import (
     Unscored,
 )
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
+from medjury.judging._examples import DrawnExamples
 from medjury.judging._judge import Judge
 from medjury.judging._prompt import input_block, text_block
 from medjury.judging._rater import Expected, Rated, Unit, make_units
@@ -60,7 +61,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Concordance:
-    """A judge of concordance, shown the instrument's worked examples unless others (or none) are given.
+    """A judge of concordance, shown the instrument's worked examples unless others (or none) are given, and those
+    `drawn` for each case from a training split.
 
     The instrument has a dimension `concordant` (0, 1). Where it has `preference` (-1 the specialist's answer,
     0 neither, 1 the answer to grade) too, concordant pairs are compared as well.
@@ -70,6 +72,7 @@ class Concordance:
     instrument: Instrument
     explain: bool = True
     examples: Sequence[Example] | None = None
+    drawn: DrawnExamples | None = None
     _judge: Judge = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -84,6 +87,7 @@ class Concordance:
             explain=self.explain,
             reasks=self.speaker.reasks,
             examples=self.instrument.examples if self.examples is None else self.examples,
+            drawn=self.drawn,
         )
         object.__setattr__(self, "_judge", judge)
 

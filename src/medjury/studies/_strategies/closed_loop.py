@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
-from medjury.judging import ClosedLoop, Judge, Speaker
+from medjury.judging import ClosedLoop, Speaker
 from medjury.studies._file import ModelPart
+from medjury.studies._strategies import single
 from medjury.studies._strategies._setup import Settings, Setup
 
 # A revised text is longer than an answer of grades; a writer without a limit of its own gets this one.
@@ -28,27 +30,19 @@ class ClosedLoopSettings(Settings):
 
 
 def build(settings: ClosedLoopSettings, setup: Setup) -> ClosedLoop:
-    part, inside = setup.part, settings.loop_judge or setup.part
-    final = Judge(
-        setup.model,
-        setup.instrument,
-        temperature=part.temperature,
-        seed=part.seed,
-        max_tokens=part.max_tokens,
-        explain=part.explain,
-        per_dimension=part.per_dimension,
-        reasks=part.reasks,
-        examples=setup.instrument.examples if setup.use_examples else (),
-    )
+    # The final juror is the single judge of the same entry, so that the two are comparable and share replies.
+    final = single.build(single.SingleSettings(name="single"), setup)
+    inside = settings.loop_judge or setup.part
     model = setup.model if settings.loop_judge is None else setup.make(settings.loop_judge, "loop judge")
-    loop_judge = Judge(
-        model,
-        setup.instrument,
+    loop_judge = replace(
+        final,
+        model=model,
         temperature=inside.temperature,
         seed=inside.seed,
         max_tokens=inside.max_tokens,
         reasks=inside.reasks,
-        examples=setup.instrument.examples if setup.use_examples else (),
+        explain=True,  # its reasons are what the writer is given
+        per_dimension=False,
     )
     how = settings.writer or inside
     writer = Speaker(

@@ -7,7 +7,8 @@ from medjury.studies._strategies._setup import Settings, Setup
 
 
 class ConcordanceSettings(Settings):
-    """`examples: false` leaves out the instrument's worked examples, one concordant and one discordant."""
+    """`examples: false` leaves out the instrument's worked examples, one concordant and one discordant; those drawn
+    from clinicians' ratings stand in the entry itself."""
 
     examples: bool = True
 
@@ -18,4 +19,5 @@ def build(settings: ConcordanceSettings, setup: Setup) -> Concordance:
         setup.instrument,
         explain=setup.part.explain,
         examples=None if settings.examples else (),
+        drawn=setup.drawn,
     )
