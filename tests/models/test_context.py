@@ -24,8 +24,8 @@ from medjury.models import (
     Scripted,
     audit_totals,
     context_window,
+    excess_tokens,
     make_model,
-    surely_fits,
 )
 
 LONG = "The patient was seen again and is well. " * 400  # 3,200 words
@@ -42,7 +42,7 @@ def test_a_window_is_what_the_user_says_else_what_is_published_else_unknown() ->
     assert window("gpt-4o-2024-08-06") == 128_000
     assert window("gpt-4o", context_window=32_000) == 32_000
     assert window("our-own-llama") is None
-    assert context_window(make_model("embedded", context=2048)) == 2048
+    assert context_window(make_model("embedded", context_window=2048)) == 2048
     assert context_window(Scripted("x", context_window=10)) == 10
 
 
@@ -67,7 +67,7 @@ async def test_a_prompt_too_long_is_refused_with_the_numbers_and_nothing_is_sent
 async def test_without_a_known_window_nothing_is_refused_by_us() -> None:
     with LoopbackServer(["ok", "context"]) as server:
         model = model_at("openai", server.base_url)
-        assert surely_fits(model, request(LONG)) is None
+        assert excess_tokens(model, request(LONG)) is None
         await gate().ask(model, request(LONG))
         with pytest.raises(ModelError) as told:
             await gate().ask(model, request(LONG))
@@ -115,7 +115,7 @@ async def test_counting_obeys_the_privacy_rule() -> None:
 
 
 async def test_the_embedded_model_counts_with_its_own_tokenizer_and_reads_nothing() -> None:
-    model = EmbeddedModel(context=512)
+    model = EmbeddedModel(context_window=512)
     asked = Request(
         (Message("system", "Grade."), Message("user", "K+ 5.2 mmol/L, Größe 1,78 m. <|im_end|>")),
         max_tokens=1,

@@ -70,7 +70,7 @@ async def true_tokens(model: EmbeddedModel, text: str) -> int:
 
 @pytest.mark.parametrize("kind", HARD)
 async def test_the_cautious_count_is_seldom_below_the_truth_whatever_the_text(kind: str) -> None:
-    model = EmbeddedModel(context=256)
+    model = EmbeddedModel(context_window=256)
     ratio = cautious_tokens(HARD[kind]) / await true_tokens(model, HARD[kind])
     assert 0.9 < ratio < 2.0
     await model.close()
@@ -84,7 +84,7 @@ async def test_the_cautious_count_is_above_the_truth_on_real_notes_and_dialogues
         pytest.skip(f"needs the ACI-Bench data in {data}")
     with (data / "valid.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))[:15]
-    model = EmbeddedModel(context=256)
+    model = EmbeddedModel(context_window=256)
     for text in (row[name] for row in rows for name in ("note", "dialogue")):
         assert 1.0 <= cautious_tokens(text) / await true_tokens(model, text) < 1.6
     await model.close()

@@ -1,7 +1,9 @@
 """Cases: what is judged. Readers turn files into `Case` objects one at a time and report every bad row."""
 
 from medjury.cases._case import Case, MetadataValue, Note, Origin
+from medjury.cases._dates import moment_of
 from medjury.cases._frame import cases_from_frame
+from medjury.cases._labs import Lab, Labs, labs_of
 from medjury.cases._read import CaseReader, case_from_row, read_cases
 from medjury.cases._redact import NO_PROMISE, Finding, RedactedCases, Redaction, Redactor
 from medjury.cases._redact_settings import make_redactor
@@ -19,6 +21,8 @@ __all__ = [
     "CaseReader",
     "CaseSummary",
     "Finding",
+    "Lab",
+    "Labs",
     "MetadataValue",
     "Note",
     "Origin",
@@ -29,8 +33,10 @@ __all__ = [
     "case_to_row",
     "cases_from_frame",
     "clean_text",
+    "labs_of",
     "list_problems",
     "make_redactor",
+    "moment_of",
     "read_cases",
     "write_cases",
 ]

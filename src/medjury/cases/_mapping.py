@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from medjury.cases._labs import LABS
 from medjury.cases._report import CaseError
 from medjury.cases._row import Fields, Problems
 from medjury.documents import nearest
@@ -154,6 +155,8 @@ def _place(column: str, value: object, mapped: bool) -> tuple[str, str]:
         return "metadata", column
     if mapped:
         return "", column
+    if column == LABS:
+        return "texts", column
     return ("texts" if isinstance(value, str) else "metadata"), column
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from medjury.cases._case import Case, MetadataValue, Note, Origin
+from medjury.cases._labs import LABS, labs_text
 
 LONGEST_ID = 500
 
@@ -51,7 +52,10 @@ def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Cas
         "candidate": _text(fields.candidate, "candidate", problems),
         "reference": _text(fields.reference, "reference", problems),
     }
-    texts = {name: _text(value, name, problems) for name, value in fields.texts.items()}
+    texts = {
+        name: _text(labs_text(value) if name == LABS else value, name, problems)
+        for name, value in fields.texts.items()
+    }
     metadata = {name: _metadata(value, name, problems) for name, value in fields.metadata.items()}
     notes = _notes(fields.notes, problems)
     system = _name(fields.system, "system", problems)

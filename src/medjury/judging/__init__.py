@@ -2,6 +2,7 @@
 judging is one file that the engine runs."""
 
 from medjury.judging._adaptive_rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
+from medjury.judging._adaptive_rule_file import SavedRule, check_jurors, load_rule, save_rule
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
 from medjury.judging._claims import Claims, ShareRule
@@ -17,6 +18,8 @@ from medjury.judging._engine import Ledger, Progress, judge_all
 from medjury.judging._evidence import Place, Source, check_evidence
 from medjury.judging._examples import DRAWS, Draw, DrawnExamples
 from medjury.judging._examples_split import TrainingSplit, WorkedExample, split_training
+from medjury.judging._fitted import Fitted, first_questions, fit
+from medjury.judging._fitting import UNTOUCHABLE, Cut, Truncation, shorten
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
 from medjury.judging._personas import PERSONA_GROUPS, PERSONAS, Persona
@@ -32,6 +35,7 @@ __all__ = [
     "PERSONA_GROUPS",
     "PROMPT_VERSION",
     "RULES",
+    "UNTOUCHABLE",
     "AdaptiveRule",
     "Agent",
     "Asked",
@@ -42,11 +46,13 @@ __all__ = [
     "Claims",
     "ClosedLoop",
     "Concordance",
+    "Cut",
     "Deliberation",
     "DraftGate",
     "Draw",
     "DrawnExamples",
     "Expected",
+    "Fitted",
     "Judge",
     "Jury",
     "Ledger",
@@ -58,11 +64,13 @@ __all__ = [
     "Rater",
     "Repeats",
     "Rule",
+    "SavedRule",
     "ShareRule",
     "Source",
     "Speaker",
     "Support",
     "TrainingSplit",
+    "Truncation",
     "Unit",
     "Unusable",
     "Vote",
@@ -72,17 +80,23 @@ __all__ = [
     "aggregate",
     "ask_for",
     "check_evidence",
+    "check_jurors",
     "claim_statistics",
     "combine",
     "decide_support",
     "derived",
+    "first_questions",
+    "fit",
     "judge",
     "judge_all",
+    "load_rule",
     "make_units",
     "outcome_columns",
     "read_widths",
     "rows_of",
     "run_async",
+    "save_rule",
+    "shorten",
     "split_training",
     "support_share",
     "text_block",

@@ -5,7 +5,7 @@ from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_total
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, Request, Role
-from medjury.models._context import ContextError, surely_fits
+from medjury.models._context import ContextError, excess_tokens, require_fit
 from medjury.models._context_windows import context_window
 from medjury.models._embedded import EmbeddedModel
 from medjury.models._gate import Answer, Gate
@@ -48,10 +48,11 @@ __all__ = [
     "cautious_tokens",
     "context_window",
     "estimate_tokens",
+    "excess_tokens",
     "make_model",
     "pull_weights",
     "request_key",
-    "surely_fits",
+    "require_fit",
     "verify_audit_log",
     "weights_file",
 ]

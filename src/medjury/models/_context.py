@@ -63,13 +63,15 @@ async def require_fit(model: ChatModel, request: Request, counted: Callable[[], 
         raise ContextError(model, tokens, exact, request.max_tokens, window)
 
 
-def surely_fits(model: ChatModel, request: Request) -> bool | None:
-    """Whether the prompt fits by the cautious estimate, without asking anybody; None where the window is not
-    known."""
+def excess_tokens(model: ChatModel, request: Request) -> int | None:
+    """By how many tokens the prompt is too long (0: it fits) by the cautious estimate, without asking anybody;
+    None where the window is not known."""
     window = context_window(model)
     if window is None:
         return None
-    return plainly_fits(model, request) or cautious_request_tokens(request) + request.max_tokens <= window
+    if plainly_fits(model, request):
+        return 0
+    return max(0, cautious_request_tokens(request) + request.max_tokens - window)
 
 
 def _bytes(request: Request) -> int:

@@ -39,14 +39,14 @@ class EmbeddedModel:
         *,
         name: str = "embedded",
         weights: str | None = None,
-        context: int = 8192,
+        context_window: int = 8192,
         threads: int | None = None,
         vendor: str | None = None,
     ) -> None:
         self.name = name
         self.vendor = vendor if vendor is not None else "Hugging Face" if weights is None else ""
         self._weights = None if weights is None else Path(weights).expanduser()
-        self._context = context
+        self.context_window = context_window
         self._threads = threads
         self._runtime: Runtime | None = None
         self._identity: dict[str, str] | None = None
@@ -59,13 +59,9 @@ class EmbeddedModel:
                 "model": NAME if self._weights is None else self._weights.stem,
                 "weights": SHA256 if self._weights is None else _own_hash(self._weights),
                 "runtime": runtime_version(),
-                "context": str(self._context),
+                "context": str(self.context_window),
             }
         return self._identity
-
-    @property
-    def context_window(self) -> int:
-        return self._context
 
     def check(self) -> None:
         """The runtime and the weights are there."""
@@ -85,7 +81,9 @@ class EmbeddedModel:
     def _shared(self) -> Runtime:
         if self._runtime is None:
             self.check()
-            self._runtime = shared_runtime(self._weights or weights_file(), self._context, self._threads)
+            self._runtime = shared_runtime(
+                self._weights or weights_file(), self.context_window, self._threads
+            )
         return self._runtime
 
     async def ask(self, request: Request) -> Reply:

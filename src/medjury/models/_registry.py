@@ -60,7 +60,8 @@ KINDS: Mapping[str, Kind] = {
     ),
     "embedded": Kind(
         "a tiny model inside this process, no network (pip install 'medjury[local]'; medjury models pull)",
-        "_embedded", "EmbeddedModel", {"weights": _TEXT, "context": _WHOLE, "threads": _WHOLE, "vendor": _TEXT}, (),
+        "_embedded", "EmbeddedModel",
+        {"weights": _TEXT, "context_window": _WHOLE, "threads": _WHOLE, "vendor": _TEXT}, (),
     ),
     "scripted": Kind(
         "answers from a script, for tests and examples",

@@ -12,6 +12,7 @@ from medjury.instruments import Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
 from medjury.ratings import Store, write_ratings, write_records
+from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._manifest import coverage, file_hash, now, write_manifest
 from medjury.studies._plan import Plan
 from medjury.studies._study import Study
@@ -48,6 +49,7 @@ class RunResult:
         lines += [
             f"  unscored, {reason}: {count:,}" for reason, count in covered["unscored_by_reason"].items()
         ]
+        lines += left_out_lines(covered.get("shortened", {}))
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         lines.append(
             f"{self.calls:,} calls made now ({money}); {self.progress.found:,} answers were stored already"
@@ -83,6 +85,8 @@ def conclude(
 ) -> RunResult:
     """Write what the run folder holds, and say plainly what came of the run."""
     covered = coverage(store.counts(run))
+    if shortened := left_out(store.records(run)):
+        covered["shortened"] = shortened
     status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
     files = _export(study, store, run, study.output)
     models = [model for model, _ in study.models]

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from medjury.judging import UNTOUCHABLE, Truncation
 from medjury.report import GateRules, ReportSettings
 
 _RULES, _SHOWN = GateRules(), ReportSettings()
@@ -49,10 +50,45 @@ class ModelPart(Part):
     tokens_per_minute: float | None = Field(default=None, gt=0)
     price: PricePart | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _a_whole_number_is_the_window(cls, value: Any) -> Any:
+        if isinstance(value, dict) and type(value.get("context")) is int:
+            return {**{k: v for k, v in value.items() if k != "context"}, "context_window": value["context"]}
+        return value
+
     @property
     def options(self) -> dict[str, Any]:
         """What goes to the endpoint kind."""
         return dict(self.model_extra or {})
+
+
+class ContextPart(Part):
+    """What is done with a record that is too long for the model: `refuse`, or `truncate` the notes (or the text of
+    that name) and `keep` what is worth most. See docs/judging/context-windows.md."""
+
+    truncate: str | None = None
+    keep: Literal["newest", "oldest", "both_ends"] = "newest"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_is_enough(cls, value: Any) -> Any:
+        if value == "refuse":
+            return {}
+        if not isinstance(value, dict | ContextPart):
+            raise ValueError("is `refuse`, or a rule such as `{truncate: notes, keep: newest}`")
+        return value
+
+    @field_validator("truncate")
+    @classmethod
+    def _not_what_is_judged(cls, value: str | None) -> str | None:
+        if value in UNTOUCHABLE:
+            raise ValueError(f"the {value} is never cut; `notes`, or the name of another text, can be")
+        return value
+
+    @property
+    def truncation(self) -> Truncation | None:
+        return None if self.truncate is None else Truncation(self.truncate, self.keep)
 
 
 class ExamplesPart(Part):
@@ -91,6 +127,7 @@ class JudgePart(ModelPart):
     per_dimension: bool = False
     strategy: dict[str, Any] = {"name": "single"}
     examples: ExamplesPart | None = None
+    context: ContextPart = ContextPart()
 
     @field_validator("strategy", mode="before")
     @classmethod

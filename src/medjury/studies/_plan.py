@@ -10,6 +10,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater
 from medjury.models import PriceList
+from medjury.studies._context import WindowCheck
 from medjury.studies._file import JudgePart
 from medjury.studies._hashed import HashedCases
 from medjury.studies._study import Study
@@ -90,17 +91,19 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
     hashed = HashedCases(study.cases)
     judges = study.jury.judges
     totals = {judge.name: [0, 0, 0] for judge in judges}
+    windows = WindowCheck()
     for case in hashed:
         count += 1
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
         lacks = False
-        for judge in judges:
+        for judge, part in zip(judges, study.settings.judges, strict=True):
             for unit in judge.units(case, 0):
                 expected = judge.expected(unit)
                 if isinstance(expected, Unscored):
                     lacks = True
                     continue
+                windows.look(unit, expected, part.max_tokens)
                 total = totals[judge.name]
                 total[0] += expected.calls
                 total[1] += expected.tokens_in
@@ -119,7 +122,8 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     skipped = int(getattr(study.cases, "skipped", 0))
-    return Plan(count, skipped, dict(systems), hashed.hash, lacking, plans, prices.currency, study.notes)
+    notes = (*study.notes, *windows.notes(judges, count))
+    return Plan(count, skipped, dict(systems), hashed.hash, lacking, plans, prices.currency, notes)
 
 
 def _judge_plan(judge: Rater, part: JudgePart, totals: Sequence[int], prices: PriceList) -> JudgePlan:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from medjury.documents import Document, nearest, validate_part
 from medjury.errors import MedjuryError
 from medjury.judging import Rater
+from medjury.studies._context import with_window_rule
 from medjury.studies._strategies import claims, closed_loop, concordance, deliberation, repeats, single
 from medjury.studies._strategies._setup import Settings, Setup
 
@@ -39,7 +40,7 @@ def make_rater(document: Document, place: tuple[str | int, ...], setup: Setup) -
         raise MedjuryError(document.complaint((*place, "strategy"), problem))
     settings = validate_part(document, (*place, "strategy"), named, strategy.settings)
     try:
-        return strategy.build(settings, setup)
+        return with_window_rule(strategy.build(settings, setup), setup.part, setup.models)
     except MedjuryError as error:
         raise MedjuryError(document.complaint(place, str(error))) from None
 

@@ -1,0 +1,174 @@
+"""Shortens a record that does not fit its model, by a stated rule, and says exactly what was left out.
+
+Whole notes go first; the last one that is left is cut between sentences. The answer under judgement and the
+reference are never touched. Everything left out is counted, and the record itself says that it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from medjury.cases import Case, Note, moment_of
+from medjury.models import cautious_tokens
+
+Keep = Literal["newest", "oldest", "both_ends"]
+UNTOUCHABLE = ("candidate", "reference")
+# Part of a rating's key wherever a record may be shortened: raise it when the rule or its words change.
+FITTING_VERSION = "1"
+
+_MOST_IDS = 20
+_LONGEST_PIECE = 400
+_MARKER_TOKENS = 60  # for the words around the ids
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation:
+    """What may be shortened (the notes, or the text of that name), and which of it is worth most."""
+
+    what: str = "notes"
+    keep: Keep = "newest"
+
+    def settings(self) -> dict[str, str]:
+        return {"truncate": self.what, "keep": self.keep}
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What was left out of a record: whole notes by their ids, part of one more, and how many characters."""
+
+    truncate: str
+    keep: Keep
+    order: Literal["date", "position"]  # what newest and oldest were told by
+    notes_left_out: tuple[str, ...]
+    shortened: str | None
+    characters_left_out: int
+    characters: int  # that there were
+
+    def as_record(self) -> dict[str, Any]:
+        return {**asdict(self), "notes_left_out": list(self.notes_left_out)}
+
+
+def shorten(case: Case, rule: Truncation, tokens: int) -> tuple[Case, Cut] | None:
+    """The case with at least so many tokens fewer, by the cautious count, and what was left out of it. None
+    where that would leave nothing at all of what may be shortened."""
+    if rule.what != "notes":
+        return _shorten_text(case, rule, tokens)
+    if not case.notes:
+        return None
+    ordered, order = _in_time(case.notes)
+    goes = _order_of_going(ordered, rule.keep)
+    left_out: list[Note] = []
+    missing = tokens
+    while missing > 0 and len(left_out) < len(goes) - 1:
+        note = goes[len(left_out)]
+        missing -= cautious_tokens(note.text) - cautious_tokens(note.id) - (0 if left_out else _MARKER_TOKENS)
+        left_out.append(note)
+    last, part = goes[-1], None
+    if missing > 0:
+        part = _keep_part(last.text, rule.keep, missing + _MARKER_TOKENS)
+        if part is None:
+            return None
+    gone = {note.id for note in left_out}
+    kept = [
+        replace(note, text=part[0]) if part is not None and note is last else note
+        for note in case.notes
+        if note.id not in gone
+    ]
+    characters = sum(len(note.text) for note in left_out) + (0 if part is None else part[1])
+    if left_out:
+        marker = _marker_note(case.notes, left_out)
+        kept = [marker, *kept] if rule.keep == "newest" else [*kept, marker]
+    cut = Cut(
+        "notes", rule.keep, order, tuple(note.id for note in case.notes if note.id in gone),
+        None if part is None else last.id, characters, sum(len(note.text) for note in case.notes),
+    )  # fmt: skip
+    return replace(case, notes=tuple(kept)), cut
+
+
+def _shorten_text(case: Case, rule: Truncation, tokens: int) -> tuple[Case, Cut] | None:
+    text = case.texts.get(rule.what)
+    part = None if not text else _keep_part(text, rule.keep, tokens + _MARKER_TOKENS)
+    if text is None or part is None:
+        return None
+    cut = Cut(rule.what, rule.keep, "position", (), rule.what, part[1], len(text))
+    return replace(case, texts={**case.texts, rule.what: part[0]}), cut
+
+
+def _in_time(notes: Sequence[Note]) -> tuple[list[Note], Literal["date", "position"]]:
+    """Oldest first by their dates where every note has one that can be read, else as they stand."""
+    moments = [moment_of(note.date) for note in notes]
+    dated = [(moment, note) for moment, note in zip(moments, notes, strict=True) if moment is not None]
+    if len(dated) < len(notes):
+        return list(notes), "position"
+    return [note for _, note in sorted(dated, key=lambda pair: pair[0])], "date"
+
+
+def _order_of_going(notes: list[Note], keep: Keep) -> list[Note]:
+    """The notes in the order in which they are left out; the last is the one that is kept longest."""
+    if keep == "newest":
+        return notes
+    if keep == "oldest":
+        return notes[::-1]
+    middle = (len(notes) - 1) / 2  # both ends: from the middle outwards, and of the two ends the newest stays
+    return [notes[place] for place in sorted(range(len(notes)), key=lambda place: abs(place - middle))]
+
+
+def _keep_part(text: str, keep: Keep, tokens: int) -> tuple[str, int] | None:
+    """The text with at least so many tokens fewer, cut between sentences, and how many characters were left
+    out; None where no sentence would be left."""
+    pieces = _pieces(text)
+    order = {
+        "newest": list(range(len(pieces))),
+        "oldest": list(range(len(pieces)))[::-1],
+        "both_ends": sorted(range(len(pieces)), key=lambda place: abs(place - (len(pieces) - 1) / 2)),
+    }[keep]
+    gone: set[int] = set()
+    for place in order:
+        if tokens <= 0:
+            break
+        tokens -= cautious_tokens(pieces[place])
+        gone.add(place)
+    if tokens > 0 or len(gone) == len(pieces):
+        return None
+    characters = sum(len(pieces[place]) for place in gone)
+    mark = f"[... {characters:,} characters were left out here: the whole text does not fit the model ...]"
+    before = "".join(pieces[: min(gone)]).rstrip()
+    after = "".join(pieces[max(gone) + 1 :]).lstrip()
+    return "\n".join(part for part in (before, mark, after) if part), characters
+
+
+def _pieces(text: str) -> list[str]:
+    """The text in sentences and lines, which put together are the text; very long ones at a blank, or anywhere."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    pieces = [
+        text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True) if start < end
+    ]
+    found: list[str] = []
+    for piece in pieces:
+        while len(piece) > _LONGEST_PIECE:
+            at = piece.rfind(" ", 1, _LONGEST_PIECE) + 1 or _LONGEST_PIECE
+            found.append(piece[:at])
+            piece = piece[at:]
+        found.append(piece)
+    return found
+
+
+def _marker_note(notes: Sequence[Note], left_out: Sequence[Note]) -> Note:
+    """A line in the record that says what is not in it."""
+    taken = {note.id for note in notes}
+    name = "left-out"
+    while name in taken:
+        name += "+"
+    gone = {note.id for note in left_out}
+    ids = [note.id for note in notes if note.id in gone]
+    named = ", ".join(ids[:_MOST_IDS]) + (f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else "")
+    characters = sum(len(note.text) for note in left_out)
+    return Note(
+        name,
+        f"[{len(ids)} of {len(notes)} notes, {characters:,} characters, were left out here, because the whole "
+        f"record does not fit the model: {named}. What they say is not known.]",
+    )

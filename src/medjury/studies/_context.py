@@ -1,0 +1,124 @@
+"""Records too long for their model, as a study sees them: told in the plan, counted in the conclusion."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from medjury.judging import Expected, Fitted, Rater, Unit, first_questions, run_async, shorten
+from medjury.models import ChatModel, ContextError, Request, context_window, excess_tokens, require_fit
+from medjury.ratings import Record
+from medjury.studies._file import JudgePart, ModelPart
+
+# A cautious count is never more than this many times the estimate that a plan is made of.
+_CAUTION = 4
+
+
+def with_window_rule(rater: Rater, part: JudgePart, models: Sequence[tuple[ChatModel, ModelPart]]) -> Rater:
+    """The rater under the rule of its entry; as it is where no window is known and no rule stated."""
+    rule = part.context.truncation
+    if rule is None and all(context_window(model) is None for model in rater.models):
+        return rater
+    return Fitted(rater, rule, stated=any("context_window" in each.options for _, each in models))
+
+
+class WindowCheck:
+    """Counts, case by case while a plan is made, what will not fit the models of each judge. Only the first
+    question of a unit can be known beforehand; later steps are looked at when they are asked."""
+
+    def __init__(self) -> None:
+        self._too_long: dict[str, set[str]] = defaultdict(set)
+        self._shortened: dict[str, set[str]] = defaultdict(set)
+        self._estimated: set[str] = set()
+
+    def look(self, unit: Unit, expected: Expected, max_tokens: int) -> None:
+        rater = unit.rater
+        windows = [window for model in rater.models if (window := context_window(model)) is not None]
+        if not windows or _CAUTION * expected.tokens_in + max_tokens <= min(windows):
+            return
+        excess = max((self._excess(rater, *question) for question in _first(unit)), default=0)
+        if not excess:
+            return
+        rule = rater.truncation if isinstance(rater, Fitted) else None
+        fits = rule is not None and shorten(unit.case, rule, excess) is not None
+        found = self._shortened if fits else self._too_long
+        found[rater.name].add(f"{unit.case.id}\0{unit.case.system}")
+
+    def _excess(self, rater: Rater, model: ChatModel, request: Request) -> int:
+        excess = excess_tokens(model, request) or 0
+        if not excess:
+            return 0
+        if model.host is not None:  # nothing leaves for a plan, not even to be counted
+            self._estimated.add(rater.name)
+            return excess
+        try:
+            run_async(require_fit(model, request))
+        except ContextError as error:
+            return error.excess
+        return 0
+
+    def notes(self, judges: Sequence[Rater], cases: int) -> tuple[str, ...]:
+        """What the plan says of it."""
+        lines = []
+        for judge in judges:
+            windows = [context_window(model) for model in judge.models]
+            known = min((window for window in windows if window is not None), default=0)
+            how = " (a cautious estimate)" if judge.name in self._estimated else ""
+            if None in windows:
+                lines.append(
+                    f"{judge.name}: its context window is not known, so that no prompt is refused beforehand; "
+                    "say `context_window: TOKENS`"
+                )
+            if count := len(self._too_long[judge.name]):
+                lines.append(
+                    f"{judge.name}: {count:,} of {cases:,} cases do not fit its {known:,} tokens{how}: they will "
+                    "be unscored (context)"
+                )
+            if count := len(self._shortened[judge.name]):
+                lines.append(
+                    f"{judge.name}: {count:,} of {cases:,} cases are too long for its {known:,} tokens{how}: part "
+                    "of the record will be left out, and what was is recorded"
+                )
+        return tuple(lines)
+
+
+def _first(unit: Unit) -> list[tuple[ChatModel, Request]]:
+    """The first questions of a unit. Most raters come to them without waiting for anything: no loop is needed."""
+    work = first_questions(unit)
+    try:
+        work.send(None)
+    except StopIteration as done:
+        found: list[tuple[ChatModel, Request]] = done.value
+        return found
+    work.close()
+    return run_async(first_questions(unit))
+
+
+def left_out(records: Iterable[Record]) -> dict[str, Any]:
+    """How many units of work were done on a shortened record, and how much of it was left out; by judge."""
+    units: Counter[str] = Counter()
+    notes: Counter[str] = Counter()
+    characters: Counter[str] = Counter()
+    for record in records:
+        if '"context"' not in record.body:
+            continue
+        cut = json.loads(record.body).get("context")
+        if isinstance(cut, dict) and "characters_left_out" in cut:
+            units[record.rater] += 1
+            notes[record.rater] += len(cut["notes_left_out"])
+            characters[record.rater] += cut["characters_left_out"]
+    return {
+        rater: {"units": count, "notes": notes[rater], "characters": characters[rater]}
+        for rater, count in sorted(units.items())
+    }
+
+
+def left_out_lines(counts: dict[str, Any]) -> list[str]:
+    """The same for a reader of the run."""
+    return [
+        f"{rater}: {each['units']:,} answers were given on a shortened record ({each['notes']:,} whole notes and "
+        f"{each['characters']:,} characters in all were left out); records.jsonl says which"
+        for rater, each in counts.items()
+    ]

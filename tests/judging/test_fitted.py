@@ -1,0 +1,138 @@
+"""A rater under a rule for long records: refused for nothing, or shortened, recorded, and paid for honestly."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from medjury.cases import Case, Note
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument, Reason, load_instrument
+from medjury.judging import Fitted, Judge, Rated, Truncation, Unit, first_questions
+from medjury.models import Gate, MemoryCache, Message, ModelError, Request, Scripted
+
+SENTENCE = "The patient was seen on the ward and is doing well today. "
+
+
+@pytest.fixture(scope="module")
+def instrument() -> Instrument:
+    return load_instrument("pdsqi9")
+
+
+def record(notes: int = 6) -> Case:
+    dated = tuple(Note(f"n{each}", SENTENCE * 60, f"2025-01-0{each + 1}") for each in range(notes))
+    return Case("1", candidate="Well today [n5].", notes=dated, metadata={"specialty": "cardiology"})
+
+
+def grades(instrument: Instrument) -> str:
+    return json.dumps(
+        {each.name: {"explanation": "so", "score": each.highest} for each in instrument.dimensions}
+    )
+
+
+def judge(instrument: Instrument, window: int | None, **options: object) -> Judge:
+    model = Scripted(grades(instrument), context_window=window)
+    return Judge(model, instrument, max_tokens=500, **options)  # type: ignore[arg-type]
+
+
+async def rate(fitted: Fitted, case: Case) -> tuple[Rated, Unit]:
+    (unit,) = fitted.units(case, 0)
+    return await fitted.rate(unit, Gate(cache=MemoryCache())), unit
+
+
+async def test_by_default_what_does_not_fit_is_unscored_free_of_charge(instrument: Instrument) -> None:
+    inner = judge(instrument, 6000)
+    rated, _ = await rate(Fitted(inner), record())
+    assert {(row.status, row.reason) for row in rated.ratings} == {("unscored", Reason.CONTEXT)}
+    assert "takes 6,000 in all" in rated.ratings[0].explanation
+    assert [(row.cost, row.calls, row.tokens_in) for row in rated.ratings] == [(0.0, 0, 0)] * len(
+        rated.ratings
+    )
+    assert not inner.model.requests and rated.record is None  # type: ignore[attr-defined]
+
+
+async def test_a_rule_leaves_out_whole_notes_and_records_them(instrument: Instrument) -> None:
+    inner = judge(instrument, 6000)
+    rated, unit = await rate(Fitted(inner, Truncation()), record())
+    assert all(row.status != "unscored" and row.key == unit.key for row in rated.ratings)
+    assert rated.record is not None and next(iter(rated.record)) == "kind"
+    cut = rated.record["context"]
+    assert isinstance(cut, dict) and cut["notes_left_out"] and cut["shortened"] is None
+    (asked,) = inner.model.requests  # type: ignore[attr-defined]
+    prompt = asked.messages[-1].content
+    assert "were left out here, because the whole record does not fit" in prompt
+    assert "Note n5" in prompt and "Note n0" not in prompt and "Well today [n5]." in prompt
+    assert json.dumps(rated.record)
+
+
+async def test_a_case_that_fits_is_judged_whole_and_has_no_record(instrument: Instrument) -> None:
+    inner = judge(instrument, 60_000)
+    rated, _ = await rate(Fitted(inner, Truncation()), record())
+    assert rated.record is None and rated.ratings[0].calls == 1
+    prompt = inner.model.requests[0].messages[-1].content  # type: ignore[attr-defined]
+    assert prompt.count(SENTENCE.strip()) == 360
+
+
+async def test_where_nothing_more_may_be_left_out_it_is_refused(instrument: Instrument) -> None:
+    case = Case("1", candidate=SENTENCE * 300, notes=(Note("n", SENTENCE),), metadata={"specialty": "x"})
+    rated, _ = await rate(Fitted(judge(instrument, 4000), Truncation()), case)
+    assert {row.reason for row in rated.ratings} == {Reason.CONTEXT} and rated.record is None
+
+
+class TwoSteps(Judge):
+    """Asks something short first, then for the grades."""
+
+    async def rate(self, unit: Unit, gate: Gate) -> Rated:
+        first = Request((Message("user", f"{len(unit.case.notes)} notes?"),), max_tokens=10)
+        answer = await gate.ask(self.model, first)
+        graded = await self.grade(unit, gate)
+        from medjury.judging import rows_of
+
+        return Rated(rows_of(unit, graded.outcomes, [answer, *(graded.answers or ())]), {"kind": "two"})
+
+
+async def test_steps_begun_again_are_paid_for_in_the_ratings(instrument: Instrument) -> None:
+    model = Scripted(lambda request: grades(instrument), context_window=6000)
+    two = TwoSteps(model, instrument, max_tokens=500)
+    rated, _ = await rate(Fitted(two, Truncation()), record())
+    sent = len(model.requests)
+    assert sent >= 3 and sum(row.calls or 0 for row in rated.ratings) == sent
+    assert (
+        rated.record is not None
+        and list(rated.record) == ["kind", "context"]
+        and rated.record["kind"] == "two"
+    )
+
+
+async def test_a_failure_of_another_kind_is_left_as_it_is(instrument: Instrument) -> None:
+    model = Scripted([ModelError(Reason.CONTEXT, "the endpoint says so itself")], context_window=60_000)
+    rated, _ = await rate(Fitted(Judge(model, instrument), Truncation()), record())
+    assert {row.reason for row in rated.ratings} == {Reason.CONTEXT} and rated.ratings[0].cost is None
+
+
+def test_the_rule_and_the_window_are_part_of_the_voice(instrument: Instrument) -> None:
+    inner = judge(instrument, 6000)
+    voices = {
+        inner.voice(),
+        Fitted(inner).voice(),
+        Fitted(inner, Truncation()).voice(),
+        Fitted(inner, Truncation(keep="oldest")).voice(),
+        Fitted(judge(instrument, 7000), Truncation()).voice(),
+    }
+    assert len(voices) == 5
+    assert Fitted(inner, stated=False).voice() == inner.voice()
+    assert Fitted(inner, Truncation()).describe()["context"] == {"truncate": "notes", "keep": "newest"}
+
+
+def test_a_rule_needs_a_window(instrument: Instrument) -> None:
+    with pytest.raises(MedjuryError, match="context_window"):
+        Fitted(judge(instrument, None), Truncation())
+
+
+async def test_first_questions_are_found_without_asking_anybody(instrument: Instrument) -> None:
+    inner = judge(instrument, 6000)
+    (unit,) = Fitted(inner, Truncation()).units(record(), 0)
+    ((model, request),) = await first_questions(unit)
+    assert model is inner.model and "Note n0" in request.messages[-1].content
+    assert not inner.model.requests  # type: ignore[attr-defined]
