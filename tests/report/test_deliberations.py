@@ -1,0 +1,181 @@
+"""Deliberations in the report: how they ended, who moved whom, and every word, with and without clinical text."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.judging.test_deliberation import END, Room, asks, graded, says, three
+from tests.report.browser import chromium, open_page
+from tests.report.planted import page_of, planted_frame, write_run
+
+from medjury.cases import Case
+from medjury.report import _compose, write_page
+from medjury.report._evidence import read_run
+from medjury.report._exhibits import Exhibits
+from medjury.report._sections import deliberations
+
+HOSTILE = "<script>alert(1)</script> & <b>the potassium of 6.1</b>"
+
+
+@pytest.fixture(autouse=True)
+def shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The section stands in the page, whatever else does."""
+    if deliberations.section not in _compose.SECTIONS:
+        monkeypatch.setattr(_compose, "SECTIONS", (*_compose.SECTIONS, deliberations.section))
+
+
+def story(room: Room) -> dict[str, Any]:
+    rated = asyncio.run(room.rate(Case("case", "A summary.")))
+    assert rated.record is not None
+    return dict(rated.record)
+
+
+def stories() -> list[dict[str, Any]]:
+    """One that talks and is decided beyond all agents, one that agrees at once, one that loses an agent."""
+    talk = Room(
+        [
+            asks("low_scorer", "accuracy", question="Where is the potassium?", progress=None),
+            asks("high_scorer", "accuracy"),
+            END,
+            graded(1, 3, why="Nothing of it is there: the patient could die."),
+        ],
+        three(
+            [graded(5, 3, why=HOSTILE), says("I see nothing wrong with it.", accuracy=4)],
+            [graded(2, 3), says(HOSTILE, accuracy=2)],
+            [graded(3, 3)],
+        ),
+    )
+    same = [graded(4, 4)]
+    quiet = Room([graded(4, 4)], three(same, same, same))
+    lost = Room([graded(4, 4)], three(same, ["four"] * 3, same))
+    return [story(quiet), story(lost), story(talk)]
+
+
+def lines(bodies: list[dict[str, Any]]) -> str:
+    rows = [
+        {"key": f"k{n}", "item": f"case-{n:04d}", "system": "", "rater": "judge-a", "repeat": 0,
+         "kind": "deliberation", "body": body}
+        for n, body in enumerate(bodies)
+    ]  # fmt: skip
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def folder(tmp_path: Path, records: str, **changes: Any) -> Path:
+    frame = planted_frame(cases=12, dimensions=("accuracy", "clarity"), judges={"judge-a": 0.5})
+    return write_run(tmp_path / "run", frame, records=records, **changes)
+
+
+def section_of(page: str) -> str:
+    found = re.search(r'<section id="deliberations".*?</section>', page, re.DOTALL)
+    assert found, "the page has no section on deliberations"
+    return found[0]
+
+
+def test_a_run_without_deliberations_says_nothing_of_them(tmp_path: Path) -> None:
+    assert 'id="deliberations"' not in page_of(folder(tmp_path, ""))
+
+
+def test_every_word_is_there_and_none_of_it_is_markup(tmp_path: Path) -> None:
+    section = section_of(page_of(folder(tmp_path, lines(stories()))))
+    for words in ("Where is the potassium?", "I see nothing wrong with it.", "the patient could die"):
+        assert words in section
+    assert "&lt;script&gt;alert(1)" in section and "<script>" not in section and "<b>" not in section
+    assert "Turn 1: the orchestrator asks low_scorer about Accuracy" in section
+    assert "5 → 4" in section, "a grade that changed is shown with what it was"
+    assert "no usable answer (parse)" in section
+
+
+def test_how_they_ended_is_counted(tmp_path: Path) -> None:
+    exhibits = Exhibits(drawing=False)
+    _compose.compose(read_run(folder(tmp_path, lines(stories())), resamples=200), exhibits)
+    endings = exhibits.tables["deliberation-endings"].splitlines()
+    told = dict(zip(endings[0].split(","), endings[1].split(","), strict=True))
+    assert told["deliberations"] == "3" and told["agreed at once"] == "2"
+    assert told["ended agreed"] == "2" and told["by the orchestrator"] == "1"
+    assert told["decided outside"] == "1"
+    personas = exhibits.tables["deliberation-personas"].splitlines()
+    assert [line.split(",")[:5] for line in personas[1:]] == [
+        ["judge-a", "high_scorer", "1", "1", "0"],
+        ["judge-a", "low_scorer", "1", "0", "1"],
+        ["judge-a", "middle_scorer", "0", "0", "0"],
+    ]
+
+
+def test_what_deserves_a_look_comes_first(tmp_path: Path) -> None:
+    section = section_of(page_of(folder(tmp_path, lines(stories()))))
+    titles = re.findall(r"<summary>(case-[^<]*)</summary>", section)
+    assert [title.split(" ")[0] for title in titles] == ["case-0002", "case-0001", "case-0000"]
+    assert "decided beyond all agents: Accuracy" in titles[0]
+    assert "1 decision of 6 outside the grades" in section
+
+
+def test_fewer_transcripts_are_shown_where_the_study_says_so(tmp_path: Path) -> None:
+    records = lines(stories())
+    one = section_of(page_of(folder(tmp_path / "one", records, report={"resamples": 200, "cases_shown": 1})))
+    none = section_of(
+        page_of(folder(tmp_path / "none", records, report={"resamples": 200, "cases_shown": 0}))
+    )
+    assert "1 transcript of 3" in one and "Transcripts" not in none and ">3<" in none
+
+
+def test_a_copy_without_texts_keeps_the_grades_and_no_word(tmp_path: Path) -> None:
+    run = folder(tmp_path, lines(stories()), report={"resamples": 200, "hide_texts": True})
+    section = section_of(page_of(run))
+    for words in ("potassium", "nothing wrong", "could die", "case-000", "it says so", "Where is"):
+        assert words not in section, words
+    assert "5 → 4" in section and "deliberation 1" in section and "left out of this copy" in section
+
+
+def test_long_words_are_cut_and_it_says_where_the_rest_is(tmp_path: Path) -> None:
+    bodies = stories()
+    bodies[2]["steps"][0]["reasons"]["accuracy"] = "x" * 5000
+    section = section_of(page_of(folder(tmp_path, lines(bodies))))
+    assert "5,000 characters; whole in records.jsonl" in section and "x" * 1600 not in section
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"steps": [{}]},
+        {"steps": "none"},
+        {"ended": "by magic"},
+        {"final": {"low_scorer": {"accuracy": "4"}}},
+        {"decided": []},
+        {"turns": "many"},
+    ],
+)
+def test_a_record_of_another_form_is_told_and_not_shown(change: dict[str, Any], tmp_path: Path) -> None:
+    bodies = stories()
+    bodies[1] = {**bodies[1], **change}
+    section = section_of(page_of(folder(tmp_path, lines(bodies))))
+    assert "1 record could not be read as a deliberation" in section and "line 2 of records.jsonl" in section
+    assert "2 transcripts of 2" in section
+
+
+@pytest.mark.skipif(
+    chromium() is None and os.geteuid() != 0, reason="Chromium is not installed, and only root can install it"
+)
+async def test_it_reads_on_a_phone_on_paper_and_without_script(tmp_path: Path) -> None:
+    bodies = await asyncio.to_thread(stories)
+    run = folder(tmp_path, lines(bodies))
+    page = await asyncio.to_thread(write_page, run)
+    async with open_page(page, script=False) as opened:
+        await opened.width(390)
+        assert opened.complaints() == []
+        pdf = await opened.pdf()
+    async with open_page(page) as opened:
+        await opened.width(390)
+        await opened.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert await opened.evaluate(wide) == 0
+        narrow = await opened.evaluate(
+            "Math.min(...[...document.querySelectorAll('#deliberations dd')].map((each) => each.clientWidth))"
+        )
+        assert narrow > 250, "what was said has nearly the whole width of a phone"
+    assert pdf.startswith(b"%PDF")
