@@ -234,7 +234,7 @@ def test_random_and_stratified_show_every_stranger_the_same_examples() -> None:
     cases, ratings = study(30)
     split = split_training(cases, ratings, INSTRUMENT)
     for draw in ("random", "stratified"):
-        drawn = DrawnExamples(split, INSTRUMENT, 3, draw)  # type: ignore[arg-type]
+        drawn = DrawnExamples(split, INSTRUMENT, 3, draw)
         strangers = [case for case in cases if case.id not in split.development]
         assert len({tuple(each.item for each in shown(drawn, case)) for case in strangers}) == 1
 

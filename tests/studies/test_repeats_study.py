@@ -1,0 +1,222 @@
+"""Repeats as a strategy in a study file: several draws behind one rating, each paid for once, the spread kept."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from tests.loopback import Call, LoopbackServer
+
+from medjury.cli import main
+from medjury.models import weights_file
+from medjury.report import write_page
+from medjury.studies import check_study, load_study, run_study
+
+Write = Callable[..., Path]
+DIMENSIONS = ("accuracy", "completeness", "clarity")
+SCORES = (5, 3, 4, 4, 2)
+
+
+def draw(call: Call) -> int:
+    return int(call.json["seed"])
+
+
+def scores(call: Call) -> str:
+    """Every draw its own score."""
+    answer = {"explanation": f"draw {draw(call)}", "score": SCORES[draw(call) % 5]}
+    return "ok:" + json.dumps(dict.fromkeys(DIMENSIONS, answer))
+
+
+@pytest.fixture
+def write_repeats(write_study: Write, server: LoopbackServer) -> Write:
+    server.endpoint.behaviours = scores
+
+    def write(strategy: Any = "repeats", **settings: Any) -> Path:
+        judge = {"strategy": strategy, **settings.pop("judge", {})}
+        return write_study(judge=judge, **{"cases": 2, **settings})
+
+    return write
+
+
+def run(study: Path) -> str:
+    """What becomes of the study; no report is drawn."""
+    return run_study(load_study(study)).status
+
+
+def folder(study: Path) -> Path:
+    return study.parent / "runs" / "small"
+
+
+def votes(study: Path) -> polars.DataFrame:
+    table = polars.read_parquet(folder(study) / "ratings.parquet")
+    return table.filter(polars.col("dimension").is_in(DIMENSIONS), rater_kind="judge")
+
+
+def records(study: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder(study) / "records.jsonl").read_text().splitlines()]
+
+
+def test_one_word_turns_a_judge_into_the_median_of_five_draws(
+    write_repeats: Write, server: LoopbackServer
+) -> None:
+    study = write_repeats(judge={"price": {"input": 10.0, "output": 20.0}})
+    assert run(study) == "complete"
+    assert Counter(map(draw, server.calls)) == dict.fromkeys(range(5), 2)
+    assert {call.json["temperature"] for call in server.calls} == {1.0}
+    table = votes(study)
+    assert table["score"].to_list() == [4.0] * 6 and table["calls"].sum() == 10
+    told = json.loads((folder(study) / "manifest.json").read_text())
+    assert table["cost"].sum() == pytest.approx(told["cost"]) and told["cost"] > 0
+    assert told["judges"][0]["strategy"] == "repeats" and told["judges"][0]["temperature"] == 1.0
+    assert table["explanation"][0].startswith(
+        "scores 2, 3, 4, 4, 5 (of 5), standard deviation 1.14. A draw of 4"
+    )
+    for record in records(study):
+        assert record["kind"] == "repeats"
+        assert [each["outcomes"]["accuracy"]["score"] for each in record["body"]["draws"]] == list(SCORES)
+        assert record["body"]["spread"]["accuracy"]["standard_deviation"] == pytest.approx(1.1402, abs=1e-4)
+    assert run(study) == "complete" and len(server.calls) == 10, "a finished run asks nothing"
+
+
+def test_the_draws_of_a_study_that_repeats_its_judges_are_used_again(
+    write_study: Write, write_repeats: Write, server: LoopbackServer
+) -> None:
+    assert run(write_study(cases=2, repeats=5, judge={"temperature": 0.5})) == "complete"
+    assert len(server.calls) == 10
+    study = write_repeats({"name": "repeats", "rule": "mean"}, judge={"temperature": 0.5})
+    assert run(study) == "complete" and len(server.calls) == 10
+    assert votes(study)["score"].to_list() == [pytest.approx(3.6)] * 6
+
+
+def test_repeats_of_the_study_and_of_the_strategy_go_together(
+    write_repeats: Write, server: LoopbackServer
+) -> None:
+    study = write_repeats({"name": "repeats", "n": 3}, cases=1, repeats=2)
+    assert run(study) == "complete"
+    assert sorted(map(draw, server.calls)) == list(range(6))
+    assert sorted(votes(study)["repeat"].to_list()) == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_draw_that_fails_is_counted_and_too_many_leave_no_score(
+    write_repeats: Write, server: LoopbackServer
+) -> None:
+    server.endpoint.behaviours = lambda call: "refusal" if draw(call) in (1, 3) else scores(call)
+    study = write_repeats(cases=1, max_unscored=1.0)
+    assert run(study) == "complete"
+    assert votes(study)["score"].to_list() == [4.0] * 3
+    assert "2 unscored (of 5)" in votes(study)["explanation"][0]
+    server.endpoint.behaviours = lambda call: "refusal" if draw(call) % 10 in (1, 2, 3) else scores(call)
+    study = write_repeats(cases=1, max_unscored=1.0, judge={"seed": 10})
+    assert run(study) == "complete"
+    assert set(votes(study)["reason"]) == {"no_quorum"} and "3 refusal" in votes(study)["explanation"][0]
+
+
+def test_a_budget_reached_between_draws_leaves_the_case_open_and_the_next_run_goes_on(
+    write_repeats: Write, server: LoopbackServer
+) -> None:
+    study = write_repeats(cases=1, budget={"calls": 3})
+    assert run(study) == "incomplete"
+    assert set(votes(study)["reason"]) == {"over_budget"} and len(server.calls) == 3
+    assert votes(study)["explanation"][0].startswith("draw 4 of 5: ")
+    study = write_repeats(cases=1, budget={"calls": 30})
+    assert run(study) == "complete" and len(server.calls) == 5
+    (record,) = records(study)
+    assert len(record["body"]["draws"]) == 5
+
+
+def test_a_run_killed_between_draws_does_not_repeat_the_first_ones(
+    write_repeats: Write, server: LoopbackServer
+) -> None:
+    study = write_repeats(cases=1)
+    third = threading.Event()
+
+    def hang(call: Call) -> str:
+        if draw(call) == 2:
+            third.set()
+            return "latency:3"
+        return scores(call)
+
+    server.endpoint.behaviours = hang
+    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        assert third.wait(60)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    server.endpoint.behaviours = scores
+    assert run(study) == "complete"
+    assert Counter(map(draw, server.calls)) == {0: 1, 1: 1, 2: 2, 3: 1, 4: 1}
+    assert votes(study)["score"].to_list() == [4.0] * 3
+
+
+def test_examples_are_shown_in_every_draw(write_repeats: Write, server: LoopbackServer) -> None:
+    study = write_repeats(
+        {"name": "repeats", "n": 2}, cases=6, examples={"shots": 1, "share": 0.5}, humans="h.csv"
+    )
+    lines = [f"case-{n},a,dr-{rater},{name},3" for n in range(6) for rater in (1, 2) for name in DIMENSIONS]
+    (study.parent / "h.csv").write_text("\n".join(["item,system,rater,dimension,score", *lines]) + "\n")
+    assert run(study) == "complete"
+    assert len(server.calls) == 12 and {len(call.json["messages"]) for call in server.calls} == {4}
+    told = json.loads((folder(study) / "manifest.json").read_text())
+    assert len(told["judges"][0]["development_cases"]) == 3 == len(told["gate"]["development_cases"])
+
+
+def test_the_plan_counts_every_draw(write_repeats: Write, server: LoopbackServer) -> None:
+    plan = check_study(load_study(write_repeats({"name": "repeats", "n": 7}, cases=3)))
+    assert plan.calls == 21 and not server.calls
+
+
+def test_the_report_shows_the_spread_of_repeats_of_the_whole_study(
+    write_study: Write, server: LoopbackServer
+) -> None:
+    server.endpoint.behaviours = scores
+    study = write_study(cases=8, repeats=5, judge={"temperature": 0.5}, report={"resamples": 200})
+    assert run(study) == "complete"
+    page = write_page(folder(study)).read_text()
+    assert "Repeats of the same judge on the same answer" in page and "1.14" in page
+
+
+@pytest.mark.parametrize(
+    ("strategy", "judge", "told"),
+    [
+        ("repeats", {"temperature": 0}, "at temperature 0 a model says the same again"),
+        ({"name": "repeats", "n": 1}, {}, "judges[0].strategy.n"),
+        ({"name": "repeats", "n": 3, "quorum": 4}, {}, "from 1 to 3"),
+        ({"name": "repeats", "rule": "mode"}, {}, "judges[0].strategy.rule"),
+        ({"name": "repeats", "times": 3}, {}, "times: no such setting"),
+        ("repeat", {}, "did you mean 'repeats'"),
+    ],
+)
+def test_what_cannot_work_is_told_with_its_line_before_any_call(
+    strategy: Any, judge: dict[str, Any], told: str, write_repeats: Write, server: LoopbackServer,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    assert main(["run", str(write_repeats(strategy, judge=judge)), "--quiet"]) == 2
+    error = capsys.readouterr().err
+    assert told in error and "study.yaml, line 5" in error and not server.calls
+
+
+@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
+def test_the_embedded_model_is_asked_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = {"id": "a", "candidate": "Sent home well.", "texts": {"context": "Pneumonia, treated."}}
+    (tmp_path / "cases.jsonl").write_text(json.dumps(case) + "\n")
+    study = tmp_path / "study.yaml"
+    words = (
+        "study: small\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [clarity]\nmax_unscored: 1.0\n"
+        "judges:\n  - {kind: embedded, max_tokens: 12, explain: false, reasks: 0, strategy: {name: repeats, n: 2}"
+    )
+    study.write_text(words + ", temperature: null}\n")
+    assert main(["run", str(study)]) == 2 and "set `temperature` above 0" in capsys.readouterr().err
+    study.write_text(words + "}\n")
+    assert run(study) == "complete"
+    (row,) = votes(study).filter(dimension="clarity").to_dicts()
+    assert row["calls"] == 2 and (row["status"] == "scored" or row["reason"])
+    assert len(records(study)[0]["body"]["draws"]) == 2
