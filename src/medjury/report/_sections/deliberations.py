@@ -123,7 +123,6 @@ def _endings(material: Material, tallies: Mapping[str, Tally]) -> Html:
         "deliberations",
         "agreed at once",
         "turns each",
-        "stalled turns",
         *_ENDED_BY,
         "decided outside",
     )
