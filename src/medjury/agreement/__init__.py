@@ -172,6 +172,7 @@ from medjury.agreement._readings import (
 )
 from medjury.agreement._roc import (
     RocCurve,
+    area_statistics,
     area_under_curve,
     roc_curve,
 )
@@ -233,6 +234,7 @@ __all__ = [
     "agreement_weights",
     "alpha_statistics",
     "alternative_annotator_test",
+    "area_statistics",
     "area_under_curve",
     "benjamini_yekutieli",
     "binomial_test",
