@@ -10,6 +10,17 @@ from medjury.calibration._cross_fit import METHODS, CrossFitted, OutOfFold, cros
 from medjury.calibration._folds import case_folds
 from medjury.calibration._isotonic import Isotonic
 from medjury.calibration._judged import Judged, JudgedDimension, read_judged
+from medjury.calibration._jury_simulation_figure import jury_figure
+from medjury.calibration._jury_simulation_result import (
+    CurvePoint,
+    DimensionLoss,
+    JuryPolicy,
+    JurySimulation,
+    RandomEscalation,
+    SplitResult,
+)
+from medjury.calibration._jury_simulation_study import simulate_jury
+from medjury.calibration._jury_simulation_widths import SIGNALS, Signal
 from medjury.calibration._linear import Linear
 from medjury.calibration._offset import Offset
 from medjury.calibration._ordinal import Ordinal
@@ -37,6 +48,7 @@ from medjury.calibration._triaged import TriagedRatings, routine_disagreement_of
 
 __all__ = [
     "METHODS",
+    "SIGNALS",
     "AppliedCalibration",
     "AutomaticDecisions",
     "CalibratedRatings",
@@ -46,13 +58,17 @@ __all__ = [
     "ConformalIntervals",
     "ConformalSets",
     "CrossFitted",
+    "CurvePoint",
     "DerivedScores",
+    "DimensionLoss",
     "GradeSets",
     "HeldOutSets",
     "Isotonic",
     "JudgeCalibration",
     "Judged",
     "JudgedDimension",
+    "JuryPolicy",
+    "JurySimulation",
     "Linear",
     "Method",
     "Offset",
@@ -61,12 +77,15 @@ __all__ = [
     "PredictionPowered",
     "Quality",
     "QualityEstimate",
+    "RandomEscalation",
     "Refusal",
     "Reliability",
     "ReliabilityPoint",
     "ReviewCurve",
     "RoutineDisagreement",
     "SavedCalibration",
+    "Signal",
+    "SplitResult",
     "Triage",
     "TriagedRatings",
     "apply_calibrations",
@@ -83,6 +102,7 @@ __all__ = [
     "estimate_quality",
     "evaluate_calibrations",
     "held_out_sets",
+    "jury_figure",
     "load_calibrations",
     "read_judged",
     "reliability",
@@ -90,6 +110,7 @@ __all__ = [
     "routine_disagreement",
     "routine_disagreement_of",
     "save_calibrations",
+    "simulate_jury",
     "triage",
     "triage_ratings",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from medjury.errors import MedjuryError
 
-# name -> one line for `medjury --help`; the file cli/NAME.py holds `add_arguments` and `run`.
+# name -> one line for `medjury --help`; the file cli/NAME.py (- as _) holds `add_arguments` and `run`.
 COMMANDS = {
     "demo": "judge a dozen synthetic discharge summaries on this machine, with no network",
     "init": "write a commented study file to start from",
@@ -23,6 +23,7 @@ COMMANDS = {
     "plan": "how many cases and raters a study of agreement needs",
     "calibrate": "fit, apply and report a calibration of judges to clinicians, cross-fitted by case",
     "estimate": "mean quality from few clinicians' labels and many jury scores, with a valid interval",
+    "simulate-jury": "find on stored votes when a jury may stop early: calls saved, agreement lost",
     "triage": "rank the cases a clinician should see first",
     "audit": "self-preference, stability, length and order effects, group differences, drift",
     "rank": "rank systems: win rate, macro average, tie groups, smallest detectable difference",
@@ -70,10 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, summary in COMMANDS.items():
         command = subparsers.add_parser(name, help=summary, description=summary)
         if name == chosen:
-            importlib.import_module(f"medjury.cli.{name}").add_arguments(command)
+            importlib.import_module(_module(name)).add_arguments(command)
     options = parser.parse_args(words)
     try:
-        status = importlib.import_module(f"medjury.cli.{options.command}").run(options)
+        status = importlib.import_module(_module(options.command)).run(options)
     except MedjuryError as error:
         print(f"medjury: {error}", file=sys.stderr)
         return error.exit_status
@@ -93,3 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("medjury: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     return int(status)
+
+
+def _module(command: str) -> str:
+    return f"medjury.cli.{command.replace('-', '_')}"

@@ -1,0 +1,181 @@
+"""Stored votes of a whole jury, and what a jury that stops early would have said and cost on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.calibration._calibrator import Floats
+from medjury.calibration._judged import Judged, Marks
+from medjury.errors import MedjuryError
+from medjury.judging import AdaptiveRule
+
+Order = tuple[int, ...]
+Calls = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JuryTable:
+    """Every juror's vote on every unit (one system's answer to one item), where every juror was asked.
+
+    `votes` is units × jurors × dimensions, NaN where the call gave no score; `skipped` marks the votes "not
+    applicable"; `present` marks the dimensions (units × dimensions) that were asked at all. One call asks one
+    juror for all dimensions of a unit.
+    """
+
+    jurors: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    scales: tuple[tuple[float, float], ...]
+    votes: Floats
+    skipped: Marks
+    present: Marks
+    labels: Floats
+    systems: NDArray[np.str_]
+    cases: NDArray[np.object_]
+
+    def where(self, chosen: Marks) -> JuryTable:
+        return JuryTable(
+            self.jurors,
+            self.dimensions,
+            self.scales,
+            self.votes[chosen],
+            self.skipped[chosen],
+            self.present[chosen],
+            self.labels[chosen],
+            self.systems[chosen],
+            self.cases[chosen],
+        )
+
+    def of_dimensions(self, columns: Sequence[int]) -> JuryTable:
+        chosen = list(columns)
+        return JuryTable(
+            self.jurors,
+            tuple(self.dimensions[k] for k in chosen),
+            tuple(self.scales[k] for k in chosen),
+            self.votes[:, :, chosen],
+            self.skipped[:, :, chosen],
+            self.present[:, chosen],
+            self.labels[:, chosen],
+            self.systems,
+            self.cases,
+        )
+
+    @property
+    def everybody(self) -> Order:
+        return tuple(range(len(self.jurors)))
+
+
+def jury_table(judged: Judged) -> tuple[JuryTable, tuple[str, ...]]:
+    """The stored votes of a full jury, and what the reader must be told about what is left out."""
+    parts = judged.dimensions
+    jurors = parts[0].jurors
+    if len(jurors) < 2:
+        raise MedjuryError(
+            f"there is one juror, {jurors[0]}: a jury that stops early needs the stored votes of two or more. "
+            "Name them with --judge"
+        )
+    units = dict.fromkeys(
+        unit for part in parts for unit in zip(part.items.tolist(), part.systems.tolist(), strict=True)
+    )
+    place = {unit: index for index, unit in enumerate(units)}
+    shape = (len(units), len(jurors), len(parts))
+    votes, skipped, asked = np.full(shape, np.nan), np.zeros(shape, bool), np.zeros(shape, bool)
+    labels = np.full((len(units), len(parts)), np.nan)
+    cases = np.empty(len(units), dtype=object)
+    for column, part in enumerate(parts):
+        here = [place[unit] for unit in zip(part.items.tolist(), part.systems.tolist(), strict=True)]
+        cases[here] = part.cases
+        labels[here, column] = part.labels
+        for row, juror in enumerate(jurors):
+            votes[here, row, column] = part.judges[juror]
+            skipped[here, row, column] = part.not_applicable[juror]
+            asked[here, row, column] = part.asked[juror]
+    everyone: Marks = np.all(asked.any(axis=2), axis=1)
+    present: Marks = np.any(asked, axis=1)
+    systems = np.array([system for _, system in units])
+    table = JuryTable(
+        jurors,
+        tuple(part.dimension for part in parts),
+        tuple(part.scale for part in parts),
+        votes,
+        skipped,
+        present,
+        labels,
+        systems,
+        cases,
+    ).where(everyone)
+    notes = []
+    if not everyone.all():
+        notes.append(
+            f"{int((~everyone).sum()):,} of {len(units):,} answers left out: not every juror was asked"
+        )
+    if not len(table.votes):
+        raise MedjuryError("no answer was given to every juror: there is no full jury to compare with")
+    lost = int((np.isnan(table.votes) & ~table.skipped & table.present[:, np.newaxis]).sum())
+    if lost:
+        notes.append(
+            f"{lost:,} votes are calls without a score: the call is counted, the next juror is asked"
+        )
+    return table, tuple(notes)
+
+
+def doubts(table: JuryTable, order: Order, rule: AdaptiveRule) -> Floats:
+    """Calls × units: the greatest doubt over the dimensions after each call, infinite below the minimum."""
+    greatest = np.zeros((len(order), len(table.votes)))
+    for column, (dimension, scale) in enumerate(zip(table.dimensions, table.scales, strict=True)):
+        coded = _coded(table, order, column)
+        pattern = np.zeros(len(coded), dtype=np.int64)
+        for call in range(len(order)):
+            _, level = np.unique(coded[:, call], return_inverse=True)
+            _, first, pattern = np.unique(
+                pattern * (level.max(initial=0) + 1) + level, return_index=True, return_inverse=True
+            )
+            known = np.array(
+                [_doubt(rule, dimension, coded[row, : call + 1].tolist(), scale) for row in first.tolist()]
+            )
+            here = np.where(table.present[:, column], known[pattern], 0.0)
+            greatest[call] = np.maximum(greatest[call], here)
+    return greatest
+
+
+def calls_made(doubt: Floats, tolerance: float) -> Calls:
+    """How many calls each unit takes: up to the first after which nothing is open, or all of them."""
+    closed = doubt <= tolerance + 1e-9
+    closed[-1] = True
+    return np.asarray(closed.argmax(axis=0) + 1, dtype=np.int64)
+
+
+def scores_after(table: JuryTable, order: Order, calls: Calls) -> Floats:
+    """Units × dimensions: the mean of the votes of the jurors that were called; NaN where none gave a score
+    or more than half said "not applicable". The votes are averaged as they are: see docs/judging/adaptive.md
+    on why jurors are not aligned with each other first."""
+    called = np.arange(len(order))[np.newaxis, :, np.newaxis] < calls[:, np.newaxis, np.newaxis]
+    votes = table.votes[:, list(order)]
+    given = called & ~np.isnan(votes)
+    skipped = (called & table.skipped[:, list(order)]).sum(axis=1)
+    count = given.sum(axis=1)
+    total = np.where(given, votes, 0.0).sum(axis=1)
+    usable = (count > 0) & (skipped <= count)
+    # Rounded, so that the same mean of other votes is a tie and not a difference in the last digit.
+    return np.where(usable, np.round(total / np.maximum(count, 1), 10), np.nan)
+
+
+def fixed_scores(table: JuryTable, members: Sequence[int]) -> Floats:
+    """The mean of the same jurors on every unit."""
+    return scores_after(table, tuple(members), np.full(len(table.votes), len(members), dtype=np.int64))
+
+
+def _coded(table: JuryTable, order: Order, column: int) -> Floats:
+    """Votes as numbers that can be sorted: −∞ for no vote, ∞ for "not applicable"."""
+    votes = table.votes[:, list(order), column]
+    skipped = table.skipped[:, list(order), column]
+    return np.where(skipped, np.inf, np.where(np.isnan(votes), -np.inf, votes))
+
+
+def _doubt(rule: AdaptiveRule, dimension: str, coded: list[float], scale: tuple[float, float]) -> float:
+    votes = [None if vote == math.inf else vote for vote in coded if vote != -math.inf]
+    return math.inf if len(votes) < rule.minimum else rule.doubt(dimension, votes, scale)
