@@ -99,7 +99,9 @@ BLOODS = Planted(
 def _case(name: str, *claims: Planted, **known: object) -> PlantedCase:
     candidate = ". ".join(each.quote for each in claims) + "."
     return PlantedCase(
-        Case(name, candidate, REFERENCE, {"question": f"{QUESTION} (Case {name}.)"}, system="drafter"), claims, **known
+        Case(name, candidate, REFERENCE, {"question": f"{QUESTION} (Case {name}.)"}, system="drafter"),
+        claims,
+        **known,
     )
 
 

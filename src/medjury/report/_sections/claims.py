@@ -1,0 +1,393 @@
+"""Claims: how many each answer makes, what the reference says of them, which evidence was invented, and how well
+their supported share agrees with the clinicians."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from medjury.judging import ClaimStatistics, claim_statistics
+from medjury.report._claims_roc import Answer, ShareCurve, share_curve
+from medjury.report._exhibits import COLOURS, SOFT
+from medjury.report._html import Cell, Html, bullets, counted, element, paragraph, percent, table_html
+from medjury.report._material import Material, Section, short
+from medjury.report._records import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_VERDICTS = {
+    "supported": "supported",
+    "contradicted": "contradicted",
+    "not_addressed": "not addressed",
+    "unverified": "not verified",
+}
+_IMPORTANCE = {1: "1 background", 2: "2 supporting", 3: "3 decisive"}
+_THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+_KEPT = ("importance", "verdict", "told", "failure", "place", "stray_numbers")
+_CHARACTERS = 600
+
+
+@dataclass
+class _Group:
+    """One judge on one dimension: its records without their words, and the share of every answer."""
+
+    bodies: list[Mapping[str, Any]] = field(default_factory=list)
+    shares: dict[Answer, list[float]] = field(default_factory=dict)
+    threshold: float | None = None
+
+    def note(self, record: Record) -> None:
+        body = record.body
+        bare = _without_words(body)
+        claim_statistics([bare])  # what cannot be counted is not kept
+        share, threshold = body.get("share"), body.get("threshold")
+        self.bodies.append(bare)
+        if threshold is not None:
+            self.threshold = float(threshold)
+            if share is not None:
+                self.shares.setdefault((record.item, record.system), []).append(float(share))
+
+
+def section(material: Material) -> Section | None:
+    groups: dict[tuple[str, str], _Group] = {}
+    unreadable: list[int] = []
+    wanted = material.evidence.settings.cases_shown
+    # All are counted on the way, whether or not any is shown.
+    chosen = heapq.nlargest(max(wanted, 1), _noted(material, groups, unreadable), key=_interest)[:wanted]
+    if not groups and not unreadable:
+        return None
+    found = {key: claim_statistics(group.bodies) for key, group in groups.items()}
+    lead = (
+        "Each answer was taken apart into claims, and every claim was held against the text that it should agree "
+        "with. A verdict counts only where the quotation that it rests on was found in that text; a refused "
+        "quotation is told to the judge once, and where none can be shown the claim stays unverified."
+    )
+    if material.evidence.settings.hide_texts:
+        lead += " Names of cases, claims and quotations are left out of this copy."
+    notes = []
+    if unreadable:
+        notes.append(
+            f"{counted(len(unreadable), 'record')} could not be read as claims and are not counted here "
+            f"(first: line {unreadable[0]} of records.jsonl)."
+        )
+    body = (
+        paragraph(lead)
+        + bullets(notes)
+        + _counts(material, found)
+        + _verdicts(material, found)
+        + _evidence(material, found)
+        + _roc(material, groups)
+        + _answers(material, chosen, sum(len(group.bodies) for group in groups.values()))
+    )
+    return Section("claims", "Claims", Html(body))
+
+
+def _noted(
+    material: Material, groups: dict[tuple[str, str], _Group], unreadable: list[int]
+) -> Iterator[Record]:
+    """Each record as it is counted; one that is not of this form is told, not shown."""
+    for record in material.records.of("claims"):
+        key = (record.rater, str(record.body.get("dimension")))
+        group = groups.get(key, _Group())
+        try:
+            group.note(record)
+            _interest(record)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            unreadable.append(record.line)
+            continue
+        groups[key] = group
+        yield record
+
+
+def _without_words(body: Mapping[str, Any]) -> dict[str, Any]:
+    claims = [
+        {name: claim[name] for name in _KEPT if name in claim}
+        | {
+            "evidence": [{}] * len(claim.get("evidence", ())),
+            "invented": [{"quote": bool(each["quote"])} for each in claim.get("invented", ())],
+        }
+        for claim in body["claims"]
+    ]
+    return {
+        "claims": claims,
+        "steps": [{"failure": bool(step.get("failure"))} for step in body["steps"]],
+        "repeats": [{}] * len(body["repeats"]),
+        "set_aside": [{}] * len(body["set_aside"]),
+    }
+
+
+def _interest(record: Record) -> tuple[float, ...]:
+    """What a reader should see first: evidence that stayed invented, then decisive claims without support."""
+    claims = record.body["claims"]
+    unfounded = sum((each.get("failure") or {}).get("reason") == "unfounded" for each in claims)
+    grave = sum(each["importance"] == 3 and each.get("verdict") == "contradicted" for each in claims)
+    missing = sum(each["importance"] == 3 and each.get("verdict") == "not_addressed" for each in claims)
+    return (unfounded, grave, missing, -record.line)
+
+
+def _counts(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]) -> Html:
+    rows: list[tuple[Cell, ...]] = []
+    for (rater, dimension), each in found.items():
+        fewest, most = each.range or (None, None)
+        rows.append(
+            (
+                rater,
+                material.evidence.label(dimension),
+                len(each.per_answer),
+                each.failed,
+                each.claims,
+                each.mean,
+                fewest,
+                most,
+                each.repeats,
+                each.set_aside,
+                each.unlocated,
+                each.with_stray_numbers,
+            )
+        )
+    head = (
+        "judge",
+        "dimension",
+        "answers",
+        "not taken apart",
+        "claims",
+        "mean each",
+        "fewest",
+        "most",
+        "repeated",
+        "too slight",
+        "not found in the text",
+        "with a number the text lacks",
+    )
+    return material.exhibits.table(
+        "claims-per-answer",
+        head,
+        rows,
+        caption="Claims of each answer. Repeated claims count once; a claim that was not found in its text, or has "
+        "a number that stands nowhere in it, may be the judge's own",
+        digits=1,
+    )
+
+
+def _verdicts(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]) -> Html:
+    rows: list[tuple[Cell, ...]] = []
+    for (rater, dimension), each in found.items():
+        for importance in (None, 1, 2, 3):
+            number = sum(each.count(name, importance) for name in _VERDICTS)
+            shares = [each.share(name, importance) for name in _VERDICTS]
+            rows.append(
+                (
+                    rater,
+                    material.evidence.label(dimension),
+                    "all" if importance is None else _IMPORTANCE[importance],
+                    number,
+                    *(None if share is None else 100 * share for share in shares),
+                )
+            )
+    head = ("judge", "dimension", "importance", "claims", *(f"{name} (%)" for name in _VERDICTS.values()))
+    return material.exhibits.table(
+        "claims-verdicts",
+        head,
+        rows,
+        caption="What the other text says of the claims, by importance; the four shares of a row sum to 100 %",
+        digits=1,
+    )
+
+
+def _evidence(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]) -> Html:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            rater,
+            material.evidence.label(dimension),
+            each.quotations,
+            each.refused,
+            100 * each.refused / each.quotations if each.quotations else None,
+            each.told,
+            each.told - each.unfounded,
+            each.unfounded,
+        )
+        for (rater, dimension), each in found.items()
+    ]
+    head = (
+        "judge",
+        "dimension",
+        "quotations",
+        "refused",
+        "refused (%)",
+        "claims told",
+        "of these mended",
+        "left without evidence",
+    )
+    return material.exhibits.table(
+        "claims-evidence",
+        head,
+        rows,
+        caption="Quotations that were looked up. A refused one does not occur in the text, is too short to show "
+        "anything, or leaves out a negation",
+        digits=1,
+    )
+
+
+def _roc(material: Material, groups: Mapping[tuple[str, str], _Group]) -> Html:
+    curves = [
+        curve
+        for (rater, dimension), group in groups.items()
+        if group.threshold is not None
+        and (curve := share_curve(material.evidence, rater, dimension, group.shares, group.threshold))
+    ]
+    if not curves:
+        return Html("")
+    table = material.exhibits.table(
+        "claims-area",
+        (
+            "judge",
+            "answers",
+            "concordant",
+            "no share",
+            "clinicians tied",
+            "area under the curve",
+            "threshold used",
+        ),
+        [
+            (
+                each.rater,
+                len(each.truth),
+                int(sum(each.truth)),
+                each.without_share,
+                each.tied,
+                each.area,
+                each.threshold,
+            )
+            for each in curves
+        ],
+        caption="How well the supported share alone tells answers that clinicians call concordant (majority) from "
+        "the others; 0.5 is chance. A veto of a decisive claim is not part of it",
+    )
+    drawn = [each for each in curves if each.curve.sensitivity and each.curve.specificity]
+    figure = Html("")
+    if drawn:
+        figure = material.exhibits.figure(
+            "claims-roc",
+            (4.6, 4.0),
+            lambda figure: _draw(figure, drawn),
+            caption="Sensitivity and specificity of the supported share at every threshold; the marks are the "
+            "thresholds in use, the dotted line is chance.",
+            alt="; ".join(
+                f"{each.rater}: area {each.area.value:.2f}" for each in drawn if each.area.value is not None
+            )
+            or "Curves of sensitivity against 1 - specificity.",
+        )
+    return Html(element("h3", "Share and clinicians") + table + figure + _thresholds(material, curves))
+
+
+def _thresholds(material: Material, curves: Sequence[ShareCurve]) -> Html:
+    rows: list[tuple[Cell, ...]] = []
+    for each in curves:
+        for threshold in sorted({*_THRESHOLDS, each.threshold}):
+            hit, raised, missed, clear = each.at(threshold)
+            rows.append(
+                (
+                    each.rater,
+                    threshold,
+                    hit + raised,
+                    _ratio(hit, hit + missed),
+                    _ratio(clear, clear + raised),
+                    _ratio(hit + clear, len(each.truth)),
+                    _ratio(2 * hit, 2 * hit + raised + missed),
+                )
+            )
+    table = material.exhibits.table(
+        "claims-thresholds",
+        ("judge", "threshold", "called concordant", "sensitivity", "specificity", "accuracy", "F1"),
+        rows,
+        caption="The same answers at other thresholds",
+        folded=True,
+    )
+    note = "A threshold chosen from this table must be tried on other cases before its figures are believed."
+    return Html(table + paragraph(note, class_="soft"))
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _draw(figure: Figure, curves: Sequence[ShareCurve]) -> None:
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color=SOFT, linewidth=0.8, linestyle=":")
+    for number, each in enumerate(curves):
+        colour = COLOURS[number % len(COLOURS)]
+        away = [1 - value for value in each.curve.specificity]
+        axes.plot(away, each.curve.sensitivity, color=colour, label=short(each.rater))
+        hit, raised, missed, clear = each.at(each.threshold)
+        axes.plot([raised / (raised + clear)], [hit / (hit + missed)], "o", color=colour, markersize=6)
+    axes.set_xlabel("1 − specificity")
+    axes.set_ylabel("sensitivity")
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    axes.legend(loc="lower right")
+
+
+def _answers(material: Material, chosen: Sequence[Record], total: int) -> Html:
+    if not chosen:
+        return Html("")
+    note = (
+        f"{counted(len(chosen), 'answer')} of {total:,}, first those with evidence that stayed invented and with "
+        "decisive claims that are contradicted or not addressed. All are in records.jsonl."
+    )
+    blocks = [_answer(material, number, record) for number, record in enumerate(chosen, start=1)]
+    return Html(element("h3", "Answers claim by claim") + paragraph(note, class_="soft") + "".join(blocks))
+
+
+def _answer(material: Material, number: int, record: Record) -> Html:
+    body, hide = record.body, material.evidence.settings.hide_texts
+    case = f"answer {number}" if hide else " · ".join(filter(None, (record.item, record.system)))
+    again = f", repeat {record.repeat + 1}" if record.repeat else ""
+    label = material.evidence.label(str(body["dimension"]))
+    title = f"{case} ({record.rater}{again}): {label} {_result(body)}"
+    rows: list[tuple[Cell, ...]] = [
+        (
+            int(claim["number"]),
+            "left out" if hide else _cut(str(claim["claim"])),
+            _IMPORTANCE.get(claim["importance"], str(claim["importance"])),
+            _VERDICTS[claim.get("verdict") or "unverified"],
+            _shown_evidence(claim, hide),
+        )
+        for claim in body["claims"]
+    ]
+    head = ("claim", "what it says", "importance", "verdict", "evidence")
+    table = (
+        table_html(head, rows, caption=f"Claims of {case}", sort=False) if rows else paragraph("No claim.")
+    )
+    return element("details", element("summary", title), table)
+
+
+def _result(body: Mapping[str, Any]) -> str:
+    outcome = body["outcome"]
+    if outcome["score"] is not None:
+        score = f"{outcome['score']:g}"
+    else:
+        score = str(outcome["reason"] or outcome["status"]).replace("_", " ")
+    share = body.get("share")
+    return score if share is None else f"{score}, share {percent(share)}"
+
+
+def _shown_evidence(claim: Mapping[str, Any], hide: bool) -> str:
+    parts = []
+    for each in claim.get("evidence", ()):
+        where = f" [{each['source']}]" if not hide else ""
+        parts.append("a quotation that occurs" if hide else f"“{_cut(str(each['quote']))}”{where}")
+    for each in claim.get("invented", ()):
+        words = "" if hide or not each["quote"] else f" “{_cut(str(each['quote']))}”"
+        parts.append(f"refused{words}: {each['why']}")
+    failure = claim.get("failure")
+    if failure and failure["reason"] != "unfounded":
+        parts.append(f"not verified ({str(failure['reason']).replace('_', ' ')}): {failure['message']}")
+    return "; ".join(parts) or "none needed"
+
+
+def _cut(words: str) -> str:
+    if len(words) <= _CHARACTERS:
+        return words
+    return f"{words[:_CHARACTERS]}… ({len(words):,} characters; whole in records.jsonl)"

@@ -1,0 +1,236 @@
+"""Claims in the report: counts, verdicts, refused evidence, the curve of the share, and answers claim by claim."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.judging.planted_claims import (
+    ALL_WELL,
+    COURTESY,
+    DOSE,
+    MIXED,
+    ON_THE_LINE,
+    START,
+    PlantedCase,
+    knowing,
+)
+from tests.report.planted import page_of, planted_frame, write_run
+
+from medjury.instruments import load_instrument
+from medjury.judging import Claims, Speaker
+from medjury.models import Gate, MemoryCache, Request, Scripted
+from medjury.report import _compose
+from medjury.report._claims_roc import share_curve
+from medjury.report._evidence import read_run
+from medjury.report._exhibits import Exhibits
+from medjury.report._sections import claims
+
+INSTRUMENT = {
+    "name": "concordance",
+    "version": "1.0",
+    "dimensions": [{"name": "concordant", "label": "Concordant", "grades": [0, 1], "higher_is_better": True}],
+}
+
+
+@pytest.fixture(autouse=True)
+def shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The section stands in the page, whatever else does."""
+    if claims.section not in _compose.SECTIONS:
+        monkeypatch.setattr(_compose, "SECTIONS", (*_compose.SECTIONS, claims.section))
+
+
+def story(planted: PlantedCase, **quotes: list[str]) -> dict[str, Any]:
+    """The record of a real rating of a planted answer."""
+    wrong = (
+        {DOSE.claim: [DOSE.wrong]}
+        if "dose" in quotes
+        else {START.claim: quotes.get("start", [START.evidence])}
+    )
+    answer = knowing(quotes=wrong)
+
+    def line(request: Request) -> str:
+        return answer("\n".join(message.content for message in request.messages))
+
+    speaker = Speaker(Scripted(line, name="checker"))
+    rater = Claims("checker", load_instrument("concordance"), speaker, speaker)
+    [unit] = rater.units(planted.case, 0)
+    rated = asyncio.run(rater.rate(unit, Gate(cache=MemoryCache())))
+    assert rated.record is not None
+    return dict(rated.record)
+
+
+def lines(bodies: list[dict[str, Any]], **changes: Any) -> str:
+    return "".join(
+        json.dumps(
+            {
+                "key": f"key-{number}",
+                "item": f"case-{number:04d}",
+                "system": "",
+                "rater": "checker",
+                "repeat": 0,
+                "kind": "claims",
+                "body": body,
+                **changes,
+            }
+        )
+        + "\n"
+        for number, body in enumerate(bodies)
+    )
+
+
+def frame(cases: int) -> pl.DataFrame:
+    return planted_frame(
+        cases=cases, dimensions=("concordant",), grades=(0, 1), clinicians={"c1": 0.0, "c2": 0.0},
+        judges={"checker": 0.4},
+    )  # fmt: skip
+
+
+def run(folder: Path, bodies: list[dict[str, Any]], cases: int = 12, **changes: Any) -> Path:
+    return write_run(folder, frame(cases), records=lines(bodies), instrument=INSTRUMENT, **changes)
+
+
+def cells(page: str, name: str) -> list[list[str]]:
+    """The rows of a table in the page, by its caption's first words."""
+    table = next(each for each in re.findall(r"<table.*?</table>", page, re.DOTALL) if name in each)
+    body = table[table.index("<tbody>") :]
+    rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+    return [
+        [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)]
+        for row in rows
+    ]
+
+
+def test_a_run_without_claims_has_no_such_section(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, frame(12), instrument=INSTRUMENT)
+    assert 'id="claims"' not in page_of(folder)
+
+
+def test_counts_verdicts_and_refused_evidence_are_exact(tmp_path: Path) -> None:
+    bodies = [story(MIXED, dose=[]), story(ON_THE_LINE, start=[START.wrong, START.evidence]), story(COURTESY)]
+    page = page_of(run(tmp_path, bodies))
+    assert cells(page, "Claims of each answer") == [
+        ["checker", "Concordant", "3", "0", "8", "2.7", "0", "6", "0", "0", "0", "0"]
+    ]
+    rows = {row[2]: row[3:] for row in cells(page, "What the other text says of the claims")}
+    assert rows["all"] == ["8", "37.5", "25.0", "25.0", "12.5"]
+    assert rows["3 decisive"] == ["4", "25.0", "25.0", "25.0", "25.0"]
+    assert rows["1 background"] == ["1", "0.0", "100.0", "0.0", "0.0"]
+    # Mixed: 3 good quotations, 2 refused; on the line: 2 good, 1 refused and mended.
+    assert cells(page, "Quotations that were looked up") == [
+        ["checker", "Concordant", "8", "3", "37.5", "2", "1", "1"]
+    ]
+
+
+def test_answers_are_shown_claim_by_claim_the_doubtful_first(tmp_path: Path) -> None:
+    page = page_of(run(tmp_path, [story(ALL_WELL), story(MIXED, dose=[])]))
+    part = page[page.index("Answers claim by claim") :]
+    assert part.index("case-0001") < part.index("case-0000")
+    assert "“Home readings confirm hypertension.” [reference]" in part
+    assert f"refused “{DOSE.wrong}”: it does not occur in the text" in part
+    assert "Concordant 0, share 50 %" in part
+
+
+def test_hidden_texts_leave_no_word_of_claims_and_quotations(tmp_path: Path) -> None:
+    report = {"resamples": 200, "hide_texts": True}
+    page = page_of(run(tmp_path, [story(MIXED, dose=[])], report=report))
+    section = page[page.index('id="claims"') :]
+    section = section[: section.index("</section>")]
+    for words in ("amlodipine", "diuretic", "hypertension", "case-0000"):
+        assert words not in section
+    assert "left out" in section
+    assert "refused: it does not occur in the text" in section
+
+
+def test_what_a_model_wrote_stays_text(tmp_path: Path) -> None:
+    body = story(ON_THE_LINE)
+    body["claims"][0]["claim"] = "<script>alert(1)</script>"
+    page = page_of(run(tmp_path, [body]))
+    assert "<script>alert(1)</script>" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_a_record_of_another_form_is_told_and_not_counted(tmp_path: Path) -> None:
+    page = page_of(run(tmp_path, [story(ON_THE_LINE), {"kind": "claims", "claims": [{"claim": 3}]}]))
+    assert "1 record could not be read as claims" in page
+    assert "line 2 of records.jsonl" in page
+    assert cells(page, "Claims of each answer")[0][2] == "1"
+
+
+def test_an_answer_that_could_not_be_taken_apart_is_counted(tmp_path: Path) -> None:
+    body = story(ON_THE_LINE)
+    body |= {"claims": [], "share": None, "threshold": None}
+    body["steps"][0]["failure"] = {"reason": "refusal", "message": "the model declined to answer"}
+    body["outcome"] = {"score": None, "status": "unscored", "reason": "refusal", "message": ""}
+    page = page_of(run(tmp_path, [story(ON_THE_LINE), body]))
+    assert cells(page, "Claims of each answer")[0][2:4] == ["1", "1"]
+    assert "Concordant refusal" in page
+
+
+def shares(folder: Path, cases: int) -> tuple[Path, list[float], list[float]]:
+    """A run whose shares follow the clinicians on most answers; truth and shares as planted."""
+    ratings = frame(cases)
+    truth = ratings.filter(pl.col("rater") == "c1").sort("item")["score"].to_list()
+    body = story(ON_THE_LINE)
+    found = [round((0.85 if label else 0.4) + 0.01 * (n % 7) - (0.5 if n % 5 == 0 else 0) * label, 2)
+             for n, label in enumerate(truth)]  # fmt: skip
+    bodies = [{**body, "share": share} for share in found]
+    bodies[3] = {**bodies[3], "share": None}
+    made = write_run(folder, ratings, records=lines(bodies), instrument=INSTRUMENT)
+    return made, truth, found
+
+
+def test_the_curve_of_the_share_is_that_of_its_pairs(tmp_path: Path) -> None:
+    folder, truth, found = shares(tmp_path, 40)
+    page = page_of(folder)
+    pairs = [(t, s) for n, (t, s) in enumerate(zip(truth, found, strict=True)) if n != 3]
+    high, low = [s for t, s in pairs if t == 1], [s for t, s in pairs if t == 0]
+    wins = sum((a > b) + (a == b) / 2 for a in high for b in low) / (len(high) * len(low))
+    [row] = cells(page, "How well the supported share alone")
+    assert row[:5] == ["checker", "39", str(len(high)), "1", "0"]
+    assert row[5].startswith(f"{wins:.2f} (")
+    assert row[6] == "0.80"
+    at = {line[1]: line[2:] for line in cells(page, "The same answers at other thresholds")}
+    called = [s >= 0.8 for s in high]
+    assert at["0.80"][1] == f"{sum(called) / len(called):.2f}"
+    assert at["0.80"][2] == f"{sum(s < 0.8 for s in low) / len(low):.2f}"
+
+
+def test_the_curve_is_drawn(tmp_path: Path) -> None:
+    folder, _, _ = shares(tmp_path, 30)
+    exhibits = Exhibits()
+    page = _compose.compose(read_run(folder, resamples=200), exhibits)
+    assert "claims-roc" in exhibits.figures
+    assert 'id="figure-claims-roc"' in page
+    assert "claims-area" in exhibits.tables
+
+
+def test_answers_of_one_case_are_resampled_together_and_ties_left_out(tmp_path: Path) -> None:
+    ratings = planted_frame(
+        cases=15, systems=("a", "b"), dimensions=("concordant",), grades=(0, 1),
+        clinicians={"c1": 0.0, "c2": 0.7}, judges={"checker": 0.4},
+    )  # fmt: skip
+    folder = write_run(tmp_path, ratings, instrument=INSTRUMENT)
+    evidence = read_run(folder, resamples=200)
+    grid = evidence.grids["concordant"]
+    mean = evidence.reference(grid)
+    known = {
+        (str(item), str(system)): [0.3 + 0.02 * n]
+        for n, (item, system) in enumerate(zip(grid.items, grid.systems, strict=True))
+    }
+    curve = share_curve(evidence, "checker", "concordant", known, 0.8)
+    assert curve is not None
+    assert curve.tied == int((mean == 0.5).sum()) > 0
+    assert len(curve.truth) + curve.tied == 30
+    assert "bootstrap" in curve.area.method.casefold() or "bca" in curve.area.method.casefold()
+
+
+def test_no_clinician_no_curve(tmp_path: Path) -> None:
+    ratings = frame(12).filter(pl.col("rater_kind") != "clinician")
+    folder = write_run(tmp_path, ratings, records=lines([story(ON_THE_LINE)]), instrument=INSTRUMENT)
+    assert "How well the supported share alone" not in page_of(folder)
