@@ -20,6 +20,7 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.errors import MedjuryError
+from medjury.judging import revised_cases
 from medjury.models import weights_file
 from medjury.report._evidence import read_run
 from medjury.report._exhibits import Exhibits
@@ -167,6 +168,20 @@ def test_a_juror_beside_the_loop_rates_the_drafts_and_pays_for_them_once(
         ("a+loop", "jury"),
     }
     assert set(table["status"]) == {"scored"}, "neither waits for the other's vote"
+
+
+def test_revised_texts_become_cases_that_clinicians_can_rate(
+    write_study: Write, server: LoopbackServer, loop_judge: dict[str, Any]
+) -> None:
+    server.endpoint.behaviours = flattery
+    file = write_study(cases=2, judge=strategy(loop_judge))
+    study = load_study(file)
+    result = run_study(study)
+    revised = list(revised_cases(study.cases, result.folder / "records.jsonl"))
+    assert [(case.id, case.system, case.candidate) for case in revised] == [
+        (f"case-{number}", "a+loop", f"Summary {number}. {PRAISE}") for number in range(2)
+    ]
+    assert [case.texts["context"] for case in revised] == ["Note 0.", "Note 1."]
 
 
 @pytest.mark.parametrize(

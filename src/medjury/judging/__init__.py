@@ -6,11 +6,13 @@ from medjury.judging._adaptive_rule_file import SavedRule, check_jurors, load_ru
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
 from medjury.judging._claims import Claims, ShareRule
+from medjury.judging._claims_cases import claim_cases
 from medjury.judging._claims_share import ClaimFinding, Support, decide_support, support_share, worst_claim
 from medjury.judging._claims_statistics import ClaimStatistics, claim_statistics
 from medjury.judging._claims_steps import ClaimReading
 from medjury.judging._closed_loop import ClosedLoop
 from medjury.judging._closed_loop_gate import Checked, DraftGate
+from medjury.judging._closed_loop_story import revised_cases
 from medjury.judging._combine import RULES, Rule, combine
 from medjury.judging._concordance import Concordance
 from medjury.judging._deliberation import Agent, Deliberation
@@ -81,6 +83,7 @@ __all__ = [
     "ask_for",
     "check_evidence",
     "check_jurors",
+    "claim_cases",
     "claim_statistics",
     "combine",
     "decide_support",
@@ -93,6 +96,7 @@ __all__ = [
     "make_units",
     "outcome_columns",
     "read_widths",
+    "revised_cases",
     "rows_of",
     "run_async",
     "save_rule",

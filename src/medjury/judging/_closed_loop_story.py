@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
+from medjury.cases import Case
 from medjury.instruments import Outcome, Unscored
 from medjury.judging._closed_loop_gate import Checked
 from medjury.judging._rows import outcome_columns
@@ -58,6 +61,23 @@ class Story:
             "final": self.final,
             "failure": self.failure,
         }
+
+
+def revised_cases(cases: Iterable[Case], records: str | Path) -> Iterator[Case]:
+    """The cases with the last drafts of a closed loop in place of their own texts, for clinicians or another jury
+    to rate. `records` is the `records.jsonl` of the run folder; of several repeats the first counts, and cases
+    whose loop failed are left out."""
+    last: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    with Path(records).open(encoding="utf-8") as file:
+        for line in file:
+            each = json.loads(line)
+            body = each["body"]
+            if each["kind"] == "closed_loop" and each["repeat"] == 0 and body["stopped"] != "failed":
+                place = each["item"], body["first_system"]
+                last.setdefault(place, []).append((each["system"], body["rounds"][-1]["draft"]))
+    for case in cases:
+        for system, draft in last.get((case.id, case.system), ()):
+            yield replace(case, candidate=draft, system=system)
 
 
 def told(outcomes: Mapping[str, Outcome]) -> dict[str, dict[str, object]]:

@@ -3,6 +3,7 @@ order in which they were shown decided it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from medjury.agreement import Estimate, bootstrap, proportion, undefined
+from medjury.agreement import Estimate, bootstrap, proportion
 from medjury.report._html import Cell, Html, bullets, paragraph, percent
 from medjury.report._material import Material, Section
 
@@ -93,29 +94,24 @@ def _share_where(material: Material, rows: pl.DataFrame, condition: pl.Expr) -> 
 
 def clustered_share(material: Material, hits: Sequence[bool], items: Sequence[object]) -> Estimate:
     """A share with Wilson's interval; where an item stands more than once (systems, repeats), with one that
-    resamples items, as rows of one item are not independent."""
-    if len(set(items)) == len(hits):
+    resamples items, as rows of one item are not independent. Where all rows agree there is nothing to resample,
+    and each item counts once."""
+    distinct = len(set(items))
+    if distinct == len(hits):
         return proportion(sum(hits), len(hits), interval="wilson")
-    return _ratio(material, [(float(hit), 1.0) for hit in hits], items)
-
-
-def _ratio(material: Material, rows: Sequence[tuple[float, float]], items: Sequence[object]) -> Estimate:
-    """Sum over sum, whole items resampled."""
-    if not sum(below for _, below in rows):
-        return undefined("no cases to count", 0, "ratio")
+    if len(set(hits)) == 1:
+        return proportion(distinct if hits[0] else 0, distinct, interval="wilson")
 
     def statistics(table: Any) -> Callable[[Any], dict[str, Any]]:
-        return lambda weights: {"ratio": (weights @ table[:, 0]) / (weights @ table[:, 1])}
+        return lambda weights: {"share": (weights @ table[:, 0]) / weights.sum(axis=-1)}
 
-    settings = material.evidence
     return bootstrap(
-        np.asarray(rows),
+        np.asarray(hits, dtype=np.float64),
         statistics,
         clusters=[str(item) for item in items],
-        resamples=settings.resamples(len(rows)),
-        seed=settings.settings.seed,
-        n=int(sum(below for _, below in rows)),
-    )["ratio"]
+        resamples=material.evidence.resamples(len(hits)),
+        seed=material.evidence.settings.seed,
+    )["share"]
 
 
 @dataclass
@@ -123,8 +119,12 @@ class _Orders:
     """What one judge said in both orders of its pairs."""
 
     items: list[str] = field(default_factory=list)
-    first: list[tuple[float, float]] = field(default_factory=list)  # (first place won, a place won), of two
     changed: list[bool] = field(default_factory=list)
+    lean: Counter[str] = field(
+        default_factory=Counter
+    )  # verdicts for the first place less those for the second
+    first: int = 0
+    decided: int = 0
     both_first: int = 0
     both_second: int = 0
     failed: int = 0
@@ -135,10 +135,19 @@ class _Orders:
             self.failed += 1
             return
         self.items.append(item)
-        self.first.append((float(places.count(1)), float(places.count(1) + places.count(2))))
         self.changed.append(len({order.get("prefers") for order in orders}) > 1)
+        first, second = places.count(1), places.count(2)
+        self.lean[item] += first - second
+        self.first += first
+        self.decided += first + second
         self.both_first += places == [1, 1]
         self.both_second += places == [2, 2]
+
+    def bias(self) -> Estimate:
+        """Of the cases whose verdicts lean to one place, the share that lean to the first: half, where the order
+        does not matter. An exact interval, so that two cases prove nothing."""
+        leaning = [lean for lean in self.lean.values() if lean]
+        return proportion(sum(lean > 0 for lean in leaning), len(leaning))
 
 
 def _orders(material: Material) -> Html:
@@ -156,12 +165,21 @@ def _orders(material: Material) -> Html:
     lines: list[tuple[Cell, ...]] = []
     words: list[str] = []
     for judge, each in sorted(judges.items()):
-        flips = clustered_share(material, each.changed, each.items)
-        won = _ratio(material, each.first, each.items)
+        flips, bias = clustered_share(material, each.changed, each.items), each.bias()
         lines.append(
-            (judge, len(each.items), each.failed, flips, each.both_first, each.both_second, won, _bias(won))
+            (
+                judge,
+                len(each.items),
+                each.failed,
+                flips,
+                each.both_first,
+                each.both_second,
+                f"{each.first:,} of {each.decided:,}",
+                bias,
+                _found(bias),
+            )
         )
-        words += list(_words(judge, each, flips, won))
+        words += list(_words(judge, each, flips, bias))
     table = material.exhibits.table(
         "preference-orders",
         (
@@ -171,7 +189,8 @@ def _orders(material: Material) -> Html:
             "verdict changed with the order",
             "first place both times",
             "second place both times",
-            "share won by the first place",
+            "verdicts for the first place",
+            "of leaning cases, to the first place",
             "order bias",
         ),
         lines,
@@ -181,19 +200,22 @@ def _orders(material: Material) -> Html:
     return Html(table + bullets(words))
 
 
-def _bias(won: Estimate) -> str:
-    if won.low is None or won.high is None:
-        return "cannot be told"
-    if won.low > 0.5:
+def _found(bias: Estimate) -> str:
+    if bias.low is not None and bias.low > 0.5:
         return "favours the answer shown first"
-    return "favours the answer shown second" if won.high < 0.5 else "none shown"
+    if bias.high is not None and bias.high < 0.5:
+        return "favours the answer shown second"
+    return "none shown"
 
 
-def _words(judge: str, each: _Orders, flips: Estimate, won: Estimate) -> Iterable[str]:
+def _words(judge: str, each: _Orders, flips: Estimate, bias: Estimate) -> Iterable[str]:
     if flips.value:
         yield (
             f"{judge} changed its verdict with the order on {percent(flips.value)} of {len(each.items):,} pairs; "
             "there it has no stable preference, and none is counted."
         )
-    if won.value is not None and _bias(won).startswith("favours"):
-        yield f"{judge} {_bias(won)}: it won {percent(won.value)} of the verdicts that chose a place."
+    if _found(bias) != "none shown":
+        yield (
+            f"{judge} {_found(bias)}: the first place won {each.first:,} of the {each.decided:,} verdicts that "
+            "chose a place."
+        )
