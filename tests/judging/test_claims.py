@@ -34,7 +34,16 @@ from tests.judging.planted_claims import (
 from medjury.cases import Case, Note
 from medjury.errors import MedjuryError
 from medjury.instruments import NotApplicable, Reason, Score, Unscored, load_instrument
-from medjury.judging import ClaimReading, Claims, Rated, ShareRule, Speaker, claim_statistics
+from medjury.judging import (
+    ClaimReading,
+    Claims,
+    Judge,
+    Rated,
+    ShareRule,
+    Speaker,
+    claim_cases,
+    claim_statistics,
+)
 from medjury.models import Budget, Gate, MemoryCache, ModelError, Reply, Request, Scripted
 from medjury.ratings import Rating
 
@@ -506,3 +515,40 @@ def test_the_score_of_a_decision_is_a_grade_of_the_instrument() -> None:
     assert rating.outcome == Score(1.0, rating.explanation)
     assert rating.instrument == f"concordance@{CONCORDANCE.version}"
     assert PARTIAL.verdict == "not_addressed"
+
+
+# --- claims as cases
+
+
+def test_every_claim_becomes_a_case_that_tells_nothing_of_the_verdict() -> None:
+    _, record = only(rate(judge(knowing()), MIXED.case))
+    line = {
+        "kind": "claims",
+        "item": "mixed",
+        "system": "drafter",
+        "rater": "judge",
+        "repeat": 0,
+        "body": record,
+    }
+    other = {**line, "kind": "deliberation", "body": {}}
+    made = list(claim_cases([MIXED.case], [line, other]))
+    assert [each.candidate for each in made] == [each.claim for each in MIXED.claims]
+    assert made[0].id == "mixed/concordant/judge/0#1"
+    assert {each.reference for each in made} == {REFERENCE}
+    assert {each.patient for each in made} == {"mixed"}, "claims of one answer are resampled together"
+    assert not any(each.metadata for each in made)
+    single = Judge(Scripted("{}"), load_instrument("claims"))
+    assert all(
+        not isinstance(single.request(unit), Unscored) for each in made for unit in single.units(each, 0)
+    )
+
+
+def test_claims_of_a_summary_go_with_all_its_notes_and_a_strange_record_is_refused() -> None:
+    unsupported, omitted = rate(judge(by_direction, GROUNDING), GROUNDED)
+    line = {"kind": "claims", "item": "stay", "system": "summariser", "rater": "judge", "repeat": 0}
+    made = list(claim_cases([GROUNDED], [{**line, "body": each.record} for each in (unsupported, omitted)]))
+    assert "[n2]\nTreated with levofloxacin" in (made[0].reference or "")
+    assert made[-1].reference == SUMMARY
+    assert len({each.id for each in made}) == len(made)
+    with pytest.raises(MedjuryError, match="no case among those given"):
+        list(claim_cases([MIXED.case], [{**line, "body": unsupported.record}]))

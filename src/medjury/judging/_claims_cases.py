@@ -1,0 +1,47 @@
+"""Claims as cases of their own, so that clinicians can give their verdicts on the very same claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from medjury.cases import Case, Note
+from medjury.errors import MedjuryError
+
+
+def claim_cases(cases: Iterable[Case], records: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
+    """One case for each claim in the lines of a run's `records.jsonl`, to be rated by the instrument `claims`.
+
+    Its id is the answer's and the claim's number; its reference is the text that the claim was held against. What
+    the judge said of it is left out: who rates it must not know. Repeats and a second dimension give cases of
+    their own, told apart in the id.
+    """
+    known = {(case.id, case.system): case for case in cases}
+    for line in records:
+        if line.get("kind") != "claims":
+            continue
+        body = line["body"]
+        case = known.get((line["item"], line["system"]))
+        if case is None:
+            raise MedjuryError(
+                f"the record of {line['item']!r} has no case among those given; give the cases of the same study"
+            )
+        reference = _text(case.input(str(body["against"])))
+        question = case.input("question")
+        for claim in body["claims"]:
+            parts = [line["item"], str(body["dimension"]), str(line["rater"]), str(line["repeat"])]
+            yield Case(
+                f"{'/'.join(parts)}#{claim['number']}",
+                claim["claim"],
+                reference,
+                {"question": question} if isinstance(question, str) else {},
+                system=case.system,
+                vendor=case.vendor,
+                patient=case.patient or case.id,
+            )
+
+
+def _text(value: str | tuple[Note, ...] | None) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return "\n\n".join(f"[{note.id}]\n{note.text}" for note in value)
