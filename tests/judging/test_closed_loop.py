@@ -233,6 +233,14 @@ async def test_what_a_writer_says_to_the_judge_stays_data() -> None:
     assert shown(models["judge"].requests[1]) == sly
 
 
+async def test_no_text_breaks_the_record() -> None:
+    """A lone surrogate is in no encoding: it may come in a case, or escaped in a writer's JSON."""
+    writer = '{"text": "Better \\ud800 now."}'
+    rater, _ = loop_of(judge=[grades(1), grades(5)], writer=[writer])
+    rated = await rate(rater, replace(CASE, candidate="First \ud800 draft."))
+    json.dumps(rated.record, ensure_ascii=False).encode()
+
+
 async def test_a_case_without_sources_or_draft_is_not_asked() -> None:
     rater, models = loop_of()
     for case in (replace(CASE, texts={}), replace(CASE, candidate=None)):

@@ -151,13 +151,14 @@ def test_a_gain_that_the_final_juror_shares_is_confirmed(
     assert "NOT CONFIRMED" not in exhibits.tables["closed-loop-gains"]
 
 
+@pytest.mark.parametrize("window", [{}, {"context_window": 100_000}], ids=["no window", "a stated window"])
 def test_a_juror_beside_the_loop_rates_the_drafts_and_pays_for_them_once(
-    write_study: Write, server: LoopbackServer, loop_judge: dict[str, Any]
+    write_study: Write, server: LoopbackServer, loop_judge: dict[str, Any], window: dict[str, Any]
 ) -> None:
     """The final juror's question on the first draft is the single judge's question: it is asked once."""
     server.endpoint.behaviours = flattery
     model = {"kind": "openai", "url": server.url, "model": "m"}
-    judges = [{**model, "name": "alone"}, {**model, "name": "looped", **strategy(loop_judge)}]
+    judges = [{**model, "name": "alone"}, {**model, "name": "looped", **window, **strategy(loop_judge)}]
     result = run(write_study(cases=2, judges=judges))
     assert len(server.calls) == 2 * 5
     table = ratings(result)
@@ -245,6 +246,16 @@ def test_a_final_juror_from_the_loop_is_refused_with_its_line(
         load_study(write_study(judge={"strategy": "closed_loop"}))
     same = {"name": "closed_loop", "same_model": True}
     assert load_study(write_study(judge={"strategy": same})).jury.judges[0].name == "juror"
+    assert not server.calls
+
+
+@pytest.mark.parametrize("window", [{}, {"context_window": 100_000}], ids=["no window", "a stated window"])
+def test_a_system_with_the_loops_ending_is_refused_before_the_first_call(
+    write_study: Write, server: LoopbackServer, loop_judge: dict[str, Any], window: dict[str, Any]
+) -> None:
+    case = {"id": "c", "system": "a+loop", "candidate": "Text.", "texts": {"context": "Note."}}
+    with pytest.raises(MedjuryError, match="another `suffix`"):
+        run(write_study(cases=[case], judge={**window, **strategy(loop_judge)}))
     assert not server.calls
 
 

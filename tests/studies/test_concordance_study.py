@@ -207,6 +207,8 @@ def test_the_worked_examples_are_on_and_can_be_left_out(write_study: Write, serv
 def test_another_instrument_is_refused_with_its_line(write_study: Write) -> None:
     with pytest.raises(MedjuryError, match=r"line 5: judges\[0\].*a dimension `concordant`"):
         load_study(write_study(judge=JUDGE))
+    with pytest.raises(MedjuryError, match="`per_dimension` has no meaning"):
+        load_study(write_study(judge={**JUDGE, "per_dimension": True}, **STUDY))
 
 
 def test_a_comparison_killed_between_orders_does_not_repeat_what_was_answered(

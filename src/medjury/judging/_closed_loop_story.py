@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from medjury.cases import Case
+from medjury.cases import Case, clean_text
 from medjury.instruments import Outcome, Unscored
 from medjury.judging._closed_loop_gate import Checked
 from medjury.judging._rows import outcome_columns
@@ -36,8 +36,8 @@ class Story:
         self.rounds.append(
             {
                 "round": len(self.rounds),
-                "draft": draft,
-                "changes": None if earlier is None else changes(earlier, draft),
+                "draft": clean_text(draft),
+                "changes": None if earlier is None else changes(clean_text(earlier), draft),
                 "scores": told(checked.outcomes),
                 "failing": list(checked.failing),
                 "passed": checked.passed,

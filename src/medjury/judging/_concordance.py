@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from medjury.cases import Case
+from medjury.cases import Case, clean_text
 from medjury.errors import MedjuryError
 from medjury.instruments import (
     Example,
@@ -237,7 +237,7 @@ def _read(value: object) -> Choice:
         place = int(place)
     if isinstance(place, bool) or place not in (0, 1, 2):
         raise Unusable('"preferred" must be 1, 2 or 0')
-    return Choice(int(place), reason.strip() if isinstance(reason, str) else "")
+    return Choice(int(place), clean_text(reason).strip() if isinstance(reason, str) else "")
 
 
 def _plain(outcome: Outcome) -> dict[str, object]:

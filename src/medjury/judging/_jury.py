@@ -61,9 +61,11 @@ class Jury:
         `votes` come grouped by item and system, as a store gives them; clinicians' rows pass through.
         """
         instrument = self.judges[0].instrument
+        names = [judge.name for judge in self.judges]
+        revising = [judge.name for judge in self.judges if _ending(judge)]
         for _, group in groupby(votes, key=lambda row: (row.item, row.system)):
             rows = list(group)
-            seats = self._seats(rows)
+            seats = _seats(rows, names, revising) if revising else names
             jury = list(
                 aggregate(
                     rows,
@@ -76,13 +78,12 @@ class Jury:
             )
             yield from chain(rows, jury, derived([*rows, *jury], instrument))
 
-    def _seats(self, rows: Sequence[Rating]) -> list[str]:
-        """Who votes on this answer. A judge that revises answers rates its own texts, and nobody else does, so on
-        those it has the only seat, and on the others it has none."""
-        voted = {row.rater for row in rows if row.rater_kind == "judge"}
-        revising = [judge.name for judge in self.judges if _ending(judge)]
-        own = [name for name in revising if name in voted]
-        return own or [judge.name for judge in self.judges if judge.name not in revising]
+
+def _seats(rows: Sequence[Rating], names: Sequence[str], revising: Sequence[str]) -> list[str]:
+    """Who votes on this answer. A judge that revises answers rates its own texts, and nobody else does, so on those
+    it has the only seat, and on the others it has none."""
+    voted = {row.rater for row in rows if row.rater_kind == "judge"}
+    return [name for name in revising if name in voted] or [name for name in names if name not in revising]
 
 
 def _ending(judge: Rater) -> str:

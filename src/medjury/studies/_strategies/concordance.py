@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from medjury.errors import MedjuryError
 from medjury.judging import Concordance
 from medjury.studies._strategies._setup import Settings, Setup
 
@@ -14,6 +15,11 @@ class ConcordanceSettings(Settings):
 
 
 def build(settings: ConcordanceSettings, setup: Setup) -> Concordance:
+    if setup.part.per_dimension:
+        raise MedjuryError(
+            "`per_dimension` has no meaning for the strategy `concordance`, which asks for concordance in one call "
+            "and for preference in two more; take it out"
+        )
     return Concordance(
         setup.speaker(),
         setup.instrument,
