@@ -219,6 +219,14 @@ def test_the_texts_and_the_comments_of_examples_are_redacted_before_they_are_kep
     assert "Jane" not in kept and "07700" not in kept and "[NAME-1]" in kept
 
 
+def test_ratings_of_no_case_are_counted_and_cases_that_can_be_read_only_once_are_refused() -> None:
+    cases, ratings = study(4)
+    split = split_training(cases[:3], ratings, INSTRUMENT, share=1.0)
+    assert len(split.examples) == 3 and split.left_out == {"there is no such case": 1}
+    with pytest.raises(MedjuryError, match="can be read only once"):
+        split_training(iter(cases), ratings, INSTRUMENT)
+
+
 def test_an_example_that_lacks_an_input_is_left_out_and_counted() -> None:
     cases, ratings = study(4)
     cases[1] = Case("case-1")

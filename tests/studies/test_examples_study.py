@@ -194,7 +194,7 @@ def test_the_plan_tells_what_was_set_apart_what_could_not_be_used_and_what_the_s
         tokens[shots] = check_study(load_study(study)).judges[0].tokens_in
         assert ("may be shown" in out) == bool(shots)
     assert "9 of 31 rated answers may be shown" in out or "10 of 31 rated answers may be shown" in out
-    assert "1 rated answers not used: fewer than 2 clinicians rated every dimension" in out
+    assert "rated answers not used: 1 (fewer than 2 clinicians rated every dimension)" in out
     assert tokens[2] > tokens[0] and not server.calls and not (study.parent / "runs").exists()
 
 
@@ -283,7 +283,10 @@ def test_examples_of_the_whole_study_pass_by_a_strategy_that_shows_none(
 ) -> None:
     study = write_rated(judge={"strategy": "deliberation"}, examples=1, max_unscored=1.0)
     loaded = load_study(study)
-    assert not loaded.jury.judges[0].describe().get("drawn_examples") and not loaded.notes
+    assert not loaded.jury.judges[0].describe().get("drawn_examples")
+    assert (
+        "examples: the strategy deliberation shows no examples; judges with it are asked" in loaded.notes[0]
+    )
 
 
 def test_of_all_the_cases_only_training_texts_are_kept(write_rated: Write) -> None:

@@ -25,6 +25,7 @@ from medjury.ratings import Rating
 # texts (a specialty, a standing instruction) are shared by cases that have nothing to do with each other.
 _TELLING_RECORD = 400
 _MOST_COMPARED = 1_000
+_ITEM = "item "
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class TrainingSplit:
 
 def kin_of(case: Case, instrument: Instrument) -> frozenset[str]:
     """The marks by which a case is known to belong to another: its item, its patient and, hashed, its record."""
-    marks = [f"item {case.id}"]
+    marks = [f"{_ITEM}{case.id}"]
     if case.patient:
         marks.append(f"patient {case.patient}")
     record = []
@@ -97,8 +98,14 @@ def split_training(
 
     An answer can be shown where `clinicians` or more rated every dimension of it (see `consensus_of`).
     """
+    if iter(cases) is cases:
+        raise MedjuryError(
+            "the cases are read twice, and these can be read only once; give a list or a reader"
+        )
     agreed, left_out, rated = _agreed(ratings, instrument, clinicians)
-    families = _families(cases, instrument, {item for item, _ in rated})
+    families, there = _families(cases, instrument, rated)
+    left_out["there is no such case"] += len(agreed.keys() - there)
+    agreed = {answer: said for answer, said in agreed.items() if answer in there}
     chosen = _drawn(families, agreed, share, seed) if items is None else _named(families, items)
     training = {item for family in chosen for item in family.items}
     shown = training if items is None else set(items)
@@ -114,7 +121,7 @@ def split_training(
             examples.append(made)
     everyone = {item for family in families for item in family.items}
     return TrainingSplit(
-        tuple(examples), tuple(sorted(training)), len(rated), dict(left_out), len(everyone - training)
+        tuple(examples), tuple(sorted(training)), len(rated), dict(+left_out), len(everyone - training)
     )
 
 
@@ -148,20 +155,38 @@ def _agreed(
     return agreed, left_out, set(rows)
 
 
-def _families(cases: Iterable[Case], instrument: Instrument, rated: Collection[str]) -> list[_Family]:
-    """The rated items, grouped so that any two that share a mark, at whatever remove, are together."""
-    by_mark: dict[str, _Family] = {}
+def _families(
+    cases: Iterable[Case], instrument: Instrument, rated: Collection[tuple[str, str]]
+) -> tuple[list[_Family], set[tuple[str, str]]]:
+    """The rated items, grouped so that any two that share a mark, at whatever remove, are together; and the
+    rated answers that are really there."""
+    items = {item for item, _ in rated}
+    parent: dict[str, str] = {}
+
+    def head(mark: str) -> str:
+        while parent[mark] != mark:
+            parent[mark] = mark = parent[parent[mark]]
+        return mark
+
+    found: set[tuple[str, str]] = set()
     for case in cases:
-        if case.id not in rated:
+        if case.id not in items:
             continue
-        marks = kin_of(case, instrument)
-        joined = _Family({case.id}, marks)
-        for family in {id(by_mark[mark]): by_mark[mark] for mark in marks if mark in by_mark}.values():
-            joined = _Family(joined.items | family.items, joined.marks | family.marks)
-        for mark in joined.marks:
-            by_mark[mark] = joined
-    found = {id(family): family for family in by_mark.values()}
-    return sorted(found.values(), key=lambda family: min(family.items))
+        if (case.id, case.system) in rated:
+            found.add((case.id, case.system))
+        first, *others = kin_of(case, instrument)
+        parent.setdefault(first, first)
+        for mark in others:
+            parent.setdefault(mark, mark)
+            parent[head(mark)] = head(first)
+    together: dict[str, set[str]] = {}
+    for mark in parent:
+        together.setdefault(head(mark), set()).add(mark)
+    families = [
+        _Family({mark.removeprefix(_ITEM) for mark in marks if mark.startswith(_ITEM)}, frozenset(marks))
+        for marks in together.values()
+    ]
+    return sorted(families, key=lambda family: min(family.items)), found
 
 
 def _drawn(families: Iterable[_Family], agreed: Answers, share: float, seed: int) -> list[_Family]:

@@ -52,18 +52,20 @@ class Shelf:
         self._redactor = redactor
         self._ratings: ImportedRatings | None = None
         self._splits: dict[str, TrainingSplit] = {}
+        self._passed: list[str] = []  # judges that the study's examples pass by
 
     def examples(self, index: int) -> DrawnExamples | None:
         """The examples of one judge, or None where it draws none."""
         part = self._settings.judges[index]
         wanted = stated_examples(self._settings, part)
         place = ("examples",) if part.examples is None else ("judges", index, "examples")
-        if not wanted.shots or part.strategy["name"] not in SHOWING:
-            if wanted.shots and part.examples is not None:
-                problem = (
-                    f"the strategy {part.strategy['name']} shows no examples; take them out of this judge"
-                )
-                raise MedjuryError(self._document.complaint(place, problem))
+        if not wanted.shots:
+            return None
+        if part.strategy["name"] not in SHOWING:
+            problem = f"the strategy {part.strategy['name']} shows no examples"
+            if part.examples is not None:
+                raise MedjuryError(self._document.complaint(place, f"{problem}; take them out of this judge"))
+            self._passed.append(f"examples: {problem}; judges with it are asked without any")
             return None
         try:
             return DrawnExamples(
@@ -87,9 +89,10 @@ class Shelf:
                 "cases remain for it"
             )
             lines += [
-                f"examples: {count:,} rated answers not used: {why}" for why, count in split.left_out.items()
+                f"examples: rated answers not used: {count:,} ({why})"
+                for why, count in split.left_out.items()
             ]
-        return tuple(dict.fromkeys(lines))
+        return tuple(dict.fromkeys([*lines, *self._passed]))
 
     def _split(self, wanted: ExamplesPart) -> TrainingSplit:
         share = _SHARE if wanted.share is None else wanted.share
