@@ -329,8 +329,10 @@ async def test_a_quorum_lost_in_the_talk_leaves_the_case_unscored() -> None:
 
 
 @pytest.mark.parametrize("who", ["agent", "orchestrator", "decision", "turn"])
-@pytest.mark.parametrize("reason", [Reason.OVER_BUDGET, Reason.TIMEOUT])
-async def test_what_may_pass_leaves_the_whole_case_open(who: str, reason: Reason) -> None:
+@pytest.mark.parametrize("reason", [Reason.OVER_BUDGET, Reason.TIMEOUT, Reason.CONTEXT])
+async def test_what_is_no_agents_fault_leaves_the_whole_case_without_a_score(
+    who: str, reason: Reason
+) -> None:
     fault = ModelError(reason, "not now")
     low: list[Any] = [fault] if who == "agent" else [graded(1, 3)]
     if who in ("turn", "decision"):

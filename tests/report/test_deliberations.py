@@ -115,6 +115,13 @@ def test_what_deserves_a_look_comes_first(tmp_path: Path) -> None:
     assert "1 decision of 6 outside the grades" in section
 
 
+def test_a_decision_that_could_not_be_used_is_told(tmp_path: Path) -> None:
+    room = Room([graded(3.5, 3)] * 3, three([graded(5, 3)], [graded(2, 3)], [graded(3, 3)]), max_turns=0)
+    section = section_of(page_of(folder(tmp_path, lines([*stories(), story(room)]))))
+    assert "1 grade left undecided" in section and "not decided: Accuracy" in section
+    assert "do not average, decide for one of them" in section
+
+
 def test_fewer_transcripts_are_shown_where_the_study_says_so(tmp_path: Path) -> None:
     records = lines(stories())
     one = section_of(page_of(folder(tmp_path / "one", records, report={"resamples": 200, "cases_shown": 1})))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from medjury.instruments import TRANSIENT, Outcome, Unscored, output_schema
+from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored, output_schema
 from medjury.judging._asking import Asked, Speaker, ask_for
 from medjury.judging._deliberation_answers import (
     Choice,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from medjury.judging._deliberation import Agent, Deliberation
     from medjury.judging._rater import Unit
 
+_NOT_ITS_FAULT = TRANSIENT | {Reason.CONTEXT}
 Ending = Literal["agreed", "orchestrator", "max_turns", "max_stalls", "failed"]
 _Value = TypeVar("_Value")
 
@@ -124,7 +125,7 @@ class Course:
             self.words.append(opening_words(name, each.value))
             self.heard.add(self.words[-1])
         self._require_quorum(failures)
-        self.agreed_at_once = not self._open_dimensions()
+        self.agreed_at_once = len(self.standing) > 1 and not self._open_dimensions()
 
     async def _discuss(self) -> Ending:
         number, ledger = 0, False
@@ -264,13 +265,14 @@ class Course:
         return await ask_for(self.gate, speaker, messages, schema, read, self.unit.draw)
 
     def _exclude(self, agent: Agent, failure: Unscored | None, where: str) -> Unscored:
-        """An agent without a usable answer speaks no more and its grades no longer count. One that may answer
-        later leaves the whole unit open instead: to decide without it would be to decide by an outage."""
+        """An agent without a usable answer speaks no more and its grades no longer count. Where it is not to
+        blame, because it may answer later or because the prompt does not fit it, the whole unit has no score
+        instead: to decide without it would be to decide by an outage or by the length of a record."""
         name = agent.persona.name
         del self.present[name]
         self.standing.pop(name, None)
         named = _named(failure, f"agent {name}, {where}")
-        if named.reason in TRANSIENT:
+        if named.reason in _NOT_ITS_FAULT:
             raise Failed(named)
         return named
 

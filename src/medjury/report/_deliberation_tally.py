@@ -37,6 +37,7 @@ class Tally:
     at_once: int = 0
     turns: int = 0
     decided: int = 0
+    undecided: int = 0  # grades, where the talk ended and the decision failed
     outside: int = 0
     ended: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDINGS, 0))
     voices: dict[str, Voice] = field(default_factory=dict)
@@ -46,6 +47,8 @@ class Tally:
         self.at_once += body["agreed_at_once"] is True
         self.turns += int(body["turns"])
         self.decided += len(body["decided"])
+        if body["ended"] != "failed":
+            self.undecided += len(body["dimensions"]) - len(body["decided"])
         self.outside += len(body["outside"])
         self.ended[str(body["ended"])] += 1
         for persona in body["personas"]:

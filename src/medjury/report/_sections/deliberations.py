@@ -73,10 +73,11 @@ def _noted(material: Material, tallies: dict[str, Tally], unreadable: list[int])
 
 
 def _interest(record: Record) -> tuple[float, ...]:
-    """What a reader should see first: decisions beyond all agents, lost agents, unsettled talks, long talks."""
+    """What a reader should see first: decisions beyond all agents, none, lost agents, unsettled and long talks."""
     body = record.body
-    unsettled = body["ended"] in ("max_turns", "max_stalls", "failed")
-    return (len(body["outside"]), len(body["failed"]), unsettled, body["turns"], -record.line)
+    undecided = len(body["dimensions"]) - len(body["decided"])
+    unsettled = body["ended"] in ("max_turns", "max_stalls")
+    return (len(body["outside"]), undecided, len(body["failed"]), unsettled, body["turns"], -record.line)
 
 
 def _notes(tallies: Mapping[str, Tally], unreadable: Sequence[int]) -> Html:
@@ -86,6 +87,11 @@ def _notes(tallies: Mapping[str, Tally], unreadable: Sequence[int]) -> Html:
             lines.append(
                 f"{rater}: {counted(tally.outside, 'decision')} of {tally.decided:,} outside the grades that any "
                 "agent held at the end. Each may be right, and each deserves a look."
+            )
+        if tally.undecided:
+            grades = counted(tally.undecided, "grade")
+            lines.append(
+                f"{rater}: {grades} left undecided, because the orchestrator's answer could not be used."
             )
         if tally.deliberations and tally.at_once > tally.deliberations / 2:
             lines.append(
@@ -184,6 +190,9 @@ def _transcript(material: Material, number: int, record: Record) -> Html:
     case = f"deliberation {number}" if hide else " · ".join(filter(None, (record.item, record.system)))
     again = f", repeat {record.repeat + 1}" if record.repeat else ""
     title = f"{case} ({record.rater}{again}): {counted(int(body['turns']), 'turn')}, {ENDINGS[body['ended']]}"
+    missing = [name for name in body["dimensions"] if name not in body["decided"]]
+    if missing and body["ended"] != "failed":
+        title += f"; not decided: {_labels(material, missing)}"
     if body["outside"]:
         title += f"; decided beyond all agents: {_labels(material, body['outside'])}"
     said = []
