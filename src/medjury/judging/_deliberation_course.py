@@ -39,6 +39,7 @@ from medjury.judging._deliberation_steps import (
     outside,
     plain_grades,
 )
+from medjury.judging._prompt import CLOSING
 from medjury.models import Answer, Gate, Message
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ class Course:
 
     def __init__(self, plan: Deliberation, unit: Unit, messages: Sequence[Message], gate: Gate) -> None:
         self.plan, self.unit, self.gate = plan, unit, gate
-        self.opening, self.texts = tuple(messages[:-1]), messages[-1].content
+        self.opening = tuple(messages[:-1])
+        self.texts = messages[-1].content.removesuffix(CLOSING).rstrip()  # what to do with them is said last
         self.dimensions = unit.dimensions
         self.steps: list[Step] = []
         self.present: dict[str, Agent] = {agent.persona.name: agent for agent in plan.agents}
