@@ -16,11 +16,15 @@ from medjury.judging._closed_loop_story import revised_cases
 from medjury.judging._combine import RULES, Rule, combine
 from medjury.judging._concordance import Concordance
 from medjury.judging._deliberation import Agent, Deliberation
+from medjury.judging._drafted import AfterDrafting, drafted_case
+from medjury.judging._drafting import DRAFTING_VERSION, TOKENS_PER_DRAFT, Drafter, DraftingRules
+from medjury.judging._drafting_answer import SECTIONS, Citation
+from medjury.judging._drafting_selection import Selection, SelectionRules, select_sources
 from medjury.judging._engine import Ledger, Progress, judge_all
 from medjury.judging._evidence import Place, Source, check_evidence
 from medjury.judging._examples import DRAWS, Draw, DrawnExamples
 from medjury.judging._examples_split import TrainingSplit, WorkedExample, split_training
-from medjury.judging._fitted import Fitted, first_questions, fit
+from medjury.judging._fitted import Fitted, first_questions
 from medjury.judging._fitting import UNTOUCHABLE, Cut, Truncation, shorten
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
@@ -32,16 +36,21 @@ from medjury.judging._rows import outcome_columns, rows_of
 from medjury.judging._sync import judge, run_async
 
 __all__ = [
+    "DRAFTING_VERSION",
     "DRAWS",
     "PERSONAS",
     "PERSONA_GROUPS",
     "PROMPT_VERSION",
     "RULES",
+    "SECTIONS",
+    "TOKENS_PER_DRAFT",
     "UNTOUCHABLE",
     "AdaptiveRule",
+    "AfterDrafting",
     "Agent",
     "Asked",
     "Checked",
+    "Citation",
     "ClaimFinding",
     "ClaimReading",
     "ClaimStatistics",
@@ -51,6 +60,8 @@ __all__ = [
     "Cut",
     "Deliberation",
     "DraftGate",
+    "Drafter",
+    "DraftingRules",
     "Draw",
     "DrawnExamples",
     "Expected",
@@ -67,6 +78,8 @@ __all__ = [
     "Repeats",
     "Rule",
     "SavedRule",
+    "Selection",
+    "SelectionRules",
     "ShareRule",
     "Source",
     "Speaker",
@@ -88,8 +101,8 @@ __all__ = [
     "combine",
     "decide_support",
     "derived",
+    "drafted_case",
     "first_questions",
-    "fit",
     "judge",
     "judge_all",
     "load_rule",
@@ -100,6 +113,7 @@ __all__ = [
     "rows_of",
     "run_async",
     "save_rule",
+    "select_sources",
     "shorten",
     "split_training",
     "support_share",
