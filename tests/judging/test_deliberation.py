@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -542,6 +545,19 @@ async def test_a_question_takes_along_what_a_skip_rule_ties_to_it() -> None:
     assert first["grades"] == {"needed": 0, "made": None}, "null is: not applicable"
 
 
+async def test_a_refused_grade_makes_nothing_not_applicable() -> None:
+    names = ("needed", "made")
+    decision = json.dumps(
+        {
+            "needed": {"explanation": "The average of the grades is 0.", "score": 0},
+            "made": {"explanation": "", "score": None},
+        }
+    )
+    same = [graded(0, None, names=names)]
+    rated = await Room([decision] * 3, three(same, same, same), instrument=SKIPPING).rate()
+    assert scores(rated) == {"needed": Reason.AVERAGED, "made": Reason.MISSING}
+
+
 async def test_a_case_without_its_input_is_unscored_without_a_call() -> None:
     room = Room([], three([], [], []))
     rated = await room.rate(Case("empty"))
@@ -644,6 +660,51 @@ async def test_first_gradings_are_asked_for_at_the_same_time() -> None:
     rated = await rater.rate(unit, Gate(cache=MemoryCache()))
     assert scores(rated) == {"accuracy": 3, "clarity": 3} and Slow.most == 3
     assert rater.models == (model,)
+
+
+REPLIES = [
+    graded(1, 3), graded(5, 5), graded(3.5, 3), graded(3, 3, why="the mean of the grades"), graded(3, 3, why=""),
+    *(asks(name, "accuracy", progress=said) for name in (*NAMES, "stranger") for said in (None, True, False)),
+    END, says("Something.", accuracy=1), says("Something else, in other words.", accuracy=5), says("", accuracy=1),
+    "no JSON", "{}", "[]", "", Reply("{}", finish="length"), Reply("no", finish="refusal"),
+    ModelError(Reason.TIMEOUT, "slow"), ModelError(Reason.CONTEXT, "long"),
+]  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    chance=st.randoms(use_true_random=False),
+    likely=st.lists(st.sampled_from(REPLIES), min_size=1, max_size=4),
+)
+def test_whatever_anybody_answers_it_ends_and_every_row_has_a_score_or_a_reason(
+    chance: random.Random, likely: list[Any]
+) -> None:
+    """Good answers to each question are drawn often enough that the talk goes on."""
+
+    def answer(request: Request) -> Any:
+        if chance.random() < 0.3:
+            return chance.choice(likely)
+        assert request.schema is not None
+        names = request.schema["properties"]
+        if "speaker" in names:
+            about = chance.choice(["accuracy", "clarity", "all"])
+            return asks(chance.choice(names["speaker"]["enum"]), about, progress=chance.random() < 0.5)
+        if "statement" in names:
+            grades = {name: chance.randint(1, 5) for name in names["grades"]["properties"]}
+            return says(f"Line {chance.randint(1, 3)} of the text.", **grades)
+        return graded(chance.randint(1, 5), chance.randint(1, 5))
+
+    room = Room(answer, dict.fromkeys(NAMES, answer), max_turns=4)
+    rated = asyncio.run(room.rate())
+    story = body(rated)
+    assert len(rated.ratings) == 2 and len(room.order) <= (3 + 2 * 4 + 1) * 3
+    for row in rated.ratings:
+        assert (row.score in SCALE) == (row.status == "scored") == (row.reason is None)
+        assert row.explanation, "a score has its reason, and no score its cause"
+        assert story["decided"].get(row.dimension) == row.score
+    assert story["turns"] <= 4 and sum(step["calls"] for step in story["steps"]) == sum(
+        row.calls or 0 for row in rated.ratings
+    )
 
 
 # Settings

@@ -85,7 +85,7 @@ class Deliberation:
         object.__setattr__(self, "_voice", voice)
 
     def _check(self) -> None:
-        names = [agent.persona.name.casefold() for agent in self.agents]
+        names = [agent.persona.name.casefold().replace("-", "_") for agent in self.agents]
         if len(names) < 2:
             raise MedjuryError("a deliberation needs at least two agents; give it two or more personas")
         for name in names:

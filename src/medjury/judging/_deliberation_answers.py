@@ -15,6 +15,7 @@ from medjury.instruments import (
     Reason,
     Score,
     Unscored,
+    apply_skips,
     output_schema,
     read_answer,
 )
@@ -134,9 +135,9 @@ def read_decision(
     could not be used whole, the outcomes of the best of them: what was well decided there is not lost."""
 
     def read(value: Any) -> Grades:
-        outcomes = {
-            name: _decided(outcome) for name, outcome in read_answer(instrument, value, dimensions).items()
-        }
+        given = read_answer(instrument, value, dimensions)
+        # A grade that is refused no longer makes another one "not applicable".
+        outcomes = apply_skips(instrument, {name: _decided(outcome) for name, outcome in given.items()})
         if not kept or _unscored(outcomes) <= _unscored(kept):
             kept.clear()
             kept.update(outcomes)
