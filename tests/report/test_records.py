@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from tests.report.planted import page_of, planted_frame, verdict_words, write_run
 
 from medjury.errors import MedjuryError
+from medjury.report import write_page
 from medjury.report._checks import check_files
 from medjury.report._evidence import read_run
 from medjury.report._records import Records
@@ -45,6 +47,7 @@ def test_records_come_by_kind_in_the_order_of_the_file(tmp_path: Path) -> None:
     assert records.kinds() == {"deliberation": 2, "claims": 2}
     assert [(each.item, each.line) for each in records.of("claims")] == [("case-0002", 2), ("case-0004", 5)]
     assert next(records.of("deliberation")).body["turns"] == ["the words of turn 1\u2028on two lines"]
+    assert [each.item[-1] for each in records] == ["1", "2", "3", "4"]
     assert records.raters("claims") == {"panel": 1, "checker": 1}
     assert list(records.of("nothing of the kind")) == []
 
@@ -112,3 +115,43 @@ def test_records_changed_added_or_lost_after_the_run_cost_the_verdict(tmp_path: 
     assert [each.detail for each in check_files(folder, manifest) if not each.sound] == [
         "was added after the run"
     ]
+
+
+def cut(number: int, kind: str, left_out: int, **changes: Any) -> dict[str, Any]:
+    told = {
+        "truncate": "notes",
+        "keep": "newest",
+        "order": "date",
+        "notes_left_out": ["n1", "n2"],
+        "shortened": None,
+        "characters_left_out": left_out,
+        "characters": 1000,
+    }
+    return line(number, kind, body={"kind": kind, "context": told}, **changes)
+
+
+def test_answers_judged_on_a_shortened_record_are_counted_whatever_the_way_of_judging(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=12, dimensions=("accuracy",), judges={"panel": 0.5, "plain": 0.5})
+    told = lines(
+        cut(1, "context", 100, rater="plain"),
+        cut(2, "context", 300, rater="plain"),
+        cut(2, "context", 900, rater="plain", repeat=1),
+        cut(3, "of some kind", 250),
+        line(4, "of some kind"),
+    )
+    folder = write_run(tmp_path, ratings, records=told)
+    page = page_of(folder)
+    write_page(folder, cases_shown=0)
+    with (folder / "tables" / "shortened-records.csv").open(newline="") as file:
+        found = {each["rater"]: each for each in csv.DictReader(file)}
+    plain = found["plain"]
+    assert (plain["answers"], plain["of them shortened"], plain["whole notes left out"]) == ("12", "2", "6")
+    assert (plain["left out, median"], plain["left out, most"]) == ("50.0 %", "90.0 %")
+    assert found["panel"]["of them shortened"] == "1" and "Shortened records" in page
+
+
+def test_a_run_in_which_everything_fitted_has_no_such_section(tmp_path: Path) -> None:
+    folder = write_run(
+        tmp_path, planted_frame(cases=12, dimensions=("accuracy",)), records=lines(line(1, "other"))
+    )
+    assert "Shortened records" not in page_of(folder)

@@ -353,3 +353,30 @@ def test_a_dimension_on_which_clinicians_all_say_the_same_is_in_nobodys_mean(tmp
     only = [each.agreement.value for each in ways.details if each.part.dimension.name == "accuracy"]
     assert [each.agreement.value for each in ways.ways if each.agreement] == pytest.approx(only)
     assert "nobody's agreement exists there: Clarity" in words(page_of(folder))
+
+
+def test_examples_are_part_of_the_name_of_a_way_and_the_plain_judge_stays_the_yardstick(
+    tmp_path: Path,
+) -> None:
+    ways = dict.fromkeys(("shown", "drawn", "plain"), WAYS["plain"])
+    first, second, third = judges_of(ways)
+    judges = [
+        {**first, "examples": 2},
+        {
+            **second,
+            "examples": 0,
+            "drawn_examples": {"shots": 5},
+            "development_cases": ["case-0001", "case-0002"],
+        },
+        {**third, "examples": 0},
+    ]
+    folder = write_run(tmp_path, ways_frame(ways, cases=20, dimensions=("accuracy",)), judges=judges)
+    found = ways_of(folder)
+    assert [each.strategy for each in found.ways[:3]] == [
+        "single, 2 examples",
+        "single, 5 examples",
+        "single",
+    ]
+    assert found.yardstick == "plain"
+    write_page(folder, hide_texts=True)
+    assert not [file for file in (folder / "tables").glob("*.csv") if "case-00" in file.read_text()]

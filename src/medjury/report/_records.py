@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -51,13 +51,19 @@ class Records:
         """How many records there are of each kind, in the order of their first lines."""
         return {kind: len(places) for kind, places in self._places.items()}
 
+    def __iter__(self) -> Iterator[Record]:
+        """Every record in the order of the file, one at a time."""
+        return self._read(sorted(place for places in self._places.values() for place in places))
+
     def raters(self, kind: str) -> dict[str, int]:
         """How many records of a kind each rater left."""
         return dict(Counter(each.rater for each in self.of(kind)))
 
     def of(self, kind: str) -> Iterator[Record]:
         """The records of one kind in the order of the file, one at a time."""
-        places = self._places.get(kind, ())
+        return self._read(self._places.get(kind, ()))
+
+    def _read(self, places: Sequence[tuple[int, int]]) -> Iterator[Record]:
         if self._path is None or not places:
             return
         with self._path.open("rb") as file:

@@ -16,6 +16,7 @@ from medjury.agreement import (
 )
 from medjury.errors import MedjuryError
 from medjury.report._evidence import SCORED, UNSCORED, Evidence
+from medjury.report._html import counted
 from medjury.report._numbers import danger_limits, oriented
 from medjury.report._same_answers import (
     SameAnswers,
@@ -104,8 +105,8 @@ def compare_ways(evidence: Evidence) -> Ways | None:
     judges += [name for name in evidence.judges if name not in described]
     if not judges:
         return None
-    strategies = {name: str(described.get(name, {}).get("strategy", SINGLE)) for name in judges}
-    yardstick = next((name for name in judges if strategies[name] == SINGLE), judges[0])
+    strategies = {name: _strategy(described.get(name, {})) for name in judges}
+    yardstick = min(judges, key=lambda name: _distance(strategies[name]))
     jury = evidence.jury if len(judges) > 1 and evidence.jury not in judges else None
     took = spending(evidence, judges, yardstick, jury)
     ways = [
@@ -119,8 +120,21 @@ def compare_ways(evidence: Evidence) -> Ways | None:
     return _with_front(_with_agreement(evidence, found)) if evidence.clinicians else found
 
 
+def _strategy(judge: Mapping[str, Any]) -> str:
+    """The way of judging in words: `single`, `single, 3 examples`."""
+    name, drawn, own = str(judge.get("strategy", SINGLE)), judge.get("drawn_examples"), judge.get("examples")
+    shots = drawn.get("shots") if isinstance(drawn, Mapping) else own
+    return f"{name}, {counted(shots, 'example')}" if isinstance(shots, int) and shots else name
+
+
+def _distance(strategy: str) -> int:
+    """How far a way of judging is from the plain one that others are measured against."""
+    return 0 if strategy == SINGLE else 1 if strategy.startswith(f"{SINGLE},") else 2
+
+
 def _settings(judge: Mapping[str, Any]) -> dict[str, Any]:
-    elsewhere = ("name", "models", "settings_hash", "strategy")
+    # Names of cases are for the gate alone; how many there are is told with the examples.
+    elsewhere = ("name", "models", "settings_hash", "strategy", "development_cases")
     return {name: value for name, value in judge.items() if name not in elsewhere}
 
 

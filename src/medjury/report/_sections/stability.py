@@ -18,14 +18,14 @@ _COLUMNS = {
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
-    judges = evidence.ratings.filter(pl.col("rater_kind") == "judge")
+    judges = _asked(material)
     if not judges.height:
         return None
     title = "Stability"
     if int(judges["repeat"].max() or 0) < 1:  # type: ignore[arg-type]
         text = (
             "Every judge was asked once, so it cannot be known whether it would say the same again. "
-            "Set `repeats: 3`."
+            "Set `repeats: 3`, or `strategy: repeats` for one of them."
         )
         return Section("stability", title, paragraph(text, class_="note"))
     names = [each.name for each in evidence.gated]
@@ -52,3 +52,20 @@ def section(material: Material) -> Section | None:
         shown=60,
     )
     return Section("stability", title, Html(table + bullets(audit.warnings)))
+
+
+def _asked(material: Material) -> pl.DataFrame:
+    """Every answer of every judge: its ratings, or its draws where it takes one rating from several."""
+    wanted = ["item", "system", "rater", "dimension", "repeat", "score", "status"]
+    rated = material.evidence.ratings.filter(pl.col("rater_kind") == "judge").select(wanted)
+    draws = [
+        (record.item, record.system, record.rater, dimension, record.repeat * len(record.body["draws"]) + number,
+         outcome.get("score"), outcome["status"])
+        for record in material.records.of("repeats")
+        for number, draw in enumerate(record.body["draws"])
+        for dimension, outcome in draw["outcomes"].items()
+    ]  # fmt: skip
+    if not draws:
+        return rated
+    drawn = pl.DataFrame(draws, schema=rated.schema, orient="row")
+    return pl.concat([rated.filter(~pl.col("rater").is_in(drawn["rater"].unique().to_list())), drawn])
