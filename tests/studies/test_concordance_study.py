@@ -124,9 +124,9 @@ def test_a_judge_that_likes_the_first_place_is_found_out(write_study: Write, ser
     body, tables = page(result)
     (orders,) = tables["preference-orders"]
     assert orders["order bias"] == "favours the answer shown first"
-    assert orders["verdicts for the first place"] == "16 of 16" and orders["first place both times"] == "8"
-    assert 0.5 < float(orders["of leaning cases, to the first place low"]) < 0.7
-    assert float(orders["verdict changed with the order"]) == 1
+    assert orders["won by first"] == "16 of 16" and orders["first twice"] == "8"
+    assert 0.5 < float(orders["lean to first low"]) < 0.7
+    assert float(orders["changed"]) == 1
     assert "changed its verdict with the order on 100 %" in body
 
 
@@ -134,7 +134,7 @@ def test_a_few_pairs_prove_no_order_bias(write_study: Write, server: LoopbackSer
     server.endpoint.behaviours = prefers_first
     _, tables = page(run(write_study(cases=pairs(3), repeats=2, judge=JUDGE, **STUDY)))
     (orders,) = tables["preference-orders"]
-    assert orders["first place both times"] == "6" and orders["order bias"] == "none shown", (
+    assert orders["first twice"] == "6" and orders["order bias"] == "none shown", (
         "six verdicts, but only three cases"
     )
 
@@ -143,7 +143,7 @@ def test_a_judge_without_order_bias_is_not_accused(write_study: Write, server: L
     server.endpoint.behaviours = prefers_candidate
     body, tables = page(run(write_study(cases=pairs(8), judge=JUDGE, **STUDY)))
     (orders,) = tables["preference-orders"]
-    assert orders["order bias"] == "none shown" and orders["verdicts for the first place"] == "8 of 16"
+    assert orders["order bias"] == "none shown" and orders["won by first"] == "8 of 16"
     assert "changed its verdict" not in body
 
 
@@ -155,7 +155,7 @@ def test_an_order_that_fails_costs_the_preference_alone(write_study: Write, serv
     assert set(table.filter(dimension="preference")["reason"]) == {"refusal"}
     _, tables = page(result)
     assert tables["preference"][0]["not known"] == "2"
-    assert tables["preference-orders"][0]["an order failed"] == "2"
+    assert tables["preference-orders"][0]["failed"] == "2"
 
 
 def test_clinicians_stand_beside_the_judge(

@@ -121,7 +121,7 @@ def _gain_table(material: Material, gains: Sequence[Gain]) -> Html:
         ),
         rows,
         caption="Last draft less first, in grades towards the better end, with 95 % intervals (cases resampled); "
-        "`left out` are revised drafts of which a score is missing",
+        "left out are revised drafts of which a score is missing",
         shown=60,
     )
 
@@ -179,7 +179,7 @@ def _figure(material: Material, gains: Sequence[Gain]) -> Html:
             short(f"{each.dimension.label}{f' ({each.rater})' if several else ''}", 30) for each in drawn
         ]
         axes.set_yticks(range(len(drawn)), labels)
-        axes.invert_yaxis()
+        axes.set_ylim(len(drawn) - 0.5, -0.5)
         axes.set_xlabel("gain in grades, last draft less first")
 
     return material.exhibits.figure(
@@ -211,7 +211,7 @@ def _stories(material: Material, loops: Mapping[str, Sequence[Run]]) -> Html:
                 ranked.append((sum(loop - final for loop, final in known) / len(known), rater, run))
     ranked.sort(key=lambda each: (-each[0], each[1], each[2].item, each[2].system))
     blocks = [
-        _story(f"{rater}, {run.item} · {run.system}: loop less final juror {shown(gap)}", run)
+        _story(material, f"{rater}, {run.item} · {run.system}: loop less final juror {shown(gap)}", run)
         for gap, rater, run in ranked[: min(material.evidence.settings.cases_shown, 10)]
     ]
     if not blocks:
@@ -220,20 +220,21 @@ def _stories(material: Material, loops: Mapping[str, Sequence[Run]]) -> Html:
     return Html(lead + "".join(blocks))
 
 
-def _story(title: str, run: Run) -> Html:
+def _story(material: Material, title: str, run: Run) -> Html:
+    label = material.evidence.label
     parts = []
     for number, each in enumerate(run.rounds):
         name = f"Draft after {counted(number, 'revision')}" if number else "First draft"
         state = "passed" if each.get("passed") else "did not pass"
         parts.append(paragraph(element("strong", f"{name} ({state}). "), _cut(str(each.get("draft", "")))))
         said = [
-            f"{dimension}: {_score(found)} {found.get('explanation') or ''}"
+            f"{label(dimension)}, {_score(found)}: {found.get('explanation') or 'no reason given'}"
             for dimension, found in each.get("scores", {}).items()
         ]
         parts.append(bullets(_cut(line) for line in said))
     final = run.body["final"]
     told = [
-        f"{dimension}: {_score(final.get('first', {}).get(dimension, {}))} → {_score(found)}"
+        f"{label(dimension)} {_score(final.get('first', {}).get(dimension, {}))} → {_score(found)}"
         for dimension, found in final["last"].items()
     ]
     parts.append(paragraph(element("strong", "Final juror, first → last draft: "), "; ".join(told)))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from medjury.agreement import Estimate, bootstrap, proportion
+from medjury.agreement import Estimate, bootstrap, proportion, undefined
 from medjury.report._html import Cell, Html, bullets, paragraph, percent
 from medjury.report._material import Material, Section
 
@@ -37,8 +37,8 @@ def _lead(compared: bool) -> str:
         return text
     return (
         f"{text} Of the concordant pairs alone, each rater says which answer it would rather have; raters find "
-        "different pairs concordant, so their shares have different denominators. A judge is asked blind and in "
-        "both orders, and its preference counts where both agree."
+        "different pairs concordant, so their shares have different denominators. By `strategy: concordance` a "
+        "judge is asked blind and in both orders, and its preference counts where both agree."
     )
 
 
@@ -147,6 +147,8 @@ class _Orders:
         """Of the cases whose verdicts lean to one place, the share that lean to the first: half, where the order
         does not matter. An exact interval, so that two cases prove nothing."""
         leaning = [lean for lean in self.lean.values() if lean]
+        if not leaning:
+            return undefined("no case leans to a place", 0, "Clopper-Pearson exact")
         return proportion(sum(lean > 0 for lean in leaning), len(leaning))
 
 
@@ -184,17 +186,19 @@ def _orders(material: Material) -> Html:
         "preference-orders",
         (
             "judge",
-            "pairs in both orders",
-            "an order failed",
-            "verdict changed with the order",
-            "first place both times",
-            "second place both times",
-            "verdicts for the first place",
-            "of leaning cases, to the first place",
+            "pairs",
+            "failed",
+            "changed",
+            "first twice",
+            "second twice",
+            "won by first",
+            "lean to first",
             "order bias",
         ),
         lines,
-        caption="The same pairs shown in both orders; without order bias each place wins half",
+        caption="The same pairs in both orders: in how many an order failed, the share whose verdict changed with "
+        "the order, how often one place won both times, the verdicts that the first place won, and of the cases "
+        "that lean to a place those that lean to the first (half, where the order does not matter)",
         shown=40,
     )
     return Html(table + bullets(words))
