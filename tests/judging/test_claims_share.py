@@ -95,6 +95,12 @@ def test_an_unverified_decisive_claim_may_be_the_one_that_vetoes() -> None:
     assert decide_support(findings, weights=EQUAL, decisive="weight").value == 1.0
 
 
+def test_strictly_a_decisive_claim_that_is_not_addressed_decides_too() -> None:
+    findings = [YES] * 8 + [ClaimFinding("not_addressed", 3)]
+    assert decide_support(findings).value == 1.0
+    assert decide_support(findings, decisive="strict").value == 0.0
+
+
 def test_a_contradicted_decisive_claim_decides_although_another_is_open() -> None:
     findings = [YES] * 8 + [ClaimFinding("contradicted", 3), OPEN]
     assert decide_support(findings, weights=EQUAL).value == 0.0
@@ -112,7 +118,7 @@ FINDINGS = st.lists(
 )
 
 
-@given(FINDINGS, st.sampled_from(["addressed", "all"]), st.sampled_from(["veto", "weight"]))
+@given(FINDINGS, st.sampled_from(["addressed", "all"]), st.sampled_from(["veto", "strict", "weight"]))
 def test_a_decision_holds_whatever_the_unverified_claims_were(
     findings: list[ClaimFinding], denominator: str, decisive: str
 ) -> None:

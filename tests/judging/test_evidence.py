@@ -113,6 +113,38 @@ def test_a_negation_in_another_sentence_does_not_matter() -> None:
     assert not isinstance(check_evidence("cough and sputum are present", [behind]), str)
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "occurs"),
+    [
+        (
+            "Do not give:\n- Aspirin 75 mg daily\n- Ibuprofen 400 mg\nReview on Monday.",
+            "Ibuprofen 400 mg",
+            False,
+        ),
+        (
+            "Do not give:\n- Aspirin 75 mg daily\n- Ibuprofen 400 mg",
+            "Do not give: - Aspirin 75 mg daily",
+            True,
+        ),
+        (
+            "Do not give:\n- Aspirin 75 mg daily\n- Ibuprofen 400 mg\n\nReview on Monday.",
+            "Review on Monday",
+            True,
+        ),
+        ("Denies:\nChest pain at rest\nShortness of breath", "Shortness of breath", False),
+        ("Give:\n- Aspirin 75 mg daily\n- Ibuprofen 400 mg", "Ibuprofen 400 mg", True),
+    ],
+)
+def test_a_negation_above_a_list_reaches_its_items(text: str, quote: str, occurs: bool) -> None:
+    assert isinstance(check_evidence(quote, [Source("n", text)]), str) is not occurs
+
+
+def test_a_minus_or_a_point_before_a_number_belongs_to_it() -> None:
+    source = Source("n", "Base excess 5 mmol and dose 5 mg daily.")
+    assert isinstance(check_evidence("-5 mmol and dose 5 mg daily", [source]), str)
+    assert isinstance(check_evidence(".5 mmol and dose 5 mg daily", [source]), str)
+
+
 def test_a_later_occurrence_without_the_negation_counts() -> None:
     note = Source("n3", "No signs of heart failure on Monday. On Friday there were signs of heart failure.")
     found = check_evidence("signs of heart failure", [note])

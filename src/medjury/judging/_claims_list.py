@@ -85,10 +85,16 @@ def _read(entry: Any, number: int, source: Source, importances: Collection[int])
         raise Unusable(f'claim {number} has no "claim"')
     if not isinstance(quote, str):
         raise Unusable(f'the "quote" of claim {number} is not text')
+    importance = whole_number(importance)
     if not isinstance(importance, int) or isinstance(importance, bool) or importance not in importances:
         grades = ", ".join(str(each) for each in sorted(importances))
         raise Unusable(f'the "importance" of claim {number} must be one of {grades}')
     return Claim(text.strip(), importance, quote, source.id, locate(quote, source))
+
+
+def whole_number(value: Any) -> Any:
+    """A number that came as text; anything else as it is."""
+    return int(value) if isinstance(value, str) and value.strip().isdecimal() else value
 
 
 def _stem(token: Token) -> str:

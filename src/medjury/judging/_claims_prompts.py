@@ -56,7 +56,7 @@ sign, one passage without gaps, as a whole sentence where it is short; several q
 on several places. Every quotation is looked up in the text: one that does not occur there, or that leaves a \
 negation out, makes the verdict void. For "not_addressed" give no quotation."""
 
-_LIST_FORM = {"claims": [{"quote": "...", "claim": "...", "importance": "1 | 2 | 3"}]}
+_LIST_FORM = {"claims": [{"quote": "...", "claim": "...", "importance": 2}]}
 _VERDICT_FORM = {
     "verdicts": [
         {

@@ -14,7 +14,13 @@ from medjury.instruments import Outcome, Reason, Score, Unscored
 Verdict = Literal["supported", "contradicted", "not_addressed"]
 VERDICTS: tuple[Verdict, ...] = ("supported", "contradicted", "not_addressed")
 Denominator = Literal["addressed", "all"]
-Decisive = Literal["veto", "weight"]
+Decisive = Literal["veto", "strict", "weight"]
+# The verdicts on a decisive claim that decide whatever the share.
+_VETO: Mapping[Decisive, tuple[Verdict, ...]] = {
+    "veto": ("contradicted",),
+    "strict": ("contradicted", "not_addressed"),
+    "weight": (),
+}
 WEIGHTS: Mapping[int, float] = {1: 1.0, 2: 2.0, 3: 4.0}
 DECISIVE = 3
 
@@ -81,8 +87,9 @@ def decide_support(
     minimum_verified: float = 0.5,
 ) -> Outcome:
     """1 where the share reaches the threshold, else 0. With `veto` a contradicted decisive claim makes it 0
-    whatever the share. Claims that could not be verified leave a decision only where it would be the same
-    whatever they were, and where `minimum_verified` of the claims were verified.
+    whatever the share, with `strict` also one that is not addressed. Claims that could not be verified leave a
+    decision only where it would be the same whatever they were, and where `minimum_verified` of the claims were
+    verified.
 
     >>> found = [ClaimFinding("supported", 1)] * 9 + [ClaimFinding("contradicted", 3)]
     >>> decide_support(found, weights={1: 1, 3: 1}).value
@@ -97,19 +104,20 @@ def decide_support(
         return Unscored(Reason.MISSING, f"{told}: no claim is left to take a share of")
     if Fraction(len(findings) - missing, len(findings)) < Fraction(str(minimum_verified)):
         return Unscored(reason_of(findings), f"{told}; too few claims could be verified")
-    vetoes = sum(each.verdict == "contradicted" and each.importance == DECISIVE for each in findings)
-    feared = sum(each.verdict is None and each.importance == DECISIVE for each in findings)
-    if decisive == "veto" and vetoes:
-        return Score(0.0, f"{told}; {_claims(vetoes, 'decisive claim')} contradicted, which decides")
+    key = [each for each in findings if each.importance == DECISIVE]
+    vetoes = sum(each.verdict in _VETO[decisive] for each in key)
+    feared = decisive != "weight" and any(each.verdict is None for each in key)
+    if vetoes:
+        return Score(0.0, f"{told}; {_claims(vetoes, 'decisive claim')} not upheld, which decides")
     limit = Fraction(str(threshold))
-    worst = found.low >= limit and not (decisive == "veto" and feared)
+    worst = found.low >= limit and not feared
     best = found.high >= limit
     if worst != best:
         return Unscored(
             reason_of(findings),
             f"{told}; with the unverified claims it may lie between {float(found.low):.2f} and "
             f"{float(found.high):.2f}, so that {threshold:g} cannot be decided"
-            + (", a decisive claim among them" if decisive == "veto" and feared else ""),
+            + (", a decisive claim among them" if feared else ""),
         )
     return Score(float(best), f"{told}; {'at least' if best else 'below'} {threshold:g}")
 

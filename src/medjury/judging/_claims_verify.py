@@ -8,7 +8,7 @@ from typing import Any
 
 from medjury.instruments import TRANSIENT, Reason, Unscored
 from medjury.judging._asking import Speaker, Unusable, ask_for
-from medjury.judging._claims_list import Claim
+from medjury.judging._claims_list import Claim, whole_number
 from medjury.judging._claims_prompts import complaint, verifying_messages, verifying_schema
 from medjury.judging._claims_share import VERDICTS, ClaimFinding, Verdict
 from medjury.judging._evidence import Place, Source, check_evidence
@@ -173,7 +173,7 @@ def _read(value: Any, numbers: Collection[int]) -> dict[int, _Said]:
     for entry in entries:
         if not isinstance(entry, Mapping):
             raise Unusable("a verdict is not an object")
-        number = entry.get("number")
+        number = whole_number(entry.get("number"))
         if not isinstance(number, int) or isinstance(number, bool) or number not in numbers:
             raise Unusable(f'each "number" must be one of {", ".join(map(str, numbers))}')
         if number in found:
@@ -186,7 +186,7 @@ def _read(value: Any, numbers: Collection[int]) -> dict[int, _Said]:
 
 def _read_one(entry: Mapping[str, Any], number: int) -> _Said:
     verdict, quotes = entry.get("verdict"), entry.get("evidence", [])
-    name = verdict.strip().casefold().replace(" ", "_") if isinstance(verdict, str) else ""
+    name = verdict.strip().casefold().replace(" ", "_").replace("-", "_") if isinstance(verdict, str) else ""
     known: dict[str, Verdict] = {each: each for each in VERDICTS}
     if name not in known:
         raise Unusable(f"the verdict on claim {number} must be one of {', '.join(VERDICTS)}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -107,7 +108,7 @@ def is_negation(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't") or word == "(-)"
 
 
-def content(found: list[Token]) -> list[Token]:
+def content(found: Sequence[Token]) -> list[Token]:
     """The tokens that say something: punctuation and slight words are left out."""
     return [token for token in found if token.kind != "mark" and token.text not in SLIGHT]
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from medjury.judging._claims_words import SLIGHT, Token, content, is_negation, tokens
 
@@ -21,13 +22,18 @@ CLOSENESS = 0.9
 _FEWEST_WORDS = 3
 # How far (in words) a negation in the same sentence reaches a quotation that leaves it out.
 _REACH = 25
-_EDGES = re.compile(r"^[\s\"'“”‘’«».…\[\]-]+|[\s\"'“”‘’«»…\[\]-]+$")
+# What frames a quotation and is no part of it: quotation marks, dots that say "and so on", a bullet.
+_EDGES = re.compile(r"^(?:[\s\"'“”‘’«»…\[\]]|\.{2,}|[-*•·–]\s)+|(?:[\s\"'“”‘’«»…\[\]]|\.{2,})+$")
 # A sentence ends at a stop before a space and no small letter, at a semicolon, at a line that begins anew, and
 # at "but", behind which a negation does not reach.
 _BREAK = re.compile(
     r"[.!?][\"'”’)\]]*\s+(?![a-zà-ÿ])|;\s|[。！？；]|\n\s*\n|\n\s*(?=[-*•·–]|\d+[.)]|[A-ZÀ-Þ])|\bbut\b",
     re.ASCII,
 )
+
+
+_BULLET = re.compile(r"[-*•·–]|\d+[.)]")
+_SHORT_LINE = 8  # words of an item of a list without bullets
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +54,18 @@ class Source:
     id: str
     text: str
     offset: int = 0
-    tokens: Sequence[Token] = field(init=False, repr=False, compare=False)
-    texts: Sequence[str] = field(init=False, repr=False, compare=False)
-    content: Sequence[Token] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        found = tokens(self.text)
-        object.__setattr__(self, "tokens", found)
-        object.__setattr__(self, "texts", [token.text for token in found])
-        object.__setattr__(self, "content", content(found))
+    @cached_property
+    def tokens(self) -> Sequence[Token]:
+        return tokens(self.text)
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        return [token.text for token in self.tokens]
+
+    @cached_property
+    def content(self) -> Sequence[Token]:
+        return content(self.tokens)
 
 
 def locate(quote: str, source: Source, closeness: float = CLOSENESS) -> Place | None:
@@ -156,4 +165,24 @@ def _words(source: Source, start: int, end: int) -> int:
 def _negation_left_out(source: Source, place: Place, left: int, right: int) -> bool:
     before = [each for each in source.content if left <= each.start and each.end <= place.start][-_REACH:]
     after = [each for each in source.content if place.end <= each.start and each.end <= right][:_REACH]
-    return any(is_negation(each.text) for each in (*before, *after))
+    top, bottom = _heading(source.text, left, place.start)
+    above = [each for each in source.content if top <= each.start and each.end <= bottom][-_REACH:]
+    return any(is_negation(each.text) for each in (*above, *before, *after))
+
+
+def _heading(text: str, left: int, start: int) -> tuple[int, int]:
+    """The end of the line above a list ("Do not give:") in which the sentence from `left` stands; nothing where
+    there is none, or where the quotation begins with it. An empty line ends a list, but for one with bullets."""
+    bullets = _BULLET.match(text, left) is not None
+    end = left
+    for line in reversed(text[:left].splitlines(keepends=True)):
+        begin, words = end - len(line), line.strip()
+        if words.endswith(":"):
+            first = max((found.end() for found in _BREAK.finditer(line)), default=0) if "." in line else 0
+            return (begin + first, end) if end <= start else (0, 0)
+        if not words and not bullets:
+            break
+        if words and not _BULLET.match(words) and len(words.split()) > _SHORT_LINE:
+            break
+        end = begin
+    return 0, 0

@@ -129,46 +129,32 @@ def _interest(record: Record) -> tuple[float, ...]:
 
 def _counts(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]) -> Html:
     rows: list[tuple[Cell, ...]] = []
+    listed: list[tuple[Cell, ...]] = []
     for (rater, dimension), each in found.items():
+        label = material.evidence.label(dimension)
         fewest, most = each.range or (None, None)
-        rows.append(
-            (
-                rater,
-                material.evidence.label(dimension),
-                len(each.per_answer),
-                each.failed,
-                each.claims,
-                each.mean,
-                fewest,
-                most,
-                each.repeats,
-                each.set_aside,
-                each.unlocated,
-                each.with_stray_numbers,
-            )
-        )
-    head = (
+        rows.append((rater, label, len(each.per_answer), each.failed, each.claims, each.mean, fewest, most))
+        listed.append((rater, label, each.repeats, each.set_aside, each.unlocated, each.with_stray_numbers))
+    head = ("judge", "dimension", "answers", "not taken apart", "claims", "mean each", "fewest", "most")
+    table = material.exhibits.table(
+        "claims-per-answer", head, rows, caption="Claims of each answer; repeated ones count once", digits=1
+    )
+    quality = (
         "judge",
         "dimension",
-        "answers",
-        "not taken apart",
-        "claims",
-        "mean each",
-        "fewest",
-        "most",
         "repeated",
-        "too slight",
-        "not found in the text",
-        "with a number the text lacks",
+        "too slight to look for",
+        "not found in their text",
+        "with a number their text lacks",
     )
-    return material.exhibits.table(
-        "claims-per-answer",
-        head,
-        rows,
-        caption="Claims of each answer. Repeated claims count once; a claim that was not found in its text, or has "
-        "a number that stands nowhere in it, may be the judge's own",
-        digits=1,
+    listing = material.exhibits.table(
+        "claims-listing",
+        quality,
+        listed,
+        caption="What became of the lists. A claim that was not found in its text, or has a number that stands "
+        "nowhere in it, may be the judge's own",
     )
+    return Html(table + listing)
 
 
 def _verdicts(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]) -> Html:

@@ -33,7 +33,7 @@ class ClaimsSettings(Settings):
     threshold: float = Field(default=_RULE.threshold, gt=0, le=1)
     denominator: Literal["addressed", "all"] = _RULE.denominator
     weights: dict[int, float] = Field(default=dict(_RULE.weights))
-    decisive: Literal["veto", "weight"] = _RULE.decisive
+    decisive: Literal["veto", "strict", "weight"] = _RULE.decisive
     minimum_verified: float = Field(default=_RULE.minimum_verified, ge=0, le=1)
     closeness: float = Field(default=_READING.closeness, ge=0.8, le=1)
     least_importance: int = Field(default=2, ge=1, le=3)
