@@ -362,6 +362,15 @@ async def test_a_gate_tells_whether_a_draft_passes_and_why_not() -> None:
     assert third.passed is False and third.reasons == {"harm": "overdose"}
 
 
+async def test_a_gate_keeps_nothing_between_drafts_unless_it_is_given_a_store() -> None:
+    model = Scripted(grades(4), name="gate")
+    for gate, calls in ((None, 2), (Gate(cache=MemoryCache()), 1)):
+        model.requests.clear()
+        draft_gate = DraftGate(Judge(model, INSTRUMENT), gate=gate)
+        assert [(await draft_gate.check(CASE)).passed for _ in range(2)] == [True, True]
+        assert len(model.requests) == calls
+
+
 async def test_a_draft_that_was_not_scored_has_not_passed() -> None:
     half = json.dumps({"accuracy": {"explanation": "", "score": 5}})
     gate = DraftGate(Judge(Scripted(half, name="gate"), INSTRUMENT, reasks=0))

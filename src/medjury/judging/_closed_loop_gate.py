@@ -36,15 +36,16 @@ class DraftGate:
 
     `passing` maps dimensions to the worst grade that passes (of a dimension that is better when lower: the
     highest), or is the share of the way from worst to best that every dimension must reach; a dimension that
-    only says whether another applies is left out of the latter. Calls go through `gate`; by default through
-    one that reaches models on this machine only.
+    only says whether another applies is left out of the latter. Calls go through `gate`, where one is given with
+    its budget and store; else nothing is kept, and nothing leaves this machine but to `allow_hosts`.
 
         checked = await DraftGate(judge, {"accurate": 4}).check(case)
     """
 
     judge: Judge
     passing: Passing = DEFAULT_PASSING
-    gate: Gate = field(default_factory=lambda: Gate(cache=MemoryCache()))
+    gate: Gate | None = None
+    allow_hosts: Sequence[str] = ()
     least: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +57,9 @@ class DraftGate:
         self, case: Case, *, gate: Gate | None = None, repeat: int = 0, again: int = 0
     ) -> Checked:
         """Score the case's candidate and compare. Only a fatal `ModelError` is raised."""
-        graded = await grade_case(self.judge, case, gate or self.gate, repeat=repeat, again=again)
+        # A gate of its own for each draft: a service that runs for months must not gather clinical text.
+        calls = gate or self.gate or Gate(cache=MemoryCache(), allow_hosts=self.allow_hosts)
+        graded = await grade_case(self.judge, case, calls, repeat=repeat, again=again)
         failures = [
             outcome
             for name, outcome in graded.outcomes.items()
