@@ -1,7 +1,7 @@
 """The training side of a study: cases that clinicians graded and that judges may be shown as examples.
 
 A split never parts what belongs together: the answers of all systems to one item, all items of one patient,
-and items with the very same record. What is on the training side is never counted in a validation.
+and items that share a record or a note. What is on the training side is never counted in a validation.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from medjury.judging._examples_consensus import Consensus, consensus_of
 from medjury.judging._prompt import question_text
 from medjury.ratings import Rating
 
-# Two items with the same record of at least this many characters are taken for the same patient's. Shorter
-# texts (a specialty, a standing instruction) are shared by cases that have nothing to do with each other.
+# Two items that share a record or a note of at least this many characters are taken for the same patient's.
+# Shorter texts (a specialty, a standing instruction) are shared by cases that have nothing to do with each other.
 _TELLING_RECORD = 400
 _MOST_COMPARED = 1_000
 _ITEM = "item "
@@ -66,19 +66,29 @@ class TrainingSplit:
 
 
 def kin_of(case: Case, instrument: Instrument) -> frozenset[str]:
-    """The marks by which a case is known to belong to another: its item, its patient and, hashed, its record."""
+    """The marks by which a case is known to belong to another: its item, its patient and, hashed, the whole of its
+    record and each note of it, where they are long enough to be nobody else's."""
     marks = [f"{_ITEM}{case.id}"]
     if case.patient:
         marks.append(f"patient {case.patient}")
-    record = []
+    record: list[str] = []
     for wanted in instrument.inputs:
         value = None if wanted.name == "candidate" else case.input(wanted.name)
-        if value:
-            record += [value] if isinstance(value, str) else [note.text for note in value]
-    text = " ".join(" ".join(record).split())
-    if len(text) >= _TELLING_RECORD:
-        marks.append(f"record {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}")
-    return frozenset(marks)
+        if isinstance(value, str):
+            record.append(value)
+        elif value:
+            notes = [note.text for note in value]
+            marks += [mark for text in notes if (mark := _mark("note", text))]
+            record += notes
+    whole = _mark("record", " ".join(record))
+    return frozenset([*marks, whole] if whole else marks)
+
+
+def _mark(kind: str, text: str) -> str:
+    if len(text) < _TELLING_RECORD:
+        return ""
+    plain = " ".join(text.split()).encode("utf-8", "surrogatepass")
+    return f"{kind} {hashlib.sha256(plain).hexdigest()[:16]}"
 
 
 def split_training(
