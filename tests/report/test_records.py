@@ -155,3 +155,12 @@ def test_a_run_in_which_everything_fitted_has_no_such_section(tmp_path: Path) ->
         tmp_path, planted_frame(cases=12, dimensions=("accuracy",)), records=lines(line(1, "other"))
     )
     assert "Shortened records" not in page_of(folder)
+
+
+def test_a_record_bent_after_the_run_is_refused_in_words(tmp_path: Path) -> None:
+    folder = write_run(
+        tmp_path, planted_frame(cases=12, dimensions=("accuracy",)), records=lines(line(1, "other"))
+    )
+    (folder / "records.jsonl").write_text(lines(line(1, "context", body={"context": {"truncate": "notes"}})))
+    with pytest.raises(MedjuryError, match="not as the run wrote it and cannot be read"):
+        page_of(folder)

@@ -262,7 +262,7 @@ def test_a_rater_without_a_single_score_spoils_nothing_either(tmp_path: Path) ->
     folder = write_run(tmp_path, silent, judges=judges_of())
     ways = ways_of(folder)
     assert ways.way("fool").unscored == 1 and ways.answers == 40
-    assert "not defined: there is none on Accuracy" in words(page_of(folder))
+    assert "fool has no agreement to compare: Accuracy: it scored none" in words(page_of(folder))
 
 
 def test_costs_that_are_all_nothing_leave_the_calls_as_the_price(tmp_path: Path) -> None:

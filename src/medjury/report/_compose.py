@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+from medjury.errors import MedjuryError
 from medjury.report._evidence import Evidence
 from medjury.report._exhibits import Exhibits
 from medjury.report._gate import judge_gate
 from medjury.report._html import Html, counted, element, moment, text
 from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._numbers import compute
+from medjury.report._records import RECORDS_FILE
 from medjury.report._sections import (
     agreement,
     calibration,
@@ -78,7 +80,7 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     """The page as text; `exhibits` collects its figures and tables."""
     numbers = compute(evidence)
     material = Material(evidence, numbers, judge_gate(evidence, numbers), exhibits)
-    sections = [section for make in SECTIONS if (section := make(material)) is not None]
+    sections = [section for make in SECTIONS if (section := _made(make, material)) is not None]
     study_name, instrument = str(evidence.manifest.get("study", "")), evidence.manifest.get("instrument", {})
     parts = (
         counted(int(evidence.manifest.get("cases", 0)), "answer"),
@@ -103,6 +105,20 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
         + "".join(_whole(each) for each in rest)
     )
     return f"{head}<body>{element('main', Html(main))}<script>{_own('sort.js')}</script></body></html>\n"
+
+
+def _made(make: SectionMaker, material: Material) -> Section | None:
+    """A section. Records that were changed after the run may have any shape: that is the reader's to know, and
+    anything else that fails is ours."""
+    try:
+        return make(material)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if all(check.sound for check in material.evidence.checks if check.what == RECORDS_FILE):
+            raise
+        raise MedjuryError(
+            f"{RECORDS_FILE} is not as the run wrote it and cannot be read ({type(error).__name__}); put the "
+            "file back, or run the study again, which writes it anew and asks nothing twice"
+        ) from error
 
 
 def _whole(section: Section) -> Html:

@@ -16,7 +16,7 @@ from medjury.agreement import (
 )
 from medjury.errors import MedjuryError
 from medjury.report._evidence import SCORED, UNSCORED, Evidence
-from medjury.report._html import counted
+from medjury.report._html import counted as in_words
 from medjury.report._numbers import danger_limits, oriented
 from medjury.report._same_answers import (
     SameAnswers,
@@ -122,9 +122,10 @@ def compare_ways(evidence: Evidence) -> Ways | None:
 
 def _strategy(judge: Mapping[str, Any]) -> str:
     """The way of judging in words: `single`, `single, 3 examples`."""
-    name, drawn, own = str(judge.get("strategy", SINGLE)), judge.get("drawn_examples"), judge.get("examples")
+    name = str(judge.get("strategy", SINGLE)).replace("_", " ")
+    drawn, own = judge.get("drawn_examples"), judge.get("examples")
     shots = drawn.get("shots") if isinstance(drawn, Mapping) else own
-    return f"{name}, {counted(shots, 'example')}" if isinstance(shots, int) and shots else name
+    return f"{name}, {in_words(shots, 'example')}" if isinstance(shots, int) and shots else name
 
 
 def _distance(strategy: str) -> int:
@@ -201,17 +202,18 @@ def _on(made: Replicates, part: SameAnswers, rater: str) -> Estimate:
     key = agreement_key(part, rater)
     if key not in made.observed:
         return undefined("no answer was scored by everybody", len(part.units), "none")
-    found = made.estimate(key, reason="it or the clinicians do not vary")
+    found = made.estimate(key, reason="its scores or the clinicians' do not vary")
     return replace(found, n=len(part.units))
 
 
 def _mean(made: Replicates, counted: Sequence[SameAnswers], rater: str) -> Estimate:
-    key = mean_key(rater)
-    lacking = [part.dimension.label for part in counted if _on(made, part, rater).value is None]
-    if lacking or key not in made.observed:
-        where = f"there is none on {', '.join(lacking)}" if lacking else "there is none on any dimension"
-        return undefined(where, made.n, "mean over dimensions")
-    return made.estimate(key)
+    for part in counted:
+        lacking = _on(made, part, rater)
+        if lacking.value is None:
+            return undefined(f"{part.dimension.label}: {lacking.reason}", made.n, "mean over dimensions")
+    if not counted:
+        return undefined("there is none on any dimension", made.n, "mean over dimensions")
+    return made.estimate(mean_key(rater))
 
 
 def _difference(made: Replicates, first: str, second: str) -> Estimate | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from medjury.agreement import Estimate
 from medjury.report._exhibits import COLOURS, INK, MARKERS, SOFT
 from medjury.report._gate import NAMES
 from medjury.report._html import Cell, Html, bullets, counted, element, paragraph, percent, shown
@@ -108,7 +109,7 @@ def _table(material: Material, ways: Ways) -> Html:
         took = way.spending
         row: list[Cell] = [way.rater, way.strategy]
         row += [_front(way)] if ways.price is not None else []
-        row += [way.agreement] if with_clinicians else []
+        row += [_defined(way.agreement)] if with_clinicians else []
         row += [way.difference] if compared else []
         row += [None if way.severe is None else way.errors, way.severe] if with_clinicians else []
         row += [took.calls, took.seconds, took.cost, percent(way.unscored, 1)]
@@ -142,6 +143,11 @@ def _statistic(material: Material, ways: Ways) -> str:
     return " or ".join(NAMES.get(name, name) for name in used) or material.evidence.rules.statistic
 
 
+def _defined(found: Estimate | None) -> Estimate | None:
+    """Why there is none stands in a note: it would push the other columns out of sight."""
+    return None if found is None or found.value is None else found
+
+
 def _front(way: Way) -> str | None:
     return None if way.on_front is None else "yes" if way.on_front else "no"
 
@@ -161,6 +167,12 @@ def _notes(material: Material, ways: Ways) -> Html:
             f"{counted(ways.left_out, 'answer')} that clinicians rated {_was(ways.left_out)} left out for every "
             "rater, on one dimension or more, because some rater gave no score there."
         )
+    if not ways.problem:
+        lines += [
+            f"{each.rater} has no agreement to compare: {each.agreement.reason}."
+            for each in ways.ways
+            if each.agreement is not None and each.agreement.value is None
+        ]
     excluded = len(set(evidence.rules.development_cases))
     if excluded:
         lines.append(
@@ -207,7 +219,7 @@ def _details(material: Material, ways: Ways) -> Html:
             each.rater,
             len(each.part.units),
             len(each.part.left_out),
-            each.agreement,
+            _defined(each.agreement),
             each.difference,
             None if each.severe is None else each.severe.errors,
             None if each.severe is None else each.severe.dangerous,
