@@ -17,7 +17,7 @@ from tests.loopback import LoopbackServer
 from medjury.cli import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # This page shows what every command prints; tests/ratings/test_documentation.py runs it and compares.
 RUN_ELSEWHERE = {"importing-ratings"}
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
