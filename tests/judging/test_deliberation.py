@@ -17,7 +17,17 @@ from hypothesis import strategies as st
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Dimension, Input, Instrument, NotApplicable, Reason, Score, SkipRule
-from medjury.judging import PERSONA_GROUPS, PERSONAS, Agent, Deliberation, Persona, Rated, Speaker, text_block
+from medjury.judging import (
+    PERSONA_GROUPS,
+    PERSONAS,
+    Agent,
+    Deliberation,
+    Persona,
+    Rated,
+    Speaker,
+    first_questions,
+    text_block,
+)
 from medjury.judging._deliberation_steps import Heard, disputed, outside
 from medjury.models import Budget, Gate, MemoryCache, ModelError, Reply, Request, Scripted
 
@@ -705,6 +715,20 @@ def test_whatever_anybody_answers_it_ends_and_every_row_has_a_score_or_a_reason(
     assert story["turns"] <= 4 and sum(step["calls"] for step in story["steps"]) == sum(
         row.calls or 0 for row in rated.ratings
     )
+
+
+async def test_its_first_questions_can_be_known_without_asking_anybody() -> None:
+    room = Room([], three([], [], []))
+    (unit,) = room.rater.units(CASE, 0)
+    questions = await first_questions(unit)
+    assert [model.name for model, _ in questions] == [f"room/{name}" for name in NAMES] and not room.order
+
+
+def test_stepping_through_it_without_an_event_loop_leaves_nothing_behind() -> None:
+    (unit,) = Room([], three([], [], [])).rater.units(CASE, 0)
+    work = first_questions(unit)
+    work.send(None)  # it waits for a loop
+    work.close()
 
 
 # Settings

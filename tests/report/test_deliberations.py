@@ -20,6 +20,7 @@ from medjury.report._evidence import read_run
 from medjury.report._exhibits import Exhibits
 from medjury.report._sections import deliberations
 
+OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
 HOSTILE = "<script>alert(1)</script> & <b>the potassium of 6.1</b>"
 
 
@@ -185,4 +186,5 @@ async def test_it_reads_on_a_phone_on_paper_and_without_script(tmp_path: Path) -
             "Math.min(...[...document.querySelectorAll('#deliberations dd')].map((each) => each.clientWidth))"
         )
         assert narrow > 250, "what was said has nearly the whole width of a phone"
+        assert await opened.evaluate(OWN_CHECK) == []
     assert pdf.startswith(b"%PDF")

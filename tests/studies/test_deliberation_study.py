@@ -98,6 +98,8 @@ def test_one_line_turns_a_judge_into_a_deliberation(deliberate: Write, server: L
     story = [each["body"] for each in records(study)]
     assert [each["ended"] for each in story] == ["orchestrator"] * 2
     assert sum(each["cost"] for body in story for each in body["steps"]) == pytest.approx(told["cost"])
+    report = (study.parent / "runs" / "small" / "report.html").read_text()
+    assert 'id="deliberations"' in report and "The dose on the second line." in report
     before = len(server.calls)
     assert run(study) == 0 and len(server.calls) == before, "a finished run asks nothing"
     assert len(records(study)) == 2

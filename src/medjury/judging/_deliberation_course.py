@@ -99,6 +99,7 @@ class Course:
         schema = output_schema(self.plan.instrument, self.dimensions, explain=True)
         read = read_opening(self.plan.instrument, self.dimensions)
         agents = self.plan.agents
+        await asyncio.sleep(0)  # calls at once need an event loop: who steps through without one stops here
         asked = await asyncio.gather(
             *(
                 self._ask(
