@@ -44,6 +44,7 @@ class DrawnExamples:
     _marks: frozenset[str] = field(init=False, repr=False, compare=False)
     _usual: tuple[WorkedExample, ...] = field(init=False, repr=False, compare=False)
     _index: WordIndex | None = field(init=False, repr=False, compare=False)
+    _levels: tuple[float, ...] = field(init=False, repr=False, compare=False)
     _fingerprint: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -51,15 +52,19 @@ class DrawnExamples:
             raise MedjuryError(f"draw: {nearest(self.draw, DRAWS)}")
         self._check_dimension()
         pool = sorted(self.split.examples, key=lambda each: chance(self.seed, each.item, each.system))
+        levels: list[float] = []
         if self.draw == "stratified":
-            pool = [each for each in pool if self._level(each) is not None]
+            graded = [(each, level_of(self.instrument, each.scores, self.dimension)) for each in pool]
+            pool = [each for each, level in graded if level is not None]
+            levels = [level for _, level in graded if level is not None]
         self._check_size(pool)
         stated = [_VERSION, self.split.fingerprint(), self.shots, self.draw, self.seed, self.dimension]
         index = WordIndex([each.question for each in pool]) if self.draw == "nearest" else None
         object.__setattr__(self, "_pool", tuple(pool))
         object.__setattr__(self, "_marks", frozenset(mark for each in pool for mark in each.kin))
         object.__setattr__(self, "_index", index)
-        object.__setattr__(self, "_usual", () if index is not None else tuple(self._among(self._pool)))
+        object.__setattr__(self, "_levels", tuple(levels))
+        object.__setattr__(self, "_usual", () if index is not None else self._among(range(len(pool))))
         object.__setattr__(self, "_fingerprint", hashlib.sha256(json.dumps(stated).encode()).hexdigest())
 
     def for_case(self, case: Case) -> tuple[WorkedExample, ...] | Unscored:
@@ -73,7 +78,7 @@ class DrawnExamples:
             return Unscored(Reason.INPUT, problem)
         if self._index is not None:
             return self._like(case, self._index, strangers)
-        return tuple(self._among([self._pool[place] for place in strangers]))
+        return self._among(strangers)
 
     def fingerprint(self) -> str:
         """SHA-256 of all that decides which examples a case is shown, and of what they say."""
@@ -94,24 +99,28 @@ class DrawnExamples:
             "left_out": dict(self.split.left_out),
         }
 
-    def _among(self, pool: Sequence[WorkedExample]) -> list[WorkedExample]:
-        """The examples to show where these may be shown; the pool is in the order of chance."""
-        return self._spread(pool) if self.draw == "stratified" else _first(pool, self.shots)
+    def _among(self, places: Sequence[int]) -> tuple[WorkedExample, ...]:
+        """The examples to show where those at these places may be shown; places are in the order of chance."""
+        if self.draw == "stratified":
+            return tuple(self._pool[place] for place in self._spread(places))
+        return tuple(_first([self._pool[place] for place in places], self.shots))
 
-    def _spread(self, pool: Sequence[WorkedExample]) -> list[WorkedExample]:
+    def _spread(self, places: Sequence[int]) -> list[int]:
         """For each of `shots` levels, evenly spaced from the lowest to the highest there is, the example nearest
         to it; in the order of chance, so that a judge learns nothing from their order."""
-        levels = [self._level(each) or 0.0 for each in pool]
-        low, high = min(levels), max(levels)
-        chosen: list[int] = []
+        levels = self._levels
+        low, high = min(levels[place] for place in places), max(levels[place] for place in places)
+        chosen: set[int] = set()
+        taken: frozenset[str] = frozenset()
         for step in range(self.shots):
             aim = (low + high) / 2 if self.shots == 1 else low + (high - low) * step / (self.shots - 1)
-            free = [place for place in range(len(pool)) if place not in chosen]
-            taken = frozenset(mark for place in chosen for mark in pool[place].kin)
-            chosen.append(
-                min(free, key=lambda at: (round(abs(levels[at] - aim), 9), not taken.isdisjoint(pool[at].kin), at))
-            )  # fmt: skip
-        return [pool[place] for place in sorted(chosen)]
+            free = [place for place in places if place not in chosen]
+            least = min(round(abs(levels[place] - aim), 9) for place in free)
+            equals = [place for place in free if round(abs(levels[place] - aim), 9) == least]
+            best = next((place for place in equals if taken.isdisjoint(self._pool[place].kin)), equals[0])
+            chosen.add(best)
+            taken |= self._pool[best].kin
+        return sorted(chosen)
 
     def _like(
         self, case: Case, index: WordIndex, places: Sequence[int]
@@ -122,9 +131,6 @@ class DrawnExamples:
         likeness = index.likeness(question)
         order = sorted(places, key=lambda place: (-round(likeness[place], 12), place))
         return tuple(reversed(_first([self._pool[place] for place in order], self.shots)))
-
-    def _level(self, example: WorkedExample) -> float | None:
-        return level_of(self.instrument, example.scores, self.dimension)
 
     def _check_dimension(self) -> None:
         if self.dimension is None:
