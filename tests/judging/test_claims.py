@@ -276,6 +276,24 @@ def test_a_list_that_cannot_be_read_is_handed_back_and_then_unscored(wrong: str)
     assert claim_statistics([record]).failed == 1
 
 
+def test_a_bound_on_the_claims_is_asked_for_and_kept() -> None:
+    model = scripted(listing(entry(START), entry(SUPPORTED)))
+    bounded = ClaimReading(claims=1)
+    rater = Claims("judge", CONCORDANCE, Speaker(model, reasks=0), Speaker(model), reading=bounded)
+    rating, _ = only(rate(rater, ALL_WELL.case))
+    assert rating.reason is Reason.PARSE
+    assert "at most 1" in rating.explanation
+    assert "List at most 1 claims" in model.requests[0].messages[0].content
+    schema: Any = model.requests[0].schema
+    assert schema["properties"]["claims"]["maxItems"] == 1
+
+
+def test_a_list_that_was_cut_off_says_which_setting_helps() -> None:
+    rating, _ = only(rate(judge(lambda prompt: Reply('{"claims": [', finish="length")), ALL_WELL.case))
+    assert rating.reason is Reason.TRUNCATED
+    assert "raise list_tokens" in rating.explanation
+
+
 # --- verdicts that fail
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -274,10 +275,20 @@ def test_the_embedded_model_goes_through_both_steps_or_says_why_not(write_study:
         dimensions=["concordant"],
         max_unscored=1.0,
         judges=[{"kind": "embedded", "name": "juror", "max_tokens": 150, "reasks": 0,
-                 "strategy": {"name": "claims", "list_tokens": 150}}],
+                 "strategy": {"name": "claims", "list_tokens": 150, "most_claims": 1}}],
     )  # fmt: skip
     assert run(study) == 0
     [rating] = votes(study).to_dicts()
     assert rating["status"] == "scored" or rating["reason"]
     (record,) = records(study)
-    assert record["body"]["kind"] == "claims"
+    assert [each["step"] for each in record["body"]["steps"]] == ["list", "verify"]
+    assert rating["calls"] == sum(each["calls"] for each in record["body"]["steps"]) >= 1
+
+
+@pytest.mark.skipif(find_spec("torch") is not None, reason="torch is here")
+def test_embeddings_without_torch_are_refused_before_any_call(
+    by_claims: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(by_claims({"name": "claims", "embeddings": "models/mini"})) == 2
+    assert "medjury[neural]" in capsys.readouterr().err
+    assert not server.calls

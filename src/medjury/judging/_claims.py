@@ -102,7 +102,9 @@ class Claims:
             **self._settings(),
             "instrument": self.instrument.fingerprint(),
             "rubric": self.rubric.fingerprint(),
-            "prompt": [listing_system(self.rubric), listing_system(self.rubric, self.least)],
+            "prompt": [
+                listing_system(self.rubric, least, self.reading.claims) for least in (None, self.least)
+            ],
             "verifying": verifying_system(self.rubric),
             "lister": self.lister.settings(),
             "verifier": self.verifier.settings(),
@@ -195,8 +197,10 @@ class Claims:
         measure = self.measures[unit.dimensions[0]]
         tokens = sum(estimate_tokens(source.text) for source in taken_apart)
         per = _TOKENS_PER_FACT if measure == "omitted" else _TOKENS_PER_CLAIM
-        claims = max(1, round(tokens / per))
         parts = sum(-(-len(source.text) // self.reading.piece) or 1 for source in taken_apart)
+        claims = max(1, round(tokens / per))
+        if self.reading.claims is not None:
+            claims = min(claims, parts * self.reading.claims)
         calls = -(-claims // self.batch)
         shown = sum(estimate_tokens(source.text) for source in held_against)
         if needs_search(held_against, self.reading):
@@ -245,7 +249,7 @@ class Claims:
         outcome = self._outcome(dimension, measure, listed, checked, findings)
         record = record_of(
             dimension=dimension,
-            reading=measure,
+            measure=measure,
             against=against,
             listed=listed,
             verified=verified,

@@ -27,13 +27,15 @@ class Claim:
     place: Place | None = None
 
 
-def read_claims(value: Any, source: Source, importances: Collection[int]) -> list[Claim]:
+def read_claims(
+    value: Any, source: Source, importances: Collection[int], most: int | None = None
+) -> list[Claim]:
     """The claims of an answer, each with its place in the text; `Unusable` says what is wrong with it."""
     entries = value.get("claims") if isinstance(value, Mapping) else None
     if not isinstance(entries, list):
         raise Unusable('it needs one object with a list "claims"')
-    if len(entries) > _MOST_CLAIMS:
-        raise Unusable(f"it lists {len(entries)} claims; list each once, at most {_MOST_CLAIMS}")
+    if len(entries) > (most or _MOST_CLAIMS):
+        raise Unusable(f"it lists {len(entries)} claims; list each once, at most {most or _MOST_CLAIMS}")
     return [_read(entry, number, source, importances) for number, entry in enumerate(entries, start=1)]
 
 

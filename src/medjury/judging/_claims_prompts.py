@@ -43,6 +43,10 @@ _FACTS = """
 This text is part of a patient's record. List only facts of importance {least} or more: what a clinician who takes \
 over the patient and reads nothing else must know."""
 
+_AT_MOST = """
+
+List at most {most} claims: where there are more, the most important ones, in the order of the text."""
+
 _VERIFYING = """\
 {instructions}
 
@@ -69,13 +73,15 @@ _VERDICT_FORM = {
 }
 
 
-def listing_system(rubric: Instrument, least: int | None = None) -> str:
-    """How to list claims; with `least` only facts of that importance or more."""
+def listing_system(rubric: Instrument, least: int | None = None, most: int | None = None) -> str:
+    """How to list claims; with `least` only facts of that importance or more, with `most` only so many."""
     dimension = rubric.dimension("importance")
     grades = "".join(f"\n  {grade} = {dimension.grades[grade]}" for grade in dimension.values)
     text = _LISTING.format(importance=dimension.definition.strip() + grades)
     if least is not None:
         text += _FACTS.format(least=least)
+    if most is not None:
+        text += _AT_MOST.format(most=most)
     return _whole(text, _LIST_FORM)
 
 
@@ -132,17 +138,16 @@ def complaint(problems: Mapping[int, str]) -> str:
     )
 
 
-def listing_schema(importances: Sequence[int]) -> Mapping[str, Any]:
-    return _closed(
-        claims={
-            "type": "array",
-            "items": _closed(
-                quote={"type": "string"},
-                claim={"type": "string"},
-                importance={"type": "integer", "enum": list(importances)},
-            ),
-        }
+def listing_schema(importances: Sequence[int], most: int | None = None) -> Mapping[str, Any]:
+    """`most` bounds the list for endpoints that decode by the schema; where it is not set, the keyword that not
+    every endpoint knows is not sent."""
+    item = _closed(
+        quote={"type": "string"},
+        claim={"type": "string"},
+        importance={"type": "integer", "enum": list(importances)},
     )
+    bound = {} if most is None else {"maxItems": most}
+    return _closed(claims={"type": "array", "items": item, **bound})
 
 
 def verifying_schema(numbers: Sequence[int]) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ KIND = "claims"
 def record_of(
     *,
     dimension: str,
-    reading: str,
+    measure: str,
     against: str,
     listed: Listed,
     verified: Verified | None,
@@ -41,7 +41,7 @@ def record_of(
     return {
         "kind": KIND,
         "dimension": dimension,
-        "reading": reading,
+        "measure": measure,
         "against": against,
         "claims": claims,
         "repeats": [_aside(claim) | {"repeats": place + 1} for claim, place in listed.repeats],

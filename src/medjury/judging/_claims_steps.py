@@ -25,13 +25,15 @@ _Made = TypeVar("_Made")
 class ClaimReading:
     """How texts are shown. Up to `whole` characters a text is verified against as a whole; of a longer one each
     claim sees the `most` passages (windows of `sentences`, `overlap` shared) that fit it best. Claims are listed
-    from pieces of at most `piece` characters. `embed` ranks by meaning too, and `embed_name` tells which."""
+    from pieces of at most `piece` characters, at most `claims` of each where that is set. `embed` ranks passages
+    by meaning too, and `embed_name` tells which model that is."""
 
     whole: int = 20_000
     most: int = 8
     sentences: int = 4
     overlap: int = 1
     piece: int = 4_000
+    claims: int | None = None
     closeness: float = CLOSENESS
     embed: Embed | None = field(default=None, compare=False)
     embed_name: str = ""
@@ -74,9 +76,9 @@ async def list_claims(
 ) -> Listed:
     """One call for each piece of each text. A piece that fails leaves no list at all: a list with a hole would
     look complete."""
-    system = listing_system(rubric, least)
+    system = listing_system(rubric, least, reading.claims)
     grades = rubric.dimension("importance").values
-    schema = listing_schema(grades)
+    schema = listing_schema(grades, reading.claims)
     parts = [(source, place) for source in sources for place in pieces(source.text, reading.piece)]
 
     async def one(source: Source, start: int, end: int) -> tuple[list[Claim], Unscored | None, list[Answer]]:
@@ -86,7 +88,7 @@ async def list_claims(
             speaker,
             listing_messages(system, question, before, source.text[start:end]),
             schema,
-            lambda value: read_claims(value, source, grades),
+            lambda value: read_claims(value, source, grades, reading.claims),
             draw,
         )
         return asked.value or [], asked.failure, list(asked.answers)
@@ -97,7 +99,12 @@ async def list_claims(
     if failed:
         number, failure = failed[0]
         where = f"part {number} of {len(parts)}: " if len(parts) > 1 else ""
-        told = Unscored(failure.reason, f"listing the claims, {where}{failure.message}")
+        what = failure.message
+        if failure.reason is Reason.TRUNCATED:
+            what = (
+                f"the list was cut off at {speaker.max_tokens} tokens; raise list_tokens, or set most_claims"
+            )
+        told = Unscored(failure.reason, f"listing the claims, {where}{what}")
         return Listed(failure=told, answers=answers, parts=len(parts))
     found = [claim for claims, _, _ in done for claim in claims]
     kept, repeats = without_repeats(each for each in found if least is None or each.importance >= least)

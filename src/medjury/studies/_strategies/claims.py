@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Literal
 
 from pydantic import Field, field_validator
 
+from medjury.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.judging import ClaimReading, Claims, ShareRule
 from medjury.studies._file import ModelPart
@@ -29,6 +31,7 @@ class ClaimsSettings(Settings):
     rubric: str = "claims"
     # The list of claims is long: the judge's `max_tokens` holds for verdicts, this (if more) for the list.
     list_tokens: int = Field(default=4096, ge=1)
+    most_claims: int | None = Field(default=None, ge=1, le=200)
     batch: int = Field(default=1, ge=1, le=50)
     threshold: float = Field(default=_RULE.threshold, gt=0, le=1)
     denominator: Literal["addressed", "all"] = _RULE.denominator
@@ -84,10 +87,15 @@ def _reading(settings: ClaimsSettings, setup: Setup) -> ClaimReading:
         sentences=settings.sentences,
         overlap=settings.overlap,
         piece=settings.piece,
+        claims=settings.most_claims,
         closeness=settings.closeness,
     )
     if settings.embeddings is None:
         return made
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        raise MedjuryError(
+            "embeddings need torch and transformers; install them: pip install 'medjury[neural]'"
+        )
     from medjury.metrics import sentence_embedder
 
     folder = setup.folder / settings.embeddings
