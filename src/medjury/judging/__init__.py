@@ -1,6 +1,7 @@
 """Judging: from cases to ratings. A judge is one model with one instrument; a jury is several; each way of
 judging is one file that the engine runs."""
 
+from medjury.judging._adaptive import AdaptiveJury
 from medjury.judging._adaptive_rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
 from medjury.judging._adaptive_rule_file import SavedRule, check_jurors, load_rule, save_rule
 from medjury.judging._aggregate import aggregate, derived
@@ -45,6 +46,7 @@ __all__ = [
     "SECTIONS",
     "TOKENS_PER_DRAFT",
     "UNTOUCHABLE",
+    "AdaptiveJury",
     "AdaptiveRule",
     "AfterDrafting",
     "Agent",

@@ -9,7 +9,15 @@ from medjury.documents import Document, nearest, validate_part
 from medjury.errors import MedjuryError
 from medjury.judging import Rater
 from medjury.studies._context import with_window_rule
-from medjury.studies._strategies import claims, closed_loop, concordance, deliberation, repeats, single
+from medjury.studies._strategies import (
+    adaptive,
+    claims,
+    closed_loop,
+    concordance,
+    deliberation,
+    repeats,
+    single,
+)
 from medjury.studies._strategies._setup import Settings, Setup
 
 
@@ -21,6 +29,7 @@ class Strategy(NamedTuple):
 
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "adaptive": Strategy(adaptive.AdaptiveSettings, adaptive.build),
     "claims": Strategy(claims.ClaimsSettings, claims.build),
     "closed_loop": Strategy(closed_loop.ClosedLoopSettings, closed_loop.build),
     "concordance": Strategy(concordance.ConcordanceSettings, concordance.build),
