@@ -139,6 +139,22 @@ def test_a_negation_above_a_list_reaches_its_items(text: str, quote: str, occurs
     assert isinstance(check_evidence(quote, [Source("n", text)]), str) is not occurs
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("CT head w/o acute bleeding or shift.", "acute bleeding or shift"),
+        ("Admitted to R/O myocardial infarction today.", "myocardial infarction today"),
+        ("Blood culture of Monday: -ve after five days.", "Blood culture of Monday"),
+        ("Murphy's sign (-) on deep palpation.", "on deep palpation"),
+        ("A non-diabetic patient with hypertension.", "diabetic patient with hypertension"),
+    ],
+)
+def test_negations_in_shorthand_are_negations(text: str, quote: str) -> None:
+    source = Source("n", text)
+    assert "negation" in str(check_evidence(quote, [source]))
+    assert not isinstance(check_evidence(text, [source]), str)
+
+
 def test_a_minus_or_a_point_before_a_number_belongs_to_it() -> None:
     source = Source("n", "Base excess 5 mmol and dose 5 mg daily.")
     assert isinstance(check_evidence("-5 mmol and dose 5 mg daily", [source]), str)

@@ -34,10 +34,11 @@ _SAME = str.maketrans(
 _TOKEN = re.compile(
     r"""
       (?P<number> (?<![\w.])\.\d+ | \d+(?:[.,]\d+)* )
+    | (?P<brief>  \b(?i:[wrc]/o)\b )                                       # without, rule out, complains of
     | (?P<one>    [\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f] )       # scripts without spaces
     | (?P<word>   [^\W\d_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f][\u0300-\u036f]*
                   (?:'?[^\W\d_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f][\u0300-\u036f]*)* )
-    | (?P<sign>   \([-+]\) | (?<![\w)\]])-(?=\.?\d) | [<>≤≥=±+%/°^~×≈≠↑↓→←∅⌀] )
+    | (?P<sign>   \([-+]\) | (?<!\w)[-+](?i:ve)\b | (?<![\w)\]])-(?=\.?\d) | [<>≤≥=±+%/°^~×≈≠↑↓→←∅⌀] )
     | (?P<mark>   \S )
     """,
     re.VERBOSE,
@@ -48,7 +49,7 @@ NEGATIONS = frozenset(
     lacks lacking denies denied deny denying unlikely exclude excludes excluded excluding except avoid avoids
     avoided avoiding stop stops stopped stopping discontinue discontinued discontinuing withhold withheld hold held
     holding cease ceased contraindicated refuse refuses refused decline declines declined against rather instead
-    ø 不 无 無 没 沒 未 非 否
+    w/o r/o (-) -ve ø 不 无 無 没 沒 未 非 否
     nicht kein keine keinen keiner ohne nie pas ne sans jamais aucun aucune non ni niet geen zonder sin nunca
     ninguna ninguno""".split()  # noqa: SIM905 - a list of words reads best as words
 )
@@ -99,13 +100,13 @@ def tokens(text: str) -> list[Token]:
     found = []
     for match in _TOKEN.finditer(text.translate(_SAME)):
         group = str(match.lastgroup)
-        kind: Kind = "word" if group == "one" else group  # type: ignore[assignment]
+        kind: Kind = "word" if group in ("one", "brief") else group  # type: ignore[assignment]
         found.append(Token(_plain(match.group()), kind, match.start(), match.end()))
     return found
 
 
 def is_negation(word: str) -> bool:
-    return word in NEGATIONS or word.endswith("n't") or word == "(-)"
+    return word in NEGATIONS or word.endswith("n't")
 
 
 def content(found: Sequence[Token]) -> list[Token]:
