@@ -62,18 +62,24 @@ def together(rows: polars.DataFrame) -> polars.DataFrame:
     )
 
 
-def spending(
-    evidence: Evidence, judges: Sequence[str], yardstick: str, jury: str | None
-) -> Mapping[str, Spending]:
-    """What each judge took per answer, on the answers that all of them were asked about, and what the `jury` of
-    them took. A judge that shares no answer with the yardstick (it judged other texts) is on its own answers."""
+def sharing(rows: polars.DataFrame, yardstick: str) -> list[str]:
+    """The judges that were asked about any of the yardstick's answers; the others judged other texts."""
     import polars as pl
 
-    rows = spent(evidence)
     own = rows.filter(pl.col("rater") == yardstick).select(_UNIT)
-    alike = rows.join(own, on=_UNIT, how="semi")["rater"].unique()
-    counted = rows.filter(pl.col("rater").is_in(alike.to_list())).group_by(_UNIT).len()
-    shared = counted.filter(pl.col("len") == len(alike)).select(_UNIT)
+    return sorted(rows.join(own, on=_UNIT, how="semi")["rater"].unique().to_list())
+
+
+def spending(
+    rows: polars.DataFrame, judges: Sequence[str], alike: Sequence[str], jury: str | None
+) -> Mapping[str, Spending]:
+    """What each judge took per answer, on the answers that all who judged `alike` ones were asked about, and what
+    the `jury` of them took. A judge of other texts is on its own answers."""
+    import polars as pl
+
+    shared = (
+        rows.filter(pl.col("rater").is_in(alike)).group_by(_UNIT).len().filter(pl.col("len") == len(alike))
+    )
     same = rows.join(shared, on=_UNIT, how="semi")
     found = {}
     for judge in judges:

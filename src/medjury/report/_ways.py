@@ -27,7 +27,7 @@ from medjury.report._same_answers import (
     resampled,
     same_answers,
 )
-from medjury.report._spending import Spending, spending
+from medjury.report._spending import Spending, sharing, spending, spent
 
 Price = Literal["cost", "calls"]
 SINGLE = "single"
@@ -108,14 +108,16 @@ def compare_ways(evidence: Evidence) -> Ways | None:
     strategies = {name: _strategy(described.get(name, {})) for name in judges}
     yardstick = min(judges, key=lambda name: _distance(strategies[name]))
     jury = evidence.jury if len(judges) > 1 and evidence.jury not in judges else None
-    took = spending(evidence, judges, yardstick, jury)
+    rows = spent(evidence)
+    alike = sharing(rows, yardstick)
+    took = spending(rows, judges, alike, jury)
     ways = [
         Way(name, strategies[name], _settings(described.get(name, {})), took[name], _unscored(evidence, name))
         for name in judges
     ]
     if jury is not None:
         rule = {"rule": evidence.manifest.get("jury", {}).get("rule", "mean")}
-        ways.append(Way(jury, f"jury of {len(judges)}", rule, took[jury], _unscored(evidence, jury)))
+        ways.append(Way(jury, f"jury of {len(alike)}", rule, took[jury], _unscored(evidence, jury)))
     found = Ways(tuple(ways), yardstick)
     return _with_front(_with_agreement(evidence, found)) if evidence.clinicians else found
 
