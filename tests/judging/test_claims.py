@@ -395,6 +395,14 @@ def by_direction(prompt: str) -> str:
     return knowing(*(FACTS if "part of a patient's record" in prompt else STATEMENTS))(prompt)
 
 
+def test_kind_and_date_of_a_note_are_shown_with_it() -> None:
+    model = scripted(by_direction)
+    rate(Claims("judge", GROUNDING, Speaker(model), Speaker(model)), GROUNDED)
+    assert any(
+        "[n1] (admission, 2024-03-01)\nAdmitted" in each.messages[-1].content for each in model.requests
+    )
+
+
 def test_nothing_to_verify_is_not_applicable_where_the_instrument_has_that() -> None:
     case = Case("empty", "See above.", notes=(Note("n1", "He likes gardening."),))
     unsupported, omitted = rate(judge(by_direction, GROUNDING), case)

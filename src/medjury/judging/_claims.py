@@ -323,7 +323,8 @@ def _sources(case: Case, name: str) -> list[Source]:
         seen[note.id] += 1
         name = note.id if seen[note.id] == 1 else f"{note.id} ({seen[note.id]})"  # an id may stand twice
         if note.text.strip():
-            found.append(Source(name, note.text))
+            label = ", ".join(fact for fact in (note.kind, note.date) if fact)
+            found.append(Source(name, note.text, label=label))
     return found
 
 

@@ -53,7 +53,7 @@ _VERIFYING = """\
 The verdicts:
 {verdicts}
 
-A claim of which only a part is covered is "not_addressed", unless another part of it is contradicted.
+Judge each claim on its own. A claim of which only a part is covered is "not_addressed", unless another part of it is contradicted.
 
 Evidence: for "supported" and "contradicted" quote the passage of the reference text that shows it, copied sign by \
 sign, one passage without gaps, as a whole sentence where it is short; several quotations where the verdict rests \
@@ -170,7 +170,8 @@ def _whole(task: str, form: object) -> str:
 
 
 def _headed(source: Source) -> str:
-    return f"[{source.id}]\n{source.text}" if source.id else source.text
+    facts = f" ({source.label})" if source.label else ""
+    return f"[{source.id}]{facts}\n{source.text}"
 
 
 def _closed(**properties: Any) -> dict[str, Any]:

@@ -200,7 +200,7 @@ def _shown(hits: Sequence[Hit], sources: Sequence[Source]) -> list[Source]:
                 merged[-1] = merged[-1][0], max(end, merged[-1][1])
             else:
                 merged.append((start, end))
-        shown += [Source(source.id, source.text[start:end], start) for start, end in merged]
+        shown += [Source(source.id, source.text[start:end], start, source.label) for start, end in merged]
     return shown
 
 

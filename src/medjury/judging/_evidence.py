@@ -49,11 +49,12 @@ class Place:
 @dataclass(frozen=True)
 class Source:
     """A text that is quoted from, with its words found once. `offset` is where it begins in the note that it is
-    a passage of; places are told as places of that note."""
+    a passage of; places are told as places of that note. `label` is what else is known of it: kind and date."""
 
     id: str
     text: str
     offset: int = 0
+    label: str = ""
 
     @cached_property
     def tokens(self) -> Sequence[Token]:
