@@ -53,7 +53,8 @@ _VERIFYING = """\
 The verdicts:
 {verdicts}
 
-Judge each claim on its own. A claim of which only a part is covered is "not_addressed", unless another part of it is contradicted.
+Judge each claim on its own. A claim of which only a part is covered is "not_addressed", unless another part of it \
+is contradicted.
 
 Evidence: for "supported" and "contradicted" quote the passage of the reference text that shows it, copied sign by \
 sign, one passage without gaps, as a whole sentence where it is short; several quotations where the verdict rests \
