@@ -97,9 +97,7 @@ class Repeats:
                 return self._rated(unit, dict.fromkeys(unit.dimensions, failed), draws, answers)
             if graded.answers is None:  # it cannot be asked, and will not be another time
                 break
-        outcomes = {
-            name: self._settle([said[name] for _, said in draws]) for name in unit.dimensions
-        }  # fmt: skip
+        outcomes = {name: self._settle([said[name] for _, said in draws]) for name in unit.dimensions}
         return self._rated(unit, outcomes, draws, answers if asked else None)
 
     async def _draw(self, unit: Unit, gate: Gate) -> Graded:
