@@ -20,7 +20,7 @@ from medjury.calibration._jury_simulation_result import (
     SplitResult,
 )
 from medjury.calibration._jury_simulation_study import simulate_jury
-from medjury.calibration._jury_simulation_widths import SIGNALS, Signal
+from medjury.calibration._jury_simulation_widths import DEFAULT_SIGNALS, SIGNALS, Signal
 from medjury.calibration._linear import Linear
 from medjury.calibration._offset import Offset
 from medjury.calibration._ordinal import Ordinal
@@ -47,6 +47,7 @@ from medjury.calibration._triage import Triage, triage
 from medjury.calibration._triaged import TriagedRatings, routine_disagreement_of, triage_ratings
 
 __all__ = [
+    "DEFAULT_SIGNALS",
     "METHODS",
     "SIGNALS",
     "AppliedCalibration",

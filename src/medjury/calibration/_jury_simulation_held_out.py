@@ -19,7 +19,7 @@ from medjury.calibration._jury_simulation import (
     fixed_scores,
     scores_after,
 )
-from medjury.calibration._jury_simulation_agreement import WITHIN, agreement_replicates
+from medjury.calibration._jury_simulation_agreement import WITHIN, agreement_replicates, mean_spearman
 from medjury.calibration._jury_simulation_result import (
     CurvePoint,
     DimensionLoss,
@@ -32,7 +32,6 @@ from medjury.calibration._jury_simulation_search import (
     Candidate,
     Wanted,
     best_fixed,
-    mean_spearman,
     spent_share,
     tolerances_of,
 )

@@ -32,7 +32,7 @@ from medjury.calibration._jury_simulation_search import (
     orders_to_try,
     spent_share,
 )
-from medjury.calibration._jury_simulation_widths import SIGNALS, Signal
+from medjury.calibration._jury_simulation_widths import DEFAULT_SIGNALS, Signal
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
@@ -73,7 +73,7 @@ def simulate_jury(
     calls: float = 0.55,
     minimum: int = 1,
     threshold: float | None = None,
-    signals: Sequence[Signal] = SIGNALS,
+    signals: Sequence[Signal] = DEFAULT_SIGNALS,
     level: float = 0.9,
     splits: int = 0,
     draws: int = 200,

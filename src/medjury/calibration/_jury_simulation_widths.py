@@ -18,6 +18,8 @@ from medjury.judging import WidthCell, Widths, width_cell
 
 Signal = Literal["disagreement", "jury width", "reference width"]
 SIGNALS: tuple[Signal, ...] = ("disagreement", "jury width", "reference width")
+# Widths to the clinicians' grades learn from the very labels that rules are compared by: only where asked for.
+DEFAULT_SIGNALS: tuple[Signal, ...] = ("disagreement", "jury width")
 _Stage = tuple[dict[WidthCell, float], float]
 
 

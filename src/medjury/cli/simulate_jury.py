@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--minimum", type=int, default=1, help="votes at least (default: 1)")
     add("--threshold", type=float, help="a decision turns at this score: stop when it is clear on which side")
     add("--signal", metavar="S[,S2…]",
-        help="try only these: disagreement, jury_width, reference_width (default: all three)")  # fmt: skip
+        help="try only these: disagreement, jury_width, reference_width (default: the first two)")  # fmt: skip
     add("--level", type=float, default=0.9, help="coverage of the conformal widths (default: 0.9)")
     add("--splits", type=int, default=0, metavar="N",
         help="search and test again with N further seeds: was it luck? (default: 0)")  # fmt: skip
@@ -307,10 +307,10 @@ def _costs(text: str | None) -> dict[str, float] | None:
 
 
 def _signals(text: str | None) -> Any:
-    from medjury.calibration import SIGNALS
+    from medjury.calibration import DEFAULT_SIGNALS, SIGNALS
 
     known = {signal.replace(" ", "_"): signal for signal in SIGNALS}
     for name in words(text) or []:
         if name not in known:
             raise MedjuryError(f"there is no signal {name!r}; they are {', '.join(known)}")
-    return SIGNALS if text is None else tuple(known[name] for name in words(text) or [])
+    return DEFAULT_SIGNALS if text is None else tuple(known[name] for name in words(text) or [])

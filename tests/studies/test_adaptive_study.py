@@ -1,0 +1,250 @@
+"""An adaptive jury in a study file: cheap first, the next juror only where needed, no call paid for twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from tests.loopback import Call, LoopbackServer
+
+from medjury.cli import main
+from medjury.judging import AdaptiveRule, SavedRule, save_rule
+from medjury.models import weights_file
+
+Write = Callable[..., Path]
+DIMENSIONS = ("accuracy", "completeness", "clarity")
+# What each model gives each case: case 0 is plain to see, case 1 is not, case 2 divides the jury.
+GRADES = {
+    "m": {"Summary 0.": 5, "Summary 1.": 3, "Summary 2.": 4},
+    "middle": {"Summary 0.": 1, "Summary 1.": 3, "Summary 2.": 1},
+    "large": {"Summary 0.": 1, "Summary 1.": 1, "Summary 2.": 4},
+}
+JURORS = [{"name": "small"}, {"name": "middle", "model": "middle"}, {"name": "large", "model": "large"}]
+RULE = {"tolerance": 0.125, "minimum": 1}
+STRATEGY = {"name": "adaptive", "jurors": JURORS, "rule": RULE}
+
+
+def grade(call: Call) -> str:
+    score = next(each for text, each in GRADES[call.json["model"]].items() if text in call.prompt)
+    return "ok:" + json.dumps({name: {"explanation": "so it is", "score": score} for name in DIMENSIONS})
+
+
+@pytest.fixture
+def adapt(write_study: Write, server: LoopbackServer) -> Write:
+    server.endpoint.behaviours = grade
+
+    def write(strategy: Any = None, **settings: Any) -> Path:
+        judge = {"strategy": strategy or STRATEGY, **settings.pop("judge", {})}
+        return write_study(judge=judge, **{"cases": 3, **settings})
+
+    return write
+
+
+def votes(study: Path) -> polars.DataFrame:
+    table = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
+    return table.filter(polars.col("dimension").is_in(DIMENSIONS), rater_kind="judge").sort("item")
+
+
+def records(study: Path) -> list[dict[str, Any]]:
+    lines = (study.parent / "runs" / "small" / "records.jsonl").read_text().splitlines()
+    return sorted((json.loads(line) for line in lines), key=lambda each: each["item"])
+
+
+def run(study: Path) -> int:
+    return main(["run", str(study), "--quiet"])
+
+
+def asked(server: LoopbackServer) -> Counter[str]:
+    return Counter(call.json["model"] for call in server.calls)
+
+
+def test_further_jurors_are_asked_only_where_the_decision_is_open(
+    adapt: Write, server: LoopbackServer
+) -> None:
+    other = [{**each, "price": {"input": 30.0, "output": 60.0}} for each in JURORS[1:]]
+    study = adapt(
+        {**STRATEGY, "jurors": [JURORS[0], *other]}, judge={"price": {"input": 10.0, "output": 20.0}}
+    )
+    assert run(study) == 0
+    assert asked(server) == {"m": 3, "middle": 2, "large": 1}
+    table = votes(study)
+    assert table["score"].to_list() == [5.0] * 3 + [3.0] * 3 + [3.0] * 3
+    assert table["calls"].sum() == 6 and set(table["rater"]) == {"juror"}
+    story = [each["body"] for each in records(study)]
+    assert [len(each["calls"]) for each in story] == [1, 2, 3]
+    assert [each["stopped"] for each in story] == ["settled", "settled", "all calls made"]
+    assert [each["juror"] for each in story[2]["calls"]] == ["juror/small", "juror/middle", "juror/large"]
+    told = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    assert table["cost"].sum() == pytest.approx(told["cost"]) and told["cost"] > 0
+    assert run(study) == 0 and len(server.calls) == 6, "a finished run asks nothing"
+
+
+def test_the_bare_word_asks_the_judge_again_while_it_is_open(adapt: Write, server: LoopbackServer) -> None:
+    study = adapt("adaptive")
+    assert run(study) == 0
+    # Two votes at least; two votes of 4 or of 3 that agree are enough at the default tolerance.
+    assert asked(server) == {"m": 6}
+    assert votes(study)["score"].to_list() == [5.0] * 3 + [3.0] * 3 + [4.0] * 3
+    assert len({call.body for call in server.calls}) == 6, "each time another draw"
+
+
+def test_a_rule_from_a_file_and_jurors_of_other_endpoints(
+    adapt: Write, server: LoopbackServer, tmp_path: Path
+) -> None:
+    save_rule(tmp_path / "rule.json", SavedRule(AdaptiveRule(0.125, 1, 2), ("small", "middle")), {})
+    other = {"name": "middle", "kind": "openai", "url": server.url, "model": "middle", "max_tokens": 77}
+    study = adapt({"name": "adaptive", "jurors": [JURORS[0], other], "rule": "rule.json"})
+    assert run(study) == 0
+    assert asked(server) == {"m": 3, "middle": 2}
+    assert 77 in {
+        call.json.get("max_tokens", call.json.get("max_completion_tokens")) for call in server.calls
+    }
+
+
+@pytest.mark.parametrize(("who", "fault"), [("m", "refusal"), ("middle", "ok:junk")])
+def test_a_juror_whose_answer_cannot_be_used_gives_no_vote_and_the_next_is_asked(
+    who: str, fault: str, adapt: Write, server: LoopbackServer
+) -> None:
+    study = adapt()
+    server.endpoint.behaviours = lambda call: fault if call.json["model"] == who else grade(call)
+    assert run(study) == 0
+    row = votes(study).filter(item="case-1")
+    assert set(row["score"]) == {2.0}, "3 and 1, without the juror who failed"
+    assert all("no vote from" in each for each in row["explanation"])
+
+
+def test_a_failure_that_may_pass_leaves_the_case_open(
+    adapt: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
+    study = adapt(max_unscored=1.0)
+    server.endpoint.behaviours = lambda call: "500" if call.json["model"] == "middle" else grade(call)
+    assert run(study) == 0
+    reasons = votes(study)["reason"].to_list()
+    assert reasons == [None] * 3 + ["provider"] * 6
+    assert all("juror/middle" in each for each in votes(study)["explanation"].to_list()[3:])
+    server.endpoint.behaviours = grade
+    before = asked(server)
+    assert run(study) == 0
+    assert votes(study)["score"].to_list() == [5.0] * 3 + [3.0] * 6
+    assert (asked(server) - before) == {"middle": 2, "large": 1}, "the first juror is not asked again"
+
+
+def test_a_jury_without_a_usable_vote_is_unscored_with_the_reason(
+    adapt: Write, server: LoopbackServer
+) -> None:
+    server.endpoint.behaviours = lambda call: "refusal"
+    study = adapt(cases=1, max_unscored=1.0)
+    assert run(study) == 0
+    table = votes(study)
+    assert set(table["reason"]) == {"refusal"} and table["score"].null_count() == 3
+    assert table["calls"].sum() == 3
+    assert all("no juror gave a usable vote" in each for each in table["explanation"])
+
+
+def test_a_budget_reached_in_the_middle_leaves_the_case_open_and_the_next_run_goes_on(
+    adapt: Write, server: LoopbackServer
+) -> None:
+    strict = {**STRATEGY, "rule": {"tolerance": 0.0, "minimum": 3}}
+    assert run(adapt(strict, cases=1, budget={"calls": 2})) == 3
+    assert len(server.calls) == 2
+    study = adapt(strict, cases=1, budget={"calls": 50})
+    assert run(study) == 0 and asked(server) == {"m": 1, "middle": 1, "large": 1}
+    assert votes(study)["score"].to_list() == [pytest.approx(7 / 3)] * 3
+
+
+def test_a_run_killed_at_the_second_juror_does_not_ask_the_first_again(
+    adapt: Write, server: LoopbackServer
+) -> None:
+    study = adapt(cases=2)
+    second = threading.Event()
+
+    def hang(call: Call) -> str:
+        if call.json["model"] == "middle":
+            second.set()
+            return "latency:3"
+        return grade(call)
+
+    server.endpoint.behaviours = hang
+    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        assert second.wait(60)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    server.endpoint.behaviours = grade
+    assert run(study) == 0
+    assert asked(server) == {"m": 2, "middle": 2}
+    assert votes(study)["score"].to_list() == [5.0] * 3 + [3.0] * 3
+
+
+@pytest.mark.parametrize(
+    ("strategy", "told"),
+    [
+        ({**STRATEGY, "juror": []}, "juror: no such setting"),
+        ({**STRATEGY, "jurors": [{"model": "x"}]}, "name"),
+        ({**STRATEGY, "jurors": [{"name": "a"}, {"name": "b"}]}, "the same model asked the same way"),
+        ({**STRATEGY, "jurors": [JURORS[1], JURORS[1]]}, "same name"),
+        ({**STRATEGY, "rule": {"tolerance": 2}}, "tolerance"),
+        ({**STRATEGY, "rule": {"minimum": 4}}, "cannot give the minimum of 4"),
+        ({**STRATEGY, "rule": {"maximum": 5}}, "at temperature 0"),
+        ({**STRATEGY, "rule": "none.json"}, "cannot be read"),
+    ],
+)
+def test_a_wrong_setting_is_told_with_its_line(
+    strategy: Any, told: str, adapt: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(adapt(strategy)) == 2
+    error = capsys.readouterr().err
+    assert told in error and "study.yaml, line 5" in error and not server.calls
+
+
+def test_a_rule_of_other_jurors_is_refused(
+    adapt: Write, server: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_rule(tmp_path / "rule.json", SavedRule(AdaptiveRule(), ("middle", "small", "large")), {})
+    assert run(adapt({**STRATEGY, "rule": "rule.json"})) == 2
+    assert "in this order" in capsys.readouterr().err and not server.calls
+
+
+def test_a_host_of_a_juror_must_be_allowed_too(
+    adapt: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    far = {"name": "far", "kind": "openai", "url": "https://models.example.org/v1", "model": "x"}
+    assert run(adapt({**STRATEGY, "jurors": [JURORS[0], far]})) == 2
+    assert "models.example.org" in capsys.readouterr().err and not server.calls
+
+
+def test_the_plan_counts_every_call_that_may_be_made(
+    adapt: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(adapt()), "--dry-run"]) == 0
+    assert "9 calls" in capsys.readouterr().out and not server.calls
+
+
+@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
+def test_the_embedded_model_sits_on_an_adaptive_jury_or_says_why_not(tmp_path: Path) -> None:
+    case = {
+        "id": "a",
+        "candidate": "Sent home well.",
+        "texts": {"context": "Pneumonia, treated, sent home well."},
+    }
+    (tmp_path / "cases.jsonl").write_text(json.dumps(case) + "\n")
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "study: small\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [accuracy]\nmax_unscored: 1.0\n"
+        "judges:\n  - kind: embedded\n    max_tokens: 40\n    reasks: 0\n"
+        "    strategy: {name: adaptive, rule: {minimum: 2, maximum: 2}}\n"
+    )
+    assert run(study) == 0
+    (row,) = votes(study).to_dicts()
+    assert row["status"] == "scored" or (row["reason"] and row["explanation"])
+    assert row["calls"] >= 2 and records(study)[0]["kind"] == "adaptive"
