@@ -352,7 +352,7 @@ def test_a_dimension_on_which_clinicians_all_say_the_same_is_in_nobodys_mean(tmp
     assert ways.uncounted == ("Clarity",)
     only = [each.agreement.value for each in ways.details if each.part.dimension.name == "accuracy"]
     assert [each.agreement.value for each in ways.ways if each.agreement] == pytest.approx(only)
-    assert "nobody's agreement exists there: Clarity" in words(page_of(folder))
+    assert "not every rater's agreement exists there: Clarity" in words(page_of(folder))
 
 
 def test_examples_are_part_of_the_name_of_a_way_and_the_plain_judge_stays_the_yardstick(
@@ -380,3 +380,34 @@ def test_examples_are_part_of_the_name_of_a_way_and_the_plain_judge_stays_the_ya
     assert found.yardstick == "plain"
     write_page(folder, hide_texts=True)
     assert not [file for file in (folder / "tables").glob("*.csv") if "case-00" in file.read_text()]
+
+
+def test_a_rater_of_some_dimensions_is_compared_on_these_and_so_are_all_others(tmp_path: Path) -> None:
+    ratings = ways_frame(cases=60, dimensions=DIMENSIONS)
+    rated = ratings.filter((pl.col("rater") != "fool") | (pl.col("dimension") == "accuracy"))
+    folder = write_run(tmp_path, rated, judges=judges_of())
+    ways = ways_of(folder)
+    assert ways.uncounted == ("Clarity",)
+    on_accuracy = {each.rater: each for each in ways.details if each.part.dimension.name == "accuracy"}
+    for way in ways.ways:
+        assert way.agreement is not None and way.agreement.value == on_accuracy[way.rater].agreement.value
+        found = on_accuracy[way.rater].severe
+        assert found is not None and (way.errors, way.severe.n) == (found.errors, found.dangerous)  # type: ignore[union-attr]
+    assert ways.way("fool").difference is not None
+    # What is left of the other dimension is still told.
+    other = {each.rater: each for each in ways.details if each.part.dimension.name == "clarity"}
+    assert other["panel"].difference is not None and other["fool"].agreement.value is None
+
+
+def test_where_the_plain_judge_never_scored_the_next_plainest_is_the_yardstick(tmp_path: Path) -> None:
+    ratings = ways_frame(cases=40, dimensions=("accuracy",))
+    folder = write_run(tmp_path, ratings.filter(pl.col("rater") != "plain"), judges=judges_of())
+    assert ways_of(folder).yardstick == "twice"
+    silent = (pl.col("rater") == "plain") & (pl.col("rater_kind") == "judge")
+    lost = ratings.with_columns(
+        pl.when(silent).then(None).otherwise(pl.col("score")).alias("score"),
+        pl.when(silent).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
+        pl.when(silent).then(pl.lit("refusal")).otherwise(pl.col("reason")).alias("reason"),
+    )
+    found = ways_of(write_run(tmp_path / "lost", lost, judges=judges_of()))
+    assert found.yardstick == "twice" and found.way("panel").difference is not None

@@ -80,10 +80,9 @@ def agreement_key(part: SameAnswers, rater: str) -> str:
     return f"{part.dimension.name}\0{rater}\0{part.statistic}"
 
 
-def resampled(evidence: Evidence, parts: Sequence[SameAnswers], raters: Sequence[str]) -> Replicates | None:
-    """Every rater's agreement on every dimension, and its mean over them, all on the same resamples of whole
-    cases; None where no answer is shared. A dimension on which no rater's agreement exists (clinicians all say
-    the same) is in nobody's mean; a rater that lacks another one has no mean."""
+def resampled(evidence: Evidence, parts: Sequence[SameAnswers]) -> Replicates | None:
+    """Every rater's agreement on every dimension, and its mean over those that are `averaged`, all on the same
+    resamples of whole cases; None where no answer is shared."""
     known = [part for part in parts if part.units and part.said]
     if not known:
         return None
@@ -106,23 +105,34 @@ def resampled(evidence: Evidence, parts: Sequence[SameAnswers], raters: Sequence
         resamples=evidence.resamples(len(rows)),
         seed=evidence.settings.seed,
     )
-    return _with_means(made, known, raters)
+    return _with_means(made, known)
 
 
-def counted_dimensions(made: Replicates, parts: Sequence[SameAnswers]) -> list[SameAnswers]:
-    """The dimensions that are in the means: those on which some rater's agreement exists."""
-    return [
-        part
-        for part in parts
-        if any(np.isfinite(made.observed.get(agreement_key(part, rater), np.nan)) for rater in part.said)
-    ]
+def complete(parts: Sequence[SameAnswers]) -> list[SameAnswers]:
+    """The dimensions on which every rater is compared that is compared on any; where there is none such, all.
+    A way of judging may rate some dimensions only, and raters are compared on the same ones."""
+    known = [part for part in parts if part.units and part.said]
+    raters = {rater for part in known for rater in part.said}
+    return [part for part in known if raters <= set(part.said)] or known
 
 
-def _with_means(made: Replicates, parts: Sequence[SameAnswers], raters: Sequence[str]) -> Replicates:
-    counted = counted_dimensions(made, parts)
+def averaged(made: Replicates, parts: Sequence[SameAnswers]) -> list[SameAnswers]:
+    """The dimensions that are in the means: of the complete ones, those on which everyone's agreement exists;
+    where there is none such, those on which anyone's does (it does not where clinicians all say the same)."""
+    among = complete(parts)
+
+    def exists(part: SameAnswers) -> list[bool]:
+        return [np.isfinite(made.observed.get(agreement_key(part, rater), np.nan)) for rater in part.said]
+
+    return [part for part in among if all(exists(part))] or [part for part in among if any(exists(part))]
+
+
+def _with_means(made: Replicates, parts: Sequence[SameAnswers]) -> Replicates:
+    """A rater that lacks one of the dimensions has no mean."""
+    dimensions = averaged(made, parts)
     observed, drawn, left_out = dict(made.observed), dict(made.resampled), dict(made.left_out)
-    for rater in raters:
-        keys = [agreement_key(part, rater) for part in counted]
+    for rater in dict.fromkeys(name for part in parts for name in part.said):
+        keys = [agreement_key(part, rater) for part in dimensions]
         if keys and all(key in observed for key in keys):
             observed[mean_key(rater)] = float(np.mean([observed[key] for key in keys]))
             for values in (drawn, left_out):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -16,13 +17,14 @@ from medjury.agreement import (
 )
 from medjury.errors import MedjuryError
 from medjury.report._evidence import SCORED, UNSCORED, Evidence
-from medjury.report._html import counted as in_words
+from medjury.report._html import counted
 from medjury.report._numbers import danger_limits, oriented
 from medjury.report._same_answers import (
     SameAnswers,
     Unit,
     agreement_key,
-    counted_dimensions,
+    averaged,
+    complete,
     mean_key,
     resampled,
     same_answers,
@@ -73,9 +75,9 @@ class OnDimension:
 @dataclass(frozen=True, eq=False)
 class Ways:
     """All raters of a run. `answers` and `cases` are those on which agreement is compared on any dimension;
-    `left_out` counts answers of clinicians that are left out on any, `uncounted` names the dimensions on which
-    nobody's agreement exists. `price` is what the front is by: cost, or calls where the costs
-    are not all known or are nothing."""
+    `left_out` counts answers of clinicians that are left out on any, `uncounted` names the dimensions that are
+    not in the means. `price` is what the front is by: cost, or calls where the costs are not all known or are
+    nothing."""
 
     ways: tuple[Way, ...]
     yardstick: str
@@ -127,12 +129,14 @@ def _strategy(judge: Mapping[str, Any]) -> str:
     name = str(judge.get("strategy", SINGLE)).replace("_", " ")
     drawn, own = judge.get("drawn_examples"), judge.get("examples")
     shots = drawn.get("shots") if isinstance(drawn, Mapping) else own
-    return f"{name}, {in_words(shots, 'example')}" if isinstance(shots, int) and shots else name
+    return f"{name}, {counted(shots, 'example')}" if isinstance(shots, int) and shots else name
 
 
 def _distance(strategy: str) -> int:
-    """How far a way of judging is from the plain one that others are measured against."""
-    return 0 if strategy == SINGLE else 1 if strategy.startswith(f"{SINGLE},") else 2
+    """How far a way of judging is from the plain one that others are measured against; a jury is none."""
+    if strategy == SINGLE:
+        return 0
+    return 1 if strategy.startswith(f"{SINGLE},") else 3 if strategy.startswith("jury of") else 2
 
 
 def _settings(judge: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,26 +163,28 @@ def _with_agreement(evidence: Evidence, ways: Ways) -> Ways:
     lost = {unit for part in parts for unit in part.left_out}
     found = replace(ways, answers=len(shared), left_out=len(lost))
     try:
-        made = resampled(evidence, parts, raters)
+        made = resampled(evidence, parts)
     except MedjuryError as error:
         return replace(found, problem=str(error))
     if made is None:
         return replace(found, problem="no answer was scored by clinicians and by every rater")
+    yardstick = _yardstick(ways, made)
     dangers = [danger for part in parts if (danger := _danger(evidence, part)) is not None]
+    pooled = [danger for danger in dangers if danger.part in complete(parts)]
     severe = {
         (danger.part.dimension.name, rater): each
         for danger in dangers
         for rater, each in danger.errors.items()
     }
-    counted = counted_dimensions(made, parts)
+    dimensions = averaged(made, parts)
     return replace(
         found,
         ways=tuple(
             replace(
                 each,
-                agreement=_mean(made, counted, each.rater),
-                difference=_difference(made, mean_key(each.rater), mean_key(ways.yardstick)),
-                **_pooled(dangers, each.rater),
+                agreement=_mean(made, dimensions, each.rater),
+                difference=_difference(made, mean_key(each.rater), mean_key(yardstick)),
+                **_pooled(pooled, each.rater),
             )
             for each in ways.ways
         ),
@@ -187,13 +193,14 @@ def _with_agreement(evidence: Evidence, ways: Ways) -> Ways:
                 part,
                 rater,
                 _on(made, part, rater),
-                _difference(made, agreement_key(part, rater), agreement_key(part, ways.yardstick)),
+                _difference(made, agreement_key(part, rater), agreement_key(part, yardstick)),
                 severe.get((part.dimension.name, rater)),
             )
             for part in parts
             for rater in raters
         ),
-        uncounted=tuple(part.dimension.label for part in parts if part not in counted),
+        yardstick=yardstick,
+        uncounted=tuple(part.dimension.label for part in parts if part not in dimensions),
         cases=made.units,
     )
 
@@ -208,12 +215,21 @@ def _on(made: Replicates, part: SameAnswers, rater: str) -> Estimate:
     return replace(found, n=len(part.units))
 
 
-def _mean(made: Replicates, counted: Sequence[SameAnswers], rater: str) -> Estimate:
-    for part in counted:
+def _yardstick(ways: Ways, made: Replicates) -> str:
+    """The plainest judge whose agreement exists, since nothing can be measured against one that never scored."""
+    judges = sorted(
+        (each for each in ways.ways if math.isfinite(made.observed.get(mean_key(each.rater), math.nan))),
+        key=lambda each: _distance(each.strategy),
+    )
+    return judges[0].rater if judges else ways.yardstick
+
+
+def _mean(made: Replicates, dimensions: Sequence[SameAnswers], rater: str) -> Estimate:
+    for part in dimensions:
         lacking = _on(made, part, rater)
         if lacking.value is None:
             return undefined(f"{part.dimension.label}: {lacking.reason}", made.n, "mean over dimensions")
-    if not counted:
+    if not dimensions:
         return undefined("there is none on any dimension", made.n, "mean over dimensions")
     return made.estimate(mean_key(rater))
 

@@ -180,7 +180,8 @@ def _notes(material: Material, ways: Ways) -> Html:
         )
     if ways.uncounted and evidence.clinicians and not ways.problem:
         lines.append(
-            f"Not in the mean, because nobody's agreement exists there: {', '.join(ways.uncounted)}."
+            "Not in the means, because not every rater's agreement exists there: "
+            f"{', '.join(ways.uncounted)}. What there is stands in the table by dimension."
         )
     if ways.price is not None:
         lines.append(
