@@ -40,7 +40,8 @@ def run(options: argparse.Namespace) -> int:
         line.finish(result.progress, result.money, result.currency)
     print(result.text())
     try:
-        print(f"Report: {write_page(result.folder)}")
+        if result.judged:
+            print(f"Report: {write_page(result.folder)}")
     except Exception as error:  # the ratings are safe, and a report can be made again
         print(
             f"medjury: the ratings are stored, but the report could not be written "

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from medjury.cases import Case
 from medjury.instruments import Instrument, Reason, Unscored
 from medjury.judging._drafting import Drafter
+from medjury.judging._fitting import Truncation
 from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate
@@ -48,6 +49,11 @@ class AfterDrafting:
     @property
     def groups(self) -> Sequence[tuple[str, ...]]:
         return self.rater.groups
+
+    @property
+    def truncation(self) -> Truncation | None:
+        rule: Truncation | None = getattr(self.rater, "truncation", None)
+        return rule
 
     def voice(self) -> str:
         return self.rater.voice()

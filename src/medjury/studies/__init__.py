@@ -1,19 +1,22 @@
 """Studies: one study file is planned, run and concluded as one run folder that can be checked later."""
 
 from medjury.studies._conclude import RunResult
+from medjury.studies._drafting import DraftResult
 from medjury.studies._manifest import run_name
 from medjury.studies._plan import JudgePlan, Plan, plan_study
-from medjury.studies._run import check_study, run_study
+from medjury.studies._run import check_study, draft_study, run_study
 from medjury.studies._study import Study, load_study
 from medjury.studies._verify import Finding, verify_run
 
 __all__ = [
+    "DraftResult",
     "Finding",
     "JudgePlan",
     "Plan",
     "RunResult",
     "Study",
     "check_study",
+    "draft_study",
     "load_study",
     "plan_study",
     "run_name",

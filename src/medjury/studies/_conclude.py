@@ -35,6 +35,8 @@ class RunResult:
     currency: str
     coverage: dict[str, Any]
     skipped: int
+    drafting: tuple[str, ...] = ()  # what came of the drafts, where the study writes them
+    judged: bool = True  # False where it was stopped before anything could be judged
 
     def text(self) -> str:
         """The run in a few lines; a run that is not complete says so first."""
@@ -42,6 +44,7 @@ class RunResult:
         lines = [f"{self.status.upper()}: {self.why}" if self.why else self.status.upper()]
         if self.skipped:
             lines.append(f"{self.skipped:,} cases were left out because they could not be read")
+        lines += self.drafting
         lines.append(
             f"{covered['scored']:,} of {covered['ratings']:,} ratings scored, "
             f"{covered['not_applicable']:,} not applicable, {covered['unscored']:,} unscored"
@@ -91,8 +94,9 @@ def conclude(
     files = _export(study, store, run, study.output)
     models = [model for model, _ in study.models]
     spent = audit_totals(study.output / "audit.jsonl")
-    if isinstance(study.cases, RedactedCases):
-        manifest["redactions"] = dict(study.cases.counts)
+    source = getattr(study.cases, "source", study.cases)  # of drafted cases
+    if isinstance(source, RedactedCases):
+        manifest["redactions"] = dict(source.counts)
     # What an endpoint would not take, although the study asks for it.
     dropped = {model.name: list(getattr(model, "dropped", ())) for model in models}
     manifest |= {
@@ -108,7 +112,8 @@ def conclude(
         # All that this study has ever paid, whatever became of it; answers found in the store cost nothing.
         "calls": spent.calls,
         "cost": spent.money if all(prices.price(model) is not None for model in models) else None,
-        "files": {name: file_hash(study.output / name) for name in files},
+        "files": {name: file_hash(study.output / name) for name in files}
+        | dict(manifest.get("drafting", {}).get("file", {})),
     }
     write_manifest(study.output, manifest)
     store.put_run(run, manifest)

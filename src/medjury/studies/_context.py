@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from medjury.judging import Expected, Fitted, Rater, Unit, first_questions, run_async, shorten
+from medjury.judging import Expected, Fitted, Rater, Truncation, Unit, first_questions, run_async, shorten
 from medjury.models import ChatModel, ContextError, Request, context_window, excess_tokens, require_fit
 from medjury.ratings import Record
 from medjury.studies._file import JudgePart, ModelPart
@@ -41,7 +41,7 @@ class WindowCheck:
         excess = max((self._excess(rater, *question) for question in _first(unit)), default=0)
         if not excess:
             return
-        rule = rater.truncation if isinstance(rater, Fitted) else None
+        rule: Truncation | None = getattr(rater, "truncation", None)
         fits = rule is not None and shorten(unit.case, rule, excess) is not None
         found = self._shortened if fits else self._too_long
         found[rater.name].add(f"{unit.case.id}\0{unit.case.system}")
@@ -115,10 +115,10 @@ def left_out(records: Iterable[Record]) -> dict[str, Any]:
     }
 
 
-def left_out_lines(counts: dict[str, Any]) -> list[str]:
+def left_out_lines(counts: dict[str, Any], file: str = "records.jsonl") -> list[str]:
     """The same for a reader of the run."""
     return [
         f"{rater}: {each['units']:,} answers were given on a shortened record ({each['notes']:,} whole notes and "
-        f"{each['characters']:,} characters in all were left out); records.jsonl says which"
+        f"{each['characters']:,} characters in all were left out); {file} says which"
         for rater, each in counts.items()
     ]

@@ -139,6 +139,35 @@ class JudgePart(ModelPart):
         return value
 
 
+class DraftingPart(ModelPart):
+    """The model that writes the answers which are then judged, what it writes them from, and of which parts they
+    consist: see docs/judging/drafting.md."""
+
+    system: Name | None = None  # the name under which the drafts are judged; by default the model's
+    notes: int = Field(default=3, ge=0, le=1000)
+    minimum_characters: int = Field(default=3500, ge=0)
+    specialty_first: bool = True
+    labs: int = Field(default=20, ge=0, le=10_000)
+    as_of: str | None = None
+    max_age_days: int | None = Field(default=None, ge=0)
+    sections: list[Literal["assessment", "recommendations", "contingency", "citations"]] = Field(
+        default=["assessment", "recommendations", "contingency", "citations"], min_length=1
+    )
+    instructions: str = ""
+    question: str = "question"
+    specialty: str = "specialty"
+    inputs: list[str] = []
+    existing: Literal["refuse", "keep"] = "refuse"
+    context: ContextPart = ContextPart()
+    max_tokens: int = Field(default=2048, ge=1)
+
+    @model_validator(mode="after")
+    def _an_age_needs_a_day(self) -> DraftingPart:
+        if self.max_age_days is not None and self.as_of is None:
+            raise ValueError("max_age_days counts back from the day of the question; name it in `as_of`")
+        return self
+
+
 class JuryPart(Part):
     """How votes become one rating."""
 
@@ -203,6 +232,7 @@ class StudyFile(Part):
     judges: list[JudgePart] = Field(min_length=1)
     jury: JuryPart = JuryPart()
     repeats: int = Field(default=1, ge=1, le=1000)
+    drafting: DraftingPart | None = None
     humans: HumansPart | None = None
     output: str | None = None
     store: str | None = None

@@ -17,6 +17,7 @@ from typing import Any
 from medjury import __version__
 from medjury.instruments import Instrument
 from medjury.judging import PROMPT_VERSION
+from medjury.models import ChatModel
 from medjury.ratings import RatingCount
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
@@ -69,10 +70,7 @@ def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str)
         "judges": [
             {
                 "name": judge.name,
-                "models": [
-                    {**model.identity, "name": model.name, "vendor": model.vendor, "host": model.host}
-                    for model in judge.models
-                ],
+                "models": [describe_model(model) for model in judge.models],
                 "settings_hash": judge.voice(),
                 **judge.describe(),
             }
@@ -99,6 +97,11 @@ def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str)
             for judge in plan.judges
         },
     }
+
+
+def describe_model(model: ChatModel) -> dict[str, Any]:
+    """Which model it is; no secrets."""
+    return {**model.identity, "name": model.name, "vendor": model.vendor, "host": model.host}
 
 
 def coverage(counts: Iterable[RatingCount]) -> dict[str, Any]:

@@ -44,15 +44,21 @@ class Plan:
     judges: tuple[JudgePlan, ...]
     currency: str
     notes: tuple[str, ...] = ()
+    drafting: JudgePlan | None = None  # what writing the answers takes, where the study drafts them
+
+    @property
+    def parts(self) -> tuple[JudgePlan, ...]:
+        """The drafting, where there is any, and every judge."""
+        return self.judges if self.drafting is None else (self.drafting, *self.judges)
 
     @property
     def calls(self) -> int:
-        return sum(judge.calls for judge in self.judges)
+        return sum(part.calls for part in self.parts)
 
     @property
     def money(self) -> float | None:
         """The estimate for all judges; None where a price is not known."""
-        known = [judge.money for judge in self.judges]
+        known = [part.money for part in self.parts]
         return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
 
     def text(self) -> str:
@@ -69,7 +75,7 @@ class Plan:
         lines.append(
             f"{'judge':<24}{'calls':>10}{'tokens in':>14}{'tokens out':>14}{'price':>14}{'time':>10}"
         )
-        for judge in self.judges:
+        for judge in self.parts:
             price = "not known" if judge.money is None else f"{judge.money:,.2f} {self.currency}"
             lines.append(
                 f"{judge.name:<24}{judge.calls:>10,}{judge.tokens_in:>14,}{judge.tokens_out:>14,}{price:>14}"
@@ -111,7 +117,7 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
         lacking += lacks
     if not count:
         raise MedjuryError(f"{study.settings.cases.path}: holds no case that could be read")
-    if lacking == count:
+    if lacking == count and study.drafter is None:  # drafts may all have failed
         needed = ", ".join(each.name for each in study.instrument.inputs if each.required)
         raise MedjuryError(
             f"{study.settings.cases.path}: no case has all that {study.instrument.name} needs ({needed}); "

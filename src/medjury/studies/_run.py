@@ -14,6 +14,14 @@ from medjury.judging import Progress, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Store, StoreDesk, open_store
 from medjury.studies._conclude import Outcome, RunResult, conclude
+from medjury.studies._drafting import (
+    DraftResult,
+    conclude_drafting,
+    describe_drafting,
+    plan_drafting,
+    with_drafting,
+    write_drafts,
+)
 from medjury.studies._hashed import HashedCases
 from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import read_humans
@@ -35,16 +43,20 @@ def run_study(
     rating without a score; otherwise only for those whose failure may have passed."""
     prices = study_prices(study)
     _preflight(study, prices)
+    drafts = None
+    if study.drafter is not None:
+        drafts = draft_study(study, watch=watch, retry_unscored=retry_unscored)
+        if drafts.stopped:
+            return conclude_drafting(drafts)
+        study = drafts.study
     plan = plan_study(study, prices)
-    try:
-        study.output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MedjuryError(f"{study.output}: the run folder cannot be made ({error.strerror})") from None
+    _make_folder(study)
     humans = read_humans(study)
     manifest = describe(study, plan, humans, prices.as_of)
+    if drafts is not None:
+        manifest["drafting"] = describe_drafting(drafts)
     run = run_name(study, plan, humans)
-    capped = study.settings.budget.money is not None or study.settings.budget.calls is not None
-    with only_run(study.output) if capped else contextlib.nullcontext(), open_store(study.store) as store:
+    with _alone(study), open_store(study.store) as store:
         write_manifest(study.output, manifest)
         store.put_run(run, manifest)
         if humans is not None:
@@ -63,7 +75,37 @@ def run_study(
             manifest |= {"status": "failed", "why": str(error), "finished_at": now()}
             write_manifest(study.output, manifest)
             raise
-        return conclude(study, plan, store, run, outcome, manifest, prices)
+        result = conclude(study, plan, store, run, outcome, manifest, prices)
+        return result if drafts is None else with_drafting(result, drafts)
+
+
+def draft_study(study: Study, *, watch: Watcher | None = None, retry_unscored: bool = False) -> DraftResult:
+    """Write the drafts of a study and no ratings. Drafts that were written are found in the store."""
+    prices = study_prices(study)
+    _preflight(study, prices)
+    _make_folder(study)
+
+    def work(drafting: Study, plan: Plan, store: Store, run: str) -> Outcome:
+        try:
+            return run_async(_judge(drafting, plan, store, run, prices, watch, retry_unscored))
+        except asyncio.CancelledError:  # the second Ctrl-C
+            raise KeyboardInterrupt from None
+
+    with _alone(study), open_store(study.store) as store:
+        return write_drafts(study, prices, store, work)
+
+
+def _make_folder(study: Study) -> None:
+    try:
+        study.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MedjuryError(f"{study.output}: the run folder cannot be made ({error.strerror})") from None
+
+
+def _alone(study: Study) -> contextlib.AbstractContextManager[None]:
+    """With a budget one process at a time; without one as many as there are."""
+    capped = study.settings.budget.money is not None or study.settings.budget.calls is not None
+    return only_run(study.output) if capped else contextlib.nullcontext()
 
 
 def _preflight(study: Study, prices: PriceList) -> None:
@@ -190,6 +232,9 @@ def check_study(study: Study) -> Plan:
     """Everything short of the first call: hosts, prices, cases, clinicians' ratings. For `--dry-run`."""
     prices = study_prices(study)
     _preflight(study, prices)
-    plan = plan_study(study, prices)
+    if study.drafter is not None:
+        study, plan = plan_drafting(study, prices)
+    else:
+        plan = plan_study(study, prices)
     read_humans(study, rehearse=True)
     return plan

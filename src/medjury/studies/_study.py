@@ -12,8 +12,9 @@ from medjury.cases import Case, RedactedCases, make_redactor, read_cases
 from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
-from medjury.judging import Jury
+from medjury.judging import AfterDrafting, Drafter, Jury
 from medjury.models import ChatModel
+from medjury.studies._drafter import make_drafter
 from medjury.studies._examples import Shelf, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
 from medjury.studies._strategies import Setup, make_rater
@@ -34,6 +35,7 @@ class Study:
     output: Path
     store: str
     models: Sequence[tuple[ChatModel, ModelPart]]  # every model that may be called, with its limits and price
+    drafter: Drafter | None = None  # writes the answers first, where the study asks for it
     notes: tuple[str, ...] = ()  # what a reader of the plan should know
 
     @property
@@ -80,6 +82,15 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         for index, part in enumerate(settings.judges)
     ]
     judges = [make_rater(document, ("judges", index), setup) for index, setup in enumerate(setups)]
+    drafter, drafting_models = None, []
+    if settings.drafting is not None:
+        part = settings.drafting
+        drafter, made = _named(document, ("drafting",), lambda: make_drafter(part))
+        drafting_models = [made]
+        judges = [AfterDrafting(judge) for judge in judges]
+        if any(model.name == made[0].name for setup in setups for model, _ in setup.models):
+            problem = f"{made[0].name!r} is the name of the drafting model; give the judge another"
+            raise MedjuryError(document.complaint(("judges",), problem))
     quorum = settings.jury.quorum
     if quorum is not None and quorum > len(judges):
         problem = f"is {quorum}, but there are only {len(judges)} judges; lower it"
@@ -105,7 +116,8 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         source if redactor is None else RedactedCases(source, redactor),
         output,
         _named(document, ("store",), lambda: _store_address(settings.store, folder, output)),
-        tuple(made for setup in setups for made in setup.models),
+        (*(made for setup in setups for made in setup.models), *drafting_models),
+        drafter,
         shelf.notes(),
     )
 

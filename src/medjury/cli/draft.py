@@ -1,0 +1,51 @@
+"""`medjury draft`: write the drafts of a study, and judge nothing."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from medjury.cli._main import EXIT_FAILED, EXIT_INCOMPLETE
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", help="a study file with a `drafting:` part")
+    parser.add_argument(
+        "--cases", metavar="FILE", help="write the cases with their drafts to this file (JSONL)"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check everything and print calls, tokens, price"
+    )
+    parser.add_argument(
+        "--skip-bad-cases", action="store_true", help="go on without rows that cannot be read"
+    )
+    parser.add_argument(
+        "--retry-unscored",
+        action="store_true",
+        help="ask again for every draft that failed, not only for transient failures",
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress line")
+
+
+def run(options: argparse.Namespace) -> int:
+    from medjury.studies import check_study, draft_study, load_study
+
+    study = load_study(options.study, skip_bad_cases=options.skip_bad_cases)
+    if options.dry_run:
+        print(check_study(study).text())
+        return 0
+    from medjury.cli._progress import ProgressLine
+
+    line = None if options.quiet else ProgressLine()
+    result = draft_study(study, watch=line, retry_unscored=options.retry_unscored)
+    if line is not None:
+        line.finish(result.progress, result.outcome.money, result.currency)
+    print(result.text())
+    if options.cases and not result.stopped:
+        from medjury.cases import write_cases
+
+        print(f"Cases: {write_cases(result.study.cases, options.cases):,} in {options.cases}")
+    if result.status == "complete":
+        return 0
+    print(f"medjury: {result.status.upper()}: {result.why}", file=sys.stderr)
+    return EXIT_FAILED if result.status == "failed" else EXIT_INCOMPLETE

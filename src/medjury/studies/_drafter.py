@@ -1,0 +1,36 @@
+"""The `drafting:` part of a study file turned into the drafter it describes."""
+
+from __future__ import annotations
+
+from medjury.errors import MedjuryError
+from medjury.judging import Drafter, DraftingRules, SelectionRules, Speaker
+from medjury.models import ChatModel, make_model
+from medjury.studies._file import DraftingPart, ModelPart
+
+# The drafting model's name in the audit log, in limits and in messages.
+NAME = "drafting"
+
+
+def make_drafter(part: DraftingPart) -> tuple[Drafter, tuple[ChatModel, ModelPart]]:
+    """The drafter, and its model with the part that says how fast it may be asked and what it costs."""
+    options = part.options
+    model = make_model(part.kind, name=NAME, **options)
+    if not model.vendor:
+        raise MedjuryError(
+            "the maker of the drafting model is not known, and without it nobody can tell whether a judge favours "
+            "its own; add `vendor: NAME`"
+        )
+    rules = DraftingRules(
+        SelectionRules(
+            part.notes, part.minimum_characters, part.specialty_first, part.labs, part.max_age_days
+        ),
+        tuple(part.sections),
+        part.instructions,
+        part.question,
+        part.specialty,
+        tuple(part.inputs),
+        part.as_of,
+    )
+    speaker = Speaker(model, part.temperature, part.seed, part.max_tokens, part.reasks)
+    system = part.system or str(options.get("model") or part.kind)
+    return Drafter(speaker, system, rules, part.context.truncation), (model, part)

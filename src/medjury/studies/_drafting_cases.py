@@ -1,0 +1,132 @@
+"""The cases of a study that drafts: those that need a draft, the file of drafts, and the cases with them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from medjury.cases import Case
+from medjury.errors import MedjuryError
+from medjury.instruments import Reason
+from medjury.judging import TOKENS_PER_DRAFT, Drafter, drafted_case
+from medjury.ratings import Store
+
+_STAND_IN = "word " * int(TOKENS_PER_DRAFT * 0.75)
+
+
+class Undrafted:
+    """The cases that need a draft. One that has an answer already is refused, or left to be judged as it is."""
+
+    def __init__(self, cases: Iterable[Case], existing: str) -> None:
+        self._cases = cases
+        self._existing = existing
+        self.kept = 0
+
+    def __iter__(self) -> Iterator[Case]:
+        self.kept = 0
+        for case in self._cases:
+            if case.candidate is None:
+                yield case
+                continue
+            if self._existing == "refuse":
+                where = f"{case.origin.file}, row {case.origin.row}: " if case.origin else ""
+                raise MedjuryError(
+                    f"{where}case {case.id!r} has an answer already, and the study drafts one. Take `candidate` "
+                    "out, or say `existing: keep` under drafting to judge such cases as they are"
+                )
+            self.kept += 1
+
+    @property
+    def skipped(self) -> int:
+        return int(getattr(self._cases, "skipped", 0))
+
+
+class DraftedCases:
+    """The study's cases with their drafts, read one at a time; `drafts` finds a draft by its key."""
+
+    def __init__(self, source: Iterable[Case], drafter: Drafter, drafts: Drafts | None) -> None:
+        self.source = source
+        self._drafter = drafter
+        self._drafts = drafts
+
+    def __iter__(self) -> Iterator[Case]:
+        seen: set[str] = set()
+        for case in self.source:
+            if case.candidate is not None:
+                yield case
+                continue
+            if case.id in seen:
+                raise MedjuryError(
+                    f"two cases without an answer are called {case.id!r}: their drafts could not be told apart; "
+                    "give each its own id"
+                )
+            seen.add(case.id)
+            if self._drafts is None:  # for a plan: about as long as a draft will be
+                draft: Mapping[str, object] = {"candidate": _STAND_IN}
+            else:
+                draft = self._drafts.find(self._drafter.units(case, 0)[0].key)
+            yield drafted_case(case, self._drafter, draft)
+
+    @property
+    def skipped(self) -> int:
+        return int(getattr(self.source, "skipped", 0))
+
+
+class Drafts:
+    """The file of drafts, and where in it each draft stands: only the places are held in memory."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.counts: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
+        self._places: dict[str, int] = {}
+
+    def write(self, store: Store, run: str) -> None:
+        """Write every draft of the run with what it cost. A half-written file never has the name."""
+        part = self.file.with_name(f"{self.file.name}.part")
+        with part.open("wb") as out:
+            # One row and one record for every draft, both in the same order.
+            for rating, record in zip(store.ratings(run), store.records(run), strict=True):
+                body = record.content()
+                self._places[record.key] = out.tell()
+                line = {
+                    "id": record.item,
+                    **{name: value for name, value in body.items() if name != "kind"},
+                    "tokens_in": rating.tokens_in,
+                    "tokens_out": rating.tokens_out,
+                    "cost": rating.cost,
+                    "calls": rating.calls,
+                    "seconds": rating.seconds,
+                    "created_at": rating.created_at,
+                    "key": record.key,
+                }
+                out.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+                self._count(body)
+        part.replace(self.file)
+
+    def _count(self, body: Mapping[str, Any]) -> None:
+        if body["status"] == "drafted":
+            self.counts["drafted"] += 1
+            self.counts["citations"] += len(body["citations"])
+            self.counts["citations_invented"] += body["citations_invented"]
+        else:
+            self.failed[body["reason"]] += 1
+        self.counts["notes_with_unreadable_date"] += len(body.get("unreadable_dates", ()))
+        self.counts.update(body.get("counts", {}))
+
+    @property
+    def sources(self) -> dict[str, int]:
+        """What the drafts were written from, and what they were not, over all of them."""
+        return {name: self.counts[name] for name in sorted(self.counts) if name.startswith(("notes", "labs"))}
+
+    def find(self, key: str) -> Mapping[str, object]:
+        place = self._places.get(key)
+        if place is None:
+            return {"reason": Reason.PROVIDER.value, "message": "it was not written; run again to go on"}
+        with self.file.open("rb") as file:
+            file.seek(place)
+            found: Mapping[str, object] = json.loads(file.readline())
+            return found
