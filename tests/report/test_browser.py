@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.report import test_claims_section as claims
+from tests.report import test_closed_loop_section as loops
+from tests.report import test_records as others
 from tests.report.browser import Page, chromium, open_page
 from tests.report.planted import write_run
 from tests.report.ways import judges_of, ways_frame
@@ -36,7 +39,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         unscored=0.02,
         explanation="<script>alert(1)</script> & more",
     )
-    page = write_page(write_run(folder, ratings, judges=judges_of()), cases_shown=4)
+    before, after = loops.scores(accuracy=2, clarity=3), loops.scores(accuracy=4, clarity=3)
+    told = claims.lines([claims.story(claims.MIXED, dose=[]), claims.story(claims.COURTESY)])
+    told += others.lines(*(loops.loop(number, [before, after], before, after) for number in range(8)))
+    told += others.lines(others.cut(1, "context", 250), others.cut(2, "context", 750))
+    page = write_page(write_run(folder, ratings, judges=judges_of(), records=told), cases_shown=4)
     assert chromium() is not None, "Chromium is not installed: apt-get install -y chromium"
     return page
 
@@ -92,7 +99,14 @@ async def test_without_script_every_word_is_there(report: Path) -> None:
     async with open_page(report, script=False) as quiet:
         snapshot = await quiet.send("DOM.getDocument", depth=-1)
         text = json.dumps(snapshot)
-        assert "May we trust this jury?" in text and "Cases worth reading" in text
+        for title in (
+            "May we trust this jury?",
+            "Ways of judging",
+            "Claims",
+            "Closed loop",
+            "Shortened records",
+        ):
+            assert title in text
         assert quiet.complaints() == []
 
 
