@@ -117,3 +117,32 @@ def test_the_report_shows_agreement_errors_cost_seconds_and_calls_of_each_way(st
     # The draws of one judge tell how stable it is, although each case has one rating of it.
     stable = table(folder, "stability", "judge")
     assert list(stable) == ["thrice"] and float(stable["thrice"]["SD within an answer"]) > 0.5
+
+
+def test_answers_found_in_the_store_count_with_their_price_and_are_not_spent_again(study: Path) -> None:
+    with LoopbackServer(answer) as server:
+        settings: dict[str, object] = {
+            "cases": "cases.jsonl",
+            "store": "shared.db",
+            "instrument": "note_quality",
+            "dimensions": DIMENSIONS,
+            "judges": [judge(server, "plain", "noisy", "single")],
+        }
+        spent = []
+        for name in ("first", "second"):
+            whole = {"study": name, **settings}
+            study.write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in whole.items()))
+            assert main(["run", str(study), "--quiet"]) == 0
+            spent.append(json.loads((study.parent / "runs" / name / "manifest.json").read_text()))
+    assert [each["calls"] for each in spent] == [CASES, 0] and spent[1]["cost"] == 0
+    first, second = (table(study.parent / "runs" / name, "cost")["plain"] for name in ("first", "second"))
+    assert (
+        float(second["total cost (USD)"])
+        == float(first["total cost (USD)"])
+        == pytest.approx(spent[0]["cost"])
+    )
+    assert float(second["calls"]) == 1
+    assert (
+        "This study itself made 0 calls; 0.00 USD spent"
+        in (study.parent / "runs" / "second" / "report.html").read_text()
+    )

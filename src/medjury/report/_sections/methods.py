@@ -125,6 +125,11 @@ def _paragraph(evidence: Evidence) -> str:
             f"{100 * rules.danger:g} % of the scale and the jury at least {100 * rules.gap:g} % of the "
             "scale higher. "
         )
+        if len(evidence.judges) > 1:
+            text += (
+                "Ways of judging were compared on the answers that clinicians and every rater had scored, by the "
+                "mean over dimensions of the same statistic; differences come from the same resamples of cases. "
+            )
     return text + "Analyses were made with Medjury " + str(manifest.get("medjury", "")) + "."
 
 
