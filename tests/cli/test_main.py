@@ -27,7 +27,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_every_command_has_its_file() -> None:
     for name in COMMANDS:
-        module = importlib.import_module(f"medjury.cli.{name}")
+        module = importlib.import_module(f"medjury.cli.{name.replace('-', '_')}")
         assert callable(module.add_arguments) and callable(module.run)
 
 

@@ -177,7 +177,8 @@ def _random(
     drawn = at_random(table, order, calls, effort.draws, effort.seed)
     as_good = int((drawn >= made.observed[ADAPTIVE] - 1e-12).sum())
     mean, low, high = _spread(made.observed[FULL] - drawn)
-    return RandomEscalation(mean, low, high, effort.draws, (1 + as_good) / (1 + len(drawn)))
+    p_value = None if np.ptp(calls) == 0 else (1 + as_good) / (1 + len(drawn))
+    return RandomEscalation(mean, low, high, effort.draws, p_value)
 
 
 def _curve(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from medjury.agreement import Estimate
@@ -36,18 +35,19 @@ class JuryPolicy:
 class RandomEscalation:
     """The same numbers of calls given to answers at random: what is lost then, over many draws.
 
-    `p_value` is the share of draws that agree at least as well as the rule, itself counted in.
+    `p_value` is the share of draws that agree at least as well as the rule, itself counted in; None where the rule
+    makes the same calls on every answer, so that there is nothing to draw.
     """
 
     loss: float
     low: float
     high: float
     draws: int
-    p_value: float
+    p_value: float | None
 
     @property
-    def beaten(self) -> bool:
-        return self.p_value <= 0.05
+    def beaten(self) -> bool | None:
+        return None if self.p_value is None else self.p_value <= 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,51 +120,54 @@ class JurySimulation:
 
     @property
     def kept(self) -> bool:
-        """Whether the rule kept to what was wanted on the cases it had not seen."""
+        """Whether the rule kept to what was wanted on the cases it had not seen, inside systems too."""
         found = self.adaptive
+        losses = [each for each in (found.loss.value, found.within_loss.value) if each is not None]
         spent = found.calls if found.cost is None else found.cost
-        return (
-            found.loss.value is not None
-            and found.loss.value <= self.wanted_loss
-            and spent <= self.wanted_calls
-        )
+        return bool(losses) and max(losses) <= self.wanted_loss and spent <= self.wanted_calls
+
+    @property
+    def _asked(self) -> int:
+        """The most calls that any answer took."""
+        return max(place for place, count in enumerate(self.stopped_after, start=1) if count)
 
     @property
     def verdict(self) -> str:
-        """The result in a sentence or two, plainly."""
-        found, loss = self.adaptive, self.adaptive.loss
-        if loss.value is None:
-            return f"No verdict: the loss of agreement does not exist ({loss.reason})."
-        ends = (
-            ""
-            if loss.low is None or loss.high is None
-            else f" (95 % interval {loss.low:+.3f} to {loss.high:+.3f})"
-        )
+        """The result in a few sentences, plainly."""
+        found, made = self.adaptive, self.random
+        if found.loss.value is None:
+            return f"No verdict: the loss of agreement does not exist ({found.loss.reason})."
+        spent = f"{found.calls:.1%} of the full jury's calls"
+        spent += "" if found.cost is None else f" at {found.cost:.1%} of its cost"
+        inside = "" if found.within_loss.value is None else f", inside systems {_told(found.within_loss)}"
         lines = [
-            f"On cases it was not found on, the rule makes {found.calls:.1%} of the full jury's calls and loses "
-            f"{loss.value:+.3f} of Spearman's correlation{ends}: "
+            f"On cases it was not found on, the rule makes {spent} and loses {_told(found.loss)} of Spearman's "
+            f"correlation with the clinicians{inside}: "
             + ("within what was wanted." if self.kept else "NOT within what was wanted.")
         ]
         if not self.shown:
-            lines.append("No rule was shown to be within the wanted loss on the half that was searched.")
-        inside = found.within_loss
-        if inside.value is not None and inside.low is not None and inside.high is not None:
             lines.append(
-                f"Inside systems it loses {inside.value:+.3f} ({inside.low:+.3f} to {inside.high:+.3f})."
+                f"On the half that was searched no rule could be shown to lose at most {self.wanted_loss:g}; this "
+                "one was the surest."
             )
-        at_random = f"{self.random.loss:+.3f}, p = {self.random.p_value:.2g}"
-        if self.random.beaten:
-            lines.append(f"It beats the same number of calls made at random ({at_random}).")
+        if made.p_value is None:
+            lines.append(
+                f"It makes the same calls on every answer ({', '.join(self.jurors[: self._asked])}): a fixed jury, "
+                "and no adaptive one, is what these votes call for."
+            )
+        elif made.beaten:
+            lines.append(
+                f"It beats the same number of calls made at random ({made.loss:+.3f}, p = {made.p_value:.2g})."
+            )
         else:
             lines.append(
-                f"It does NOT beat the same number of calls made at random ({at_random}): the rule does not know "
-                "where another juror helps."
+                f"It does NOT beat the same number of calls made at random ({made.loss:+.3f}, p = "
+                f"{made.p_value:.2g}): it does not know where another juror helps."
             )
         return " ".join(lines)
 
 
-def meets(results: Sequence[SplitResult], loss: float, spent: float) -> int:
-    """How many splits kept to the wanted loss at the wanted price."""
-    return sum(
-        each.loss <= loss and (each.calls if each.cost is None else each.cost) <= spent for each in results
-    )
+def _told(loss: Estimate) -> str:
+    if loss.low is None or loss.high is None:
+        return f"{loss.value:+.3f}"
+    return f"{loss.value:+.3f} ({loss.low:+.3f} to {loss.high:+.3f})"

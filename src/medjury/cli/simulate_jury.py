@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         show_json(_content(found))
     else:
         _show(found, options)
-    return 0 if found.kept and found.random.beaten else 1
+    return 0 if found.kept and found.random.beaten is not False else 1
 
 
 def _show(found: JurySimulation, options: argparse.Namespace) -> None:
@@ -165,12 +165,17 @@ def _show_splits(found: JurySimulation) -> None:
             for each in found.splits
         ]
     )
-    kept = sum(
-        each.loss <= found.wanted_loss
-        and (each.calls if each.cost is None else each.cost) <= found.wanted_calls
+    cheap = [
+        each
         for each in found.splits
+        if (each.calls if each.cost is None else each.cost) <= found.wanted_calls
+    ]
+    pooled = [each for each in cheap if each.loss <= found.wanted_loss]
+    inside = [each for each in pooled if not each.within_loss > found.wanted_loss]
+    print(
+        f"Of {len(found.splits)} splits {len(pooled)} kept to what was wanted on the cases they were not found on, "
+        f"{len(inside)} of them inside systems too."
     )
-    print(f"{kept} of {len(found.splits)} kept to what was wanted on the cases they were not found on.")
 
 
 def _fragment(found: JurySimulation, file: str | None) -> str:

@@ -1,0 +1,272 @@
+"""A jury that stops early, replayed on planted votes: what it must find, and what it can never do."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+from tests.calibration.planted_juries import JURORS, planted_votes
+
+from medjury.calibration import JurySimulation, jury_figure, read_judged, simulate_jury
+from medjury.calibration._jury_simulation import (
+    JuryTable,
+    calls_made,
+    doubts,
+    fixed_scores,
+    jury_table,
+    scores_after,
+)
+from medjury.calibration._jury_simulation_agreement import WITHIN, Losses, agreement_replicates, mean_spearman
+from medjury.calibration._jury_simulation_widths import WidthFitter
+from medjury.errors import MedjuryError
+from medjury.judging import AdaptiveRule
+
+QUICK = {"reference": ["panel"], "scale": (1, 5), "resamples": 200, "draws": 100}
+
+
+def table_of(frame: pl.DataFrame) -> JuryTable:
+    return jury_table(read_judged(frame, reference=["panel"], scale=(1, 5)))[0]
+
+
+@cache
+def planted() -> JurySimulation:
+    return simulate_jury(planted_votes(dimensions=("accuracy", "clarity"), seed=1), loss=0.03, **QUICK)  # type: ignore[arg-type]
+
+
+def test_where_one_juror_tells_enough_the_rule_stops_and_beats_calls_at_random() -> None:
+    found = planted()
+    assert found.adaptive.calls < 0.55 and found.stopped_after[0] > 0.3 * found.n_tested[1]
+    assert found.adaptive.loss.value is not None and found.adaptive.loss.value < 0.03
+    assert found.random.beaten and found.random.loss > found.adaptive.loss.value
+    assert found.kept and "It beats the same number of calls" in found.verdict
+
+
+def test_the_rule_asks_more_jurors_about_the_hard_cases_than_about_the_easy_ones() -> None:
+    table = table_of(planted_votes(cases=60))
+    order = tuple(range(4))
+    calls = calls_made(doubts(table, order, AdaptiveRule()), 0.125)
+    easy = (table.votes == table.votes[:, :1]).all(axis=(1, 2))
+    assert calls[easy].mean() < 1.5 < 2 < calls[~easy].mean()
+
+
+def test_where_a_vote_tells_nothing_about_the_others_the_verdict_says_so() -> None:
+    """Jurors that toss coins: no rule can know where another one helps."""
+    generator = np.random.default_rng(3)
+    frame = planted_votes(cases=80, seed=3)
+    noise = pl.Series(generator.integers(1, 6, frame.height).astype(float))
+    coins = frame.with_columns(
+        pl.when(pl.col("rater") == "panel").then(pl.col("score")).otherwise(noise).alias("score")
+    )
+    found = simulate_jury(coins, **QUICK)  # type: ignore[arg-type]
+    assert found.random.beaten is False and "does NOT beat" in found.verdict
+
+
+def test_a_rule_that_always_makes_the_same_calls_is_called_a_fixed_jury() -> None:
+    found = simulate_jury(planted_votes(cases=60, hard=0.0), **QUICK)  # type: ignore[arg-type]
+    assert found.adaptive.calls == 0.25 and found.random.p_value is None
+    assert "a fixed jury, and no adaptive one" in found.verdict
+
+
+def test_halves_share_no_case_and_the_seed_decides() -> None:
+    first, again = planted(), simulate_jury(
+        planted_votes(dimensions=("accuracy", "clarity"), seed=1), loss=0.03, **QUICK  # type: ignore[arg-type]
+    )  # fmt: skip
+    assert first.n_training[0] + first.n_tested[0] == 120
+    assert first.policies == again.policies and first.random == again.random
+
+
+def test_policies_are_in_a_fixed_order_and_the_full_jury_loses_nothing() -> None:
+    names = [each.name for each in planted().policies]
+    assert names == [
+        "full jury", "adaptive jury", "best fixed juror", "best fixed pair", "best fixed triple",
+        "the system alone, no call",
+    ]  # fmt: skip
+    full, _, juror, pair, triple, alone = planted().policies
+    assert full.loss.value == 0 and full.calls == 1 and full.offset == 0
+    assert [each.calls for each in (juror, pair, triple, alone)] == [0.25, 0.5, 0.75, 0]
+    assert alone.within.value is None and "of a system the same score" in alone.within.reason
+
+
+def test_the_curve_holds_the_chosen_rule_and_random_escalation_beside_it() -> None:
+    found = planted()
+    here = [each for each in found.curve if each.tolerance == found.rule.tolerance]
+    assert len(here) == 1 and here[0].calls == pytest.approx(found.adaptive.calls)
+    assert here[0].loss.value == pytest.approx(found.adaptive.loss.value)
+    assert here[0].random_low <= here[0].random_loss <= here[0].random_high
+    figure = jury_figure(found)
+    assert figure.startswith("<svg") and figure.count("<circle") == 4 + 6 + 4 + 2 + 3
+
+
+def test_costs_ask_the_cheapest_first_and_are_what_is_saved() -> None:
+    cost = {"cheap": 1.0, "fair": 2.0, "good": 4.0, "dear": 13.0}
+    found = simulate_jury(planted_votes(seed=1), cost=cost, loss=0.05, **QUICK)  # type: ignore[arg-type]
+    assert found.jurors == JURORS[: len(found.jurors)]
+    assert found.adaptive.cost is not None and found.adaptive.cost < found.adaptive.calls
+    fixed = {each.name: each for each in found.policies}["best fixed juror"]
+    assert fixed.cost == pytest.approx(cost[fixed.jurors[0]] / 20)
+
+
+def test_an_order_is_kept() -> None:
+    found = simulate_jury(planted_votes(cases=60), order=["dear", "fair"], **QUICK)  # type: ignore[arg-type]
+    assert found.jurors == ("dear", "fair")
+
+
+def test_a_threshold_stops_as_soon_as_the_side_is_clear() -> None:
+    table, order = table_of(planted_votes(cases=60)), tuple(range(4))
+    without = calls_made(doubts(table, order, AdaptiveRule()), 0.1)
+    given_one = calls_made(doubts(table, order, AdaptiveRule(threshold=3.5)), 0.1)
+    assert (given_one <= without).all() and given_one.sum() < without.sum()
+    found = simulate_jury(planted_votes(cases=60), threshold=3.5, **QUICK)  # type: ignore[arg-type]
+    assert found.alike is not None and 0.8 < found.alike <= 1
+
+
+def test_further_splits_tell_whether_it_was_luck() -> None:
+    found = simulate_jury(planted_votes(cases=80), splits=3, loss=0.05, **QUICK)  # type: ignore[arg-type]
+    assert [each.seed for each in found.splits] == [1, 2, 3]
+    assert all(0.25 <= each.calls <= 1 and each.random_loss > -1 for each in found.splits)
+
+
+def test_widths_hold_for_the_share_of_other_cases_that_they_promise() -> None:
+    frame = planted_votes(cases=400, seed=5)
+    table = table_of(frame)
+    half = np.array([int(str(case).rpartition("c")[2]) < 200 for case in table.cases])
+    widths = WidthFitter(table.where(half), 0.9).widths((0, 1, 2, 3), "jury width")
+    assert widths is not None
+    other = table.where(~half)
+    full = (fixed_scores(other, other.everybody)[:, 0] - 1) / 4
+    for calls in (1, 2, 3):
+        votes = (other.votes[:, :calls, 0] - 1) / 4
+        near = [
+            abs(np.mean(row) - final) <= widths.width("accuracy", row.tolist()) + 1e-6
+            for row, final in zip(votes, full, strict=True)
+        ]
+        assert np.mean(near) == pytest.approx(0.9, abs=0.08) or np.mean(near) > 0.9
+    assert widths.width("accuracy", [0.2, 0.9, 0.4, 0.1]) == 0, "after the last juror nothing is open"
+
+
+def test_both_ways_to_compute_agreement_are_scipys() -> None:
+    table = table_of(planted_votes(cases=50, dimensions=("x", "y")))
+    scores = fixed_scores(table, (0, 2))
+    expected = np.mean([spearmanr(scores[:, k], table.labels[:, k]).statistic for k in (0, 1)])
+    inside = np.mean([
+        np.mean([spearmanr(scores[here, k], table.labels[here, k]).statistic
+                 for here in (table.systems == "a", table.systems == "b")])
+        for k in (0, 1)
+    ])  # fmt: skip
+    assert mean_spearman(scores, table.labels) == pytest.approx(expected)
+    full = fixed_scores(table, table.everybody)
+    made = agreement_replicates(
+        table, {"full": full, "pair": scores}, resamples=0, seed=0, within=True
+    ).observed
+    assert made["pair"] == pytest.approx(expected) and made["pair" + WITHIN] == pytest.approx(inside)
+    lost = max(made["full"] - made["pair"], made["full" + WITHIN] - made["pair" + WITHIN])
+    assert Losses(table).worst(scores) == pytest.approx(lost)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> JuryTable:
+    units, jurors, dimensions = draw(st.integers(1, 12)), draw(st.integers(2, 4)), draw(st.integers(1, 3))
+    vote = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, np.nan])
+    size = units * jurors * dimensions
+    votes = np.array(draw(st.lists(vote, min_size=size, max_size=size))).reshape(units, jurors, dimensions)
+    skipped = np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size))).reshape(votes.shape)
+    return JuryTable(
+        tuple(f"j{k}" for k in range(jurors)),
+        tuple(f"d{k}" for k in range(dimensions)),
+        ((1.0, 5.0),) * dimensions,
+        votes,
+        np.isnan(votes) & skipped,
+        np.ones((units, dimensions), dtype=bool),
+        np.full((units, dimensions), 3.0),
+        np.array(["a"] * units),
+        np.array([f"c{k}" for k in range(units)], dtype=object),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables(), tolerance=st.floats(0, 1), minimum=st.integers(1, 2))
+def test_no_rule_makes_more_calls_than_the_full_jury_or_fewer_than_its_minimum(
+    table: JuryTable, tolerance: float, minimum: int
+) -> None:
+    rule = AdaptiveRule(tolerance, minimum)
+    calls = calls_made(doubts(table, table.everybody, rule), tolerance)
+    assert (calls >= minimum).all() and (calls <= len(table.jurors)).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables())
+def test_the_strictest_rule_is_the_full_jury_exactly(table: JuryTable) -> None:
+    rule = AdaptiveRule(0.0, len(table.jurors))
+    calls = calls_made(doubts(table, table.everybody, rule), 0.0)
+    assert (calls == len(table.jurors)).all()
+    np.testing.assert_array_equal(
+        scores_after(table, table.everybody, calls), fixed_scores(table, table.everybody)
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(table=tables(), low=st.floats(0, 0.5), more=st.floats(0, 0.5))
+def test_tolerating_more_never_makes_more_calls(table: JuryTable, low: float, more: float) -> None:
+    doubt = doubts(table, table.everybody, AdaptiveRule())
+    assert (calls_made(doubt, low + more) <= calls_made(doubt, low)).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=tables(), tolerance=st.floats(0, 0.5))
+def test_the_replay_stops_where_the_rule_itself_would(table: JuryTable, tolerance: float) -> None:
+    rule = AdaptiveRule(tolerance)
+    calls = calls_made(doubts(table, table.everybody, rule), tolerance)
+    for unit in range(len(table.votes)):
+        made = 0
+        votes: dict[str, list[float | None]] = {name: [] for name in table.dimensions}
+        while made < len(table.jurors) and (
+            not made or rule.still_open(votes, dict.fromkeys(table.dimensions, (1.0, 5.0)))
+        ):
+            for column, name in enumerate(table.dimensions):
+                if table.skipped[unit, made, column]:
+                    votes[name].append(None)
+                elif not np.isnan(table.votes[unit, made, column]):
+                    votes[name].append(float(table.votes[unit, made, column]))
+            made += 1
+        assert made == calls[unit]
+
+
+def test_calls_without_a_score_and_answers_not_given_to_all_are_counted() -> None:
+    frame = planted_votes(cases=50)
+    lost = pl.col("rater").eq("cheap") & pl.col("item").is_in(["c1", "c2"])
+    failed = frame.with_columns(
+        pl.when(lost).then(None).otherwise(pl.col("score")).alias("score"),
+        pl.when(lost).then(pl.lit("unscored")).otherwise(pl.lit("scored")).alias("status"),
+        pl.when(lost).then(pl.lit("refusal")).otherwise(None).alias("reason"),
+    )
+    partial = failed.filter(~(pl.col("rater").eq("dear") & pl.col("item").eq("c3")))
+    found = simulate_jury(partial, **QUICK)  # type: ignore[arg-type]
+    assert any(note.startswith("2 of 100 answers left out: not every juror") for note in found.notes)
+    assert any(note.startswith("4 votes are calls without a score") for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"order": ["cheap", "nobody"]}, "no juror 'nobody'"),
+        ({"order": ["cheap"]}, "two jurors or more"),
+        ({"cost": {"cheap": 1.0}}, "no cost is given for"),
+        ({"cost": dict.fromkeys(JURORS, 0.0)}, "above 0"),
+        ({"minimum": 5}, "from 1 to 4"),
+        ({"judges": ["cheap"]}, "two or more"),
+        ({"level": 90}, "between 0.5 and 1"),
+    ],
+)
+def test_what_cannot_be_simulated_is_told(change: dict[str, object], told: str) -> None:
+    with pytest.raises(MedjuryError, match=told):
+        simulate_jury(planted_votes(cases=50), **(QUICK | change))  # type: ignore[arg-type]
+
+
+def test_too_few_cases_for_two_halves_are_refused() -> None:
+    with pytest.raises(MedjuryError, match="half of the labelled cases are 15"):
+        simulate_jury(planted_votes(cases=30), **QUICK)  # type: ignore[arg-type]
