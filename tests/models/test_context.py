@@ -96,12 +96,14 @@ async def test_a_server_that_counts_is_asked_only_where_the_estimate_leaves_a_do
     assert audit_totals(log).calls == 2, "counting is no call that is paid for"
 
 
-async def test_a_server_that_cannot_count_ends_the_run_with_advice() -> None:
+async def test_a_server_that_cannot_count_ends_the_run_with_advice(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
     with LoopbackServer(rejects=["tokenize"]) as server:
         model = model_at("openai", server.base_url, context_window=2000, tokenize="vllm")
         with pytest.raises(ModelError, match="take `tokenize` out") as told:
-            await gate().ask(model, request(LONG))
+            await gate(audit=AuditLog(log)).ask(model, request(LONG))
         assert told.value.fatal
+        assert json.loads(log.read_text())["event"] == "count", "the text has left, and the log says so"
         await model.close()
     with pytest.raises(MedjuryError, match=r"vllm"):
         make_model("openai", url="http://127.0.0.1:1", model="m", tokenize="vlm")

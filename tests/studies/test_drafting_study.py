@@ -239,6 +239,48 @@ def test_killed_while_drafting_and_while_judging_nothing_is_written_twice(tmp_pa
     assert len(drafts_of(file)) == 40
 
 
+def test_stopped_among_the_drafts_it_says_so_and_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in questions(60)))
+    log = tmp_path / "answered.log"
+    with endpoint(log) as url:
+        file = tmp_path / "study.yaml"
+        model = f"kind: openai, url: '{url}', concurrency: 2"
+        file.write_text(
+            "study: small\ncases: cases.jsonl\ninstrument: concordance\n"
+            f"drafting: {{{model}, model: writer-1, vendor: Acme}}\njudges: [{{{model}, name: juror, model: m}}]\n"
+        )
+        command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            deadline = time.monotonic() + 60
+            while sum(answered(log).values()) < 5 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            run.send_signal(signal.SIGINT)
+            out, err = run.communicate(timeout=60)
+        assert run.returncode == 3, err
+        assert (
+            "INCOMPLETE:" in out
+            and "of 60 drafts are done; run again to go on" in out
+            and "Report" not in out
+        )
+        assert manifest_of(file)["status"] == "incomplete"
+        stopped = sum(answered(log).values())
+        assert 5 <= stopped < 60 and len(drafts_of(file)) == stopped
+        assert main(["draft", str(file), "--quiet"]) == 0
+    assert sum(answered(log).values()) == 60 and len(drafts_of(file)) == 60
+
+
+def test_clinicians_may_have_rated_the_drafts(study: Write, tmp_path: Path) -> None:
+    rows = [
+        f"q{each},writer-1,ann,{name},1" for each in range(3) for name in ("concordant", "concordance_grade")
+    ]
+    (tmp_path / "clinicians.csv").write_text("item,system,rater,dimension,score\n" + "\n".join(rows) + "\n")
+    file = study(humans="clinicians.csv")
+    assert check_study(load_study(file)).calls == 6
+    assert run_study(load_study(file)).status == "complete"
+    assert manifest_of(file)["report"]["system_vendors"] == {"writer-1": "Acme"}
+    assert main(["report", str(file.parent / "runs" / "small")]) == 0
+
+
 def test_the_embedded_model_drafts_or_says_why_not(write_study: Write) -> None:
     rows = questions(1)
     rows[0]["notes"] = [{"id": "n1", "text": "Haemoglobin is normal and the patient is well. " * 5}]

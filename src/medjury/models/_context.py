@@ -54,11 +54,17 @@ async def require_fit(model: ChatModel, request: Request, counted: Callable[[], 
     if tokens + request.max_tokens <= window:
         return
     count = getattr(model, "count_tokens", None)
-    told: int | None = None if count is None else await count(request)
+    told: int | None = None
+    if count is not None:
+        sent = model.host is not None  # whatever comes of it: the text has left
+        try:
+            told = await count(request)
+            sent = sent and told is not None
+        finally:
+            if sent and counted is not None:
+                counted()
     if told is not None:
         tokens, exact = told, True
-        if counted is not None and model.host is not None:
-            counted()
     if tokens + request.max_tokens > window:
         raise ContextError(model, tokens, exact, request.max_tokens, window)
 

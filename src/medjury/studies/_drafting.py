@@ -162,6 +162,14 @@ def describe_drafting(result: DraftResult) -> dict[str, Any]:
     }
 
 
+def add_drafting(manifest: dict[str, Any], result: DraftResult) -> None:
+    """Put the drafting into a manifest, and its vendor where the audit of self-preference looks for it."""
+    _, drafter = _drafting(result.study)
+    manifest["drafting"] = describe_drafting(result)
+    stated = manifest["report"].get("system_vendors") or {}
+    manifest["report"]["system_vendors"] = {drafter.system: drafter.vendor, **stated}
+
+
 def conclude_drafting(result: DraftResult) -> RunResult:
     """The end of a run that was stopped while drafts were written: nothing was judged yet."""
     study = result.study

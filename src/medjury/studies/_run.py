@@ -16,8 +16,8 @@ from medjury.ratings import Store, StoreDesk, open_store
 from medjury.studies._conclude import Outcome, RunResult, conclude
 from medjury.studies._drafting import (
     DraftResult,
+    add_drafting,
     conclude_drafting,
-    describe_drafting,
     plan_drafting,
     with_drafting,
     write_drafts,
@@ -54,7 +54,7 @@ def run_study(
     humans = read_humans(study)
     manifest = describe(study, plan, humans, prices.as_of)
     if drafts is not None:
-        manifest["drafting"] = describe_drafting(drafts)
+        add_drafting(manifest, drafts)
     run = run_name(study, plan, humans)
     with _alone(study), open_store(study.store) as store:
         write_manifest(study.output, manifest)
