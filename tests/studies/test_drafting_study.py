@@ -202,12 +202,18 @@ def test_a_record_too_long_for_the_drafting_model(study: Write, server: Loopback
         ({"max_age_days": 30}, "as_of"),
         ({"context": {"truncate": "notes"}}, "context_window"),
         ({"note": 3}, "note"),
+        ({"name": "x"}, "`system` is the name"),
     ],
 )
 def test_a_part_that_cannot_be_is_refused_with_its_line(study: Write, drafting: Any, told: str) -> None:
     with pytest.raises(MedjuryError, match=told) as error:
         load_study(study(drafting=drafting))
     assert "line" in str(error.value)
+
+
+def test_examples_cannot_be_drawn_from_drafts_that_do_not_exist_yet(study: Write) -> None:
+    with pytest.raises(MedjuryError, match="medjury draft STUDY --cases FILE"):
+        load_study(study(examples=2, humans="clinicians.csv"))
 
 
 def test_a_study_without_the_part_has_nothing_to_draft(write_study: Write) -> None:

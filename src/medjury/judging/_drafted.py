@@ -51,6 +51,11 @@ class AfterDrafting:
         return self.rater.groups
 
     @property
+    def revises_as(self) -> str:
+        """As the rater's own (see `ClosedLoop`)."""
+        return str(getattr(self.rater, "revises_as", ""))
+
+    @property
     def truncation(self) -> Truncation | None:
         rule: Truncation | None = getattr(self.rater, "truncation", None)
         return rule

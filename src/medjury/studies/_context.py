@@ -7,7 +7,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from medjury.judging import Expected, Fitted, Rater, Truncation, Unit, first_questions, run_async, shorten
+from medjury.judging import (
+    AfterDrafting,
+    Expected,
+    Fitted,
+    Judge,
+    Rater,
+    Truncation,
+    Unit,
+    first_questions,
+    run_async,
+    shorten,
+)
 from medjury.models import ChatModel, ContextError, Request, context_window, excess_tokens, require_fit
 from medjury.ratings import Record
 from medjury.studies._file import JudgePart, ModelPart
@@ -33,18 +44,20 @@ class WindowCheck:
         self._shortened: dict[str, set[str]] = defaultdict(set)
         self._estimated: set[str] = set()
 
-    def look(self, unit: Unit, expected: Expected, max_tokens: int) -> None:
+    def look(self, unit: Unit, expected: Expected, max_tokens: int) -> bool:
+        """Count the unit where it does not fit; whether it will be asked about."""
         rater = unit.rater
         windows = [window for model in rater.models if (window := context_window(model)) is not None]
         if not windows or _CAUTION * expected.tokens_in + max_tokens <= min(windows):
-            return
+            return True
         excess = max((self._excess(rater, *question) for question in _first(unit)), default=0)
         if not excess:
-            return
+            return True
         rule: Truncation | None = getattr(rater, "truncation", None)
         fits = rule is not None and shorten(unit.case, rule, excess) is not None
         found = self._shortened if fits else self._too_long
         found[rater.name].add(f"{unit.case.id}\0{unit.case.system}")
+        return fits
 
     def _excess(self, rater: Rater, model: ChatModel, request: Request) -> int:
         excess = excess_tokens(model, request) or 0
@@ -85,14 +98,13 @@ class WindowCheck:
 
 
 def _first(unit: Unit) -> list[tuple[ChatModel, Request]]:
-    """The first questions of a unit. Most raters come to them without waiting for anything: no loop is needed."""
-    work = first_questions(unit)
-    try:
-        work.send(None)
-    except StopIteration as done:
-        found: list[tuple[ChatModel, Request]] = done.value
-        return found
-    work.close()
+    """The first questions of a unit: a single judge tells its one, any other way of judging is rehearsed."""
+    rater = unit.rater
+    while isinstance(rater, AfterDrafting | Fitted):
+        rater = rater.rater
+    if isinstance(rater, Judge):
+        request = rater.request(unit)
+        return [(rater.model, request)] if isinstance(request, Request) else []
     return run_async(first_questions(unit))
 
 

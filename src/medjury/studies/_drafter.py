@@ -14,6 +14,8 @@ NAME = "drafting"
 def make_drafter(part: DraftingPart) -> tuple[Drafter, tuple[ChatModel, ModelPart]]:
     """The drafter, and its model with the part that says how fast it may be asked and what it costs."""
     options = part.options
+    if "name" in options:
+        raise MedjuryError("has no `name`; `system` is the name under which the drafts are judged")
     model = make_model(part.kind, name=NAME, **options)
     if not model.vendor:
         raise MedjuryError(

@@ -137,9 +137,7 @@ def write_drafts(study: Study, prices: PriceList, store: Store, work: Work) -> D
         "kept": cast(Undrafted, inner.cases).kept,
         **{name: drafts.counts[name] for name in ("drafted", "citations", "citations_invented")},
         "failed": failed,
-        "sources": {
-            name: count for name, count in sorted(drafts.counts.items()) if name.startswith(("notes", "labs"))
-        },
+        "sources": drafts.sources,
     }
     if run and (shortened := left_out(store.records(run))):
         counts["shortened"] = shortened

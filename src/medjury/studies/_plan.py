@@ -109,7 +109,8 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
                 if isinstance(expected, Unscored):
                     lacks = True
                     continue
-                windows.look(unit, expected, part.max_tokens)
+                if not windows.look(unit, expected, part.max_tokens):
+                    continue
                 total = totals[judge.name]
                 total[0] += expected.calls
                 total[1] += expected.tokens_in

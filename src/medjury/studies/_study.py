@@ -69,6 +69,14 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
     redactor = None
     if settings.redact:
         redactor = _named(document, ("redact",), lambda: make_redactor(settings.redact, folder=folder))
+    if settings.drafting is not None and any(
+        stated_examples(settings, part).shots for part in settings.judges
+    ):
+        problem = (
+            "worked examples are drawn from answers that exist before the run, and this study has yet to draft "
+            "them; write them first (`medjury draft STUDY --cases FILE`) and judge that file"
+        )
+        raise MedjuryError(document.complaint(("drafting",), problem))
     shelf = Shelf(document, settings, instrument, folder, source, redactor)
     setups = [
         Setup(

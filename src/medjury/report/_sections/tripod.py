@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from medjury.report._evidence import Evidence
 from medjury.report._html import Cell, Html, counted, element, paragraph
 from medjury.report._material import Material, Section
@@ -106,7 +109,7 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
         (
             "10",
             "summarisation: preparation of texts",
-            "texts were given to the judges whole, as the cases hold them",
+            _texts_given(manifest),
         ),
         (
             "11",
@@ -146,3 +149,14 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
         ("18", "updating of the model", ""),
         ("19", "discussion: interpretation, limitations, use in practice", ""),
     ]
+
+
+def _texts_given(manifest: Mapping[str, Any]) -> str:
+    shortened = manifest.get("coverage", {}).get("shortened", {})
+    if not shortened:
+        return "texts were given to the judges whole, as the cases hold them"
+    told = "; ".join(
+        f"{rater}: {each['units']:,} answers on a shortened record, {each['characters']:,} characters left out"
+        for rater, each in shortened.items()
+    )
+    return f"texts too long for a model were shortened by the study's rule ({told}), the rest given whole"
