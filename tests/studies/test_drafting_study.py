@@ -150,9 +150,12 @@ def test_the_budget_holds_over_drafting_and_judging(study: Write, server: Loopba
 def test_the_plan_tells_of_both_steps_before_any_call(
     study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = study(drafting={"price": {"input": 1, "output": 1}, "context_window": 1000})
-    plan = check_study(load_study(file))
+    plan = check_study(load_study(study(drafting={"price": {"input": 1, "output": 1}})))
     assert plan.drafting is not None and plan.drafting.calls == 3 and plan.calls == 6
+    assert plan.drafting.money is not None and plan.drafting.money > 0
+    file = study(drafting={"context_window": 1000})
+    refused = check_study(load_study(file)).drafting
+    assert refused is not None and refused.calls == 0, "what will be refused is not counted as a call"
     assert main(["draft", str(file), "--dry-run"]) == 0
     told = capsys.readouterr().out
     assert "drafting" in told and "drafting: 3 of 3 cases do not fit its 1,000 tokens" in told
