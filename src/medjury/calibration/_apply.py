@@ -214,4 +214,5 @@ def _rating(
         cost=0.0,
         created_at=when,
         key=hashlib.sha256(key.encode()).hexdigest(),
+        calls=0,
     )

@@ -90,4 +90,5 @@ def _follow(
         cost=0.0,
         created_at=max(row.created_at for row in sources),
         key=digest.hexdigest(),
+        calls=0,
     )
