@@ -44,6 +44,8 @@ from medjury.judging import (
     claim_cases,
     claim_statistics,
 )
+from medjury.judging._claims_list import Claim, without_repeats
+from medjury.judging._claims_steps import together
 from medjury.models import Budget, Gate, MemoryCache, ModelError, Reply, Request, Scripted
 from medjury.ratings import Rating
 
@@ -236,6 +238,37 @@ def test_repeated_claims_count_once_with_the_higher_importance() -> None:
     assert record["repeats"] == [
         {"claim": again["claim"], "importance": 3, "source": "candidate", "repeats": 1}
     ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("The patient smokes", "The patient smoked"), ("The patient is pregnant", "The patient was pregnant")],
+)
+def test_a_habit_and_a_history_are_two_claims(one: str, other: str) -> None:
+    kept, repeats = without_repeats([Claim(one, 2, "", "n"), Claim(other, 2, "", "n")])
+    assert [each.text for each in kept] == [one, other] and repeats == []
+
+
+def test_an_importance_of_thousands_of_digits_is_refused_and_breaks_nothing() -> None:
+    model = listing(entry(START, importance="3" * 5000))
+    rating, _ = only(rate(judge(model), ALL_WELL.case))
+    assert rating.reason is Reason.PARSE
+
+
+async def test_calls_in_flight_are_kept_when_another_one_ends_the_run() -> None:
+    kept: list[str] = []
+
+    async def answered() -> str:
+        await asyncio.sleep(0.01)
+        kept.append("answered")
+        return "answered"
+
+    async def fatal() -> str:
+        raise ModelError(Reason.PROVIDER, "the key is not valid", fatal=True)
+
+    with pytest.raises(ModelError, match="key"):
+        await together([fatal(), answered()])
+    assert kept == ["answered"]
 
 
 def test_a_claim_whose_words_are_not_in_the_answer_is_kept_and_counted() -> None:

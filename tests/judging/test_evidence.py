@@ -211,6 +211,100 @@ WORDS = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("Give amlodipine 5-10 mg once daily.", "10 mg once daily"),
+        ("Give amlodipine 5–10 mg once daily.", "10 mg once daily"),
+        ("Give amlodipine 5 to 10 mg once daily.", "10 mg once daily"),
+        ("Give amlodipine 5 mg to 10 mg.", "Give amlodipine 5 mg"),
+        ("Give daily amlodipine 5-10 mg.", "Give daily amlodipine 5"),
+        ("Give up to 10 mg of it daily.", "10 mg of it daily"),
+        ("Give gentamicin 5 mg/kg daily.", "Give gentamicin 5 mg"),
+        ("Give gentamicin 5 mg per kg daily.", "Give gentamicin 5 mg"),
+        ("Give digoxin 125 micrograms daily.", "Give digoxin 125"),
+        ("Give digoxin 125micrograms daily.", "Give digoxin 125"),
+        ("Keep potassium < 5.5 mmol/l at all times.", "5.5 mmol/l at all times"),
+        ("Take more than 2 tablets each day.", "2 tablets each day"),
+        ("Take 1/2 tablet every day with food.", "2 tablet every day with food"),
+        ("Take 2 x 5 mg amlodipine daily.", "5 mg amlodipine daily"),
+        ("Leucocytes today 5 x 10^9/l in blood.", "Leucocytes today 5 x 10"),
+        ("He is an ex-smoker since 20 years.", "smoker since 20 years"),
+        ("She takes a beta-blocker.", "She takes a beta"),
+        ("Impression: ?pulmonary embolism on CT scan.", "pulmonary embolism on CT scan"),
+    ],
+)
+def test_a_quotation_does_not_begin_or_end_within_a_dose_a_range_or_a_word(text: str, quote: str) -> None:
+    found = check_evidence(quote, [Source("n", text)])
+    assert isinstance(found, str) and "within a dose, a range or a word" in found
+    assert not isinstance(check_evidence(text, [Source("n", text)]), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("Started aspirin 75 mg—tolerated well.", "Started aspirin 75 mg"),
+        ("Plan: amlodipine 5 mg once daily, then review.", "amlodipine 5 mg once daily"),
+        ("-amlodipine 5 mg once daily", "amlodipine 5 mg once daily"),
+        ("Known hyper\u00adtension for ten years.", "Known hypertension for ten years"),
+        ("Known hyper\u200btension for ten years.", "Known hypertension for ten years"),
+        ("No e\ufb03cacy of the \ufb01rst drug.", "No efficacy of the first drug"),
+        ("Give 5 mg\r\namlodipine daily.", "Give 5 mg amlodipine daily"),
+        ("Mother is well. Breast cancer at age 40.", "Breast cancer at age 40"),
+    ],
+)
+def test_a_true_quotation_is_not_refused_for_its_edges_or_its_typography(text: str, quote: str) -> None:
+    assert not isinstance(check_evidence(quote, [Source("n", text)]), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("Do not give\nAmoxicillin 500 mg tds.", "Amoxicillin 500 mg tds"),
+        ("No evidence of\nPneumonia or effusion on film.", "Pneumonia or effusion on film"),
+        ("Do not give approx. 5 mg amlodipine daily.", "5 mg amlodipine daily"),
+        ("Do not give drugs,  e.g.  aspirin 75 mg daily.", "aspirin 75 mg daily"),
+        ("Pt doesnt take aspirin 75 mg daily.", "take aspirin 75 mg daily"),
+        ("D/C aspirin 75 mg daily.", "aspirin 75 mg daily"),
+        ("Medications stopped\n- aspirin 75 mg daily\n- bisoprolol 5 mg daily", "bisoprolol 5 mg daily"),
+    ],
+)
+def test_a_negation_is_found_over_full_lines_shortened_words_and_lists(text: str, quote: str) -> None:
+    found = check_evidence(quote, [Source("n", text)])
+    assert isinstance(found, str) and "negation" in found
+
+
+def test_what_stands_around_a_passage_counts_though_the_passage_does_not_show_it() -> None:
+    note = Source("n", "Do not give:\n- aspirin 75 mg daily\n- bisoprolol 5 mg daily")
+    start = note.text.index("- bisoprolol")
+    passage = Source("n", note.text[start:], start, note=note)
+    assert "negation" in str(check_evidence("bisoprolol 5 mg daily", [passage]))
+
+
+def test_a_relatives_disease_is_not_quoted_as_the_patients() -> None:
+    text = "Her mother had breast cancer at age 40."
+    assert "whose it is" in str(check_evidence("had breast cancer at age 40", [Source("n", text)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("The patient was on warfarin 5 mg daily.", "The patient is on warfarin 5 mg daily"),
+        (f"Take ½ tablet {'slowly with much water ' * 4}", f"Take tablet {'slowly with much water ' * 4}"),
+        (f"Take twenty pills {'slowly with much water ' * 4}", f"Take pills {'slowly with much water ' * 4}"),
+        (f"He is allergic {'and says so each morning ' * 4}", f"He is {'and says so each morning ' * 4}"),
+    ],
+)
+def test_tense_amounts_in_words_and_allergies_are_neither_changed_nor_left_out(text: str, quote: str) -> None:
+    assert locate(quote, Source("n", text)) is None
+
+
+def test_a_long_row_of_dots_is_no_trap() -> None:
+    row = f"Sodium {'.' * 5000} 140 mmol/l"
+    assert not isinstance(check_evidence(row, [Source("n", row)]), str)
+    assert not isinstance(check_evidence(f"... {row} ...", [Source("n", row)]), str)
+
+
 @given(st.lists(WORDS, min_size=1, max_size=40), st.data())
 def test_every_run_of_words_of_a_text_is_located_in_it(words: list[str], data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(words) - 1))

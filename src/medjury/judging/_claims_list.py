@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from medjury.cases import clean_text
 from medjury.judging._asking import Unusable
 from medjury.judging._claims_words import Token, content, tokens
 from medjury.judging._evidence import Place, Source, locate
@@ -43,8 +44,8 @@ def without_repeats(claims: Iterable[Claim]) -> tuple[list[Claim], list[tuple[Cl
     """The claims, each once, and the repetitions with the place of the claim they repeat.
 
     A claim is a repetition where it has the same words in the same order, apart from case, punctuation, slight
-    words and endings. A looser rule would merge claims that differ in one word, which may be the drug. The
-    claim that stays takes the higher importance of the two.
+    words and the plural; "smokes" and "smoked" are two claims. A looser rule would merge claims that differ in
+    one word, which may be the drug. The claim that stays takes the higher importance of the two.
     """
     kept: list[Claim] = []
     repeats: list[tuple[Claim, int]] = []
@@ -91,23 +92,20 @@ def _read(entry: Any, number: int, source: Source, importances: Collection[int])
     if not isinstance(importance, int) or isinstance(importance, bool) or importance not in importances:
         grades = ", ".join(str(each) for each in sorted(importances))
         raise Unusable(f'the "importance" of claim {number} must be one of {grades}')
-    return Claim(text.strip(), importance, quote, source.id, locate(quote, source))
+    return Claim(clean_text(text).strip(), importance, clean_text(quote), source.id, locate(quote, source))
 
 
 def whole_number(value: Any) -> Any:
     """A number that came as text; anything else as it is."""
-    return int(value) if isinstance(value, str) and value.strip().isdecimal() else value
+    short = isinstance(value, str) and len(value) < 20
+    return int(value) if short and value.strip().isdecimal() else value
 
 
 def _stem(token: Token) -> str:
-    """A word without the endings that number and tense give it."""
+    """A word without the ending that number gives it. Endings of tense stay: a habit is not a history."""
     word = token.text
-    if token.kind == "word" and word.isascii() and not token.is_protected:
-        for endings in (("s",), ("ing", "ed", "e")):
-            found = next((each for each in endings if word.endswith(each)), "")
-            if found and len(word) - len(found) >= 3 and not word.endswith("ss"):
-                word = word[: -len(found)]
-    return word
+    plural = token.kind == "word" and word.isascii() and not token.is_protected and len(word) > 3
+    return word[:-1] if plural and word.endswith("s") and not word.endswith("ss") else word
 
 
 def strays(claim: Claim, numbers: Collection[str]) -> list[str]:

@@ -200,19 +200,17 @@ def _shown(hits: Sequence[Hit], sources: Sequence[Source]) -> list[Source]:
                 merged[-1] = merged[-1][0], max(end, merged[-1][1])
             else:
                 merged.append((start, end))
-        shown += [Source(source.id, source.text[start:end], start, source.label) for start, end in merged]
+        shown += [
+            Source(source.id, source.text[start:end], start, source.label, source) for start, end in merged
+        ]
     return shown
 
 
 async def together(work: Sequence[Awaitable[_Made]]) -> list[_Made]:
-    """All results in order; the first error ends the others and is raised as it is."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_wait(each)) for each in work]
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return [task.result() for task in tasks]
-
-
-async def _wait(work: Awaitable[_Made]) -> _Made:
-    return await work
+    """All results in order; an error is raised as it is, once all have ended: a call in flight is paid for, and
+    its reply is kept for the next run."""
+    done = await asyncio.gather(*work, return_exceptions=True)
+    for each in done:
+        if isinstance(each, BaseException):
+            raise each
+    return [each for each in done if not isinstance(each, BaseException)]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from medjury.cases import clean_text
 from medjury.instruments import TRANSIENT, Reason, Unscored
 from medjury.judging._asking import Speaker, Unusable, ask_for
 from medjury.judging._claims_list import Claim, whole_number
@@ -196,6 +197,6 @@ def _read_one(entry: Mapping[str, Any], number: int) -> _Said:
     explanation = entry.get("explanation", "")
     return _Said(
         known[name],
-        explanation if isinstance(explanation, str) else "",
-        tuple(each for each in quotes if each.strip()),
+        clean_text(explanation) if isinstance(explanation, str) else "",
+        tuple(clean_text(each) for each in quotes if each.strip()),
     )

@@ -5,16 +5,20 @@ whatever the case, spacing and kind of quotation mark. It occurs *closely* where
 text at most: every word of it stands there in its order, its share of the passage reaches the threshold, and no
 number, unit, side, negation or other word that turns the meaning was left out (`PROTECTED`). Nothing may be
 replaced, for one drug's name is often like another's.
+
+What stands around a quotation counts too: it is no evidence where it leaves out a negation of its sentence, or
+begins or ends within a dose, a range or a word with a hyphen.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from medjury.judging._claims_words import SLIGHT, Token, content, is_negation, tokens
+from medjury.judging._claims_words import NEGATIONS, RELATIVES, SLIGHT, Token, content, is_negation, tokens
+from medjury.judging._evidence_edges import is_cut
 
 # The share of a passage's words that a quotation must give: one word in ten may be left out.
 CLOSENESS = 0.9
@@ -23,14 +27,23 @@ _FEWEST_WORDS = 3
 # How far (in words) a negation in the same sentence reaches a quotation that leaves it out.
 _REACH = 25
 # What frames a quotation and is no part of it: quotation marks, dots that say "and so on", a bullet.
-_EDGES = re.compile(r"^(?:[\s\"'“”‘’«»…\[\]]|\.{2,}|[-*•·–]\s)+|(?:[\s\"'“”‘’«»…\[\]]|\.{2,})+$")
+_FRAME = " \t\r\n\f\v\u00a0\"'“”‘’«»…[]"
+_LISTED = re.compile(r"[-*•·–]\s")
 # A sentence ends at a stop before a space and no small letter, at a semicolon, at a line that begins anew, and
 # at "but", behind which a negation does not reach.
 _BREAK = re.compile(
-    r"[.!?][\"'”’)\]]*\s+(?![a-zà-ÿ])|;\s|[。！？；]|\n\s*\n|\n\s*(?=[-*•·–]|\d+[.)]|[A-ZÀ-Þ])|\bbut\b",
+    r"[.!?][\"'”’)\]]*\s++(?![a-zà-ÿ])|;\s|[。！？；]|\n\s*\n|\n\s*(?=[-*•·–]|\d+[.)]|[A-ZÀ-Þ])|\bbut\b",
     re.ASCII,
 )
-
+# No sentence ends with these: a stop behind them shortens a word, and a line that ends so goes on in the next.
+_SHORTENED = frozenset(
+    "approx ca dr mr mrs ms prof eg ie vs tab tabs cap caps inj incl max min resp no nr st".split()  # noqa: SIM905
+)
+_UNFINISHED = NEGATIONS | frozenset(
+    """a an the of for to with by in on at from and or any give given take use start started continue this these
+    his her their as is are was were be has have had evidence signs history""".split()  # noqa: SIM905
+)
+_LAST_WORD = re.compile(r"([\w.']+)[.\s]*$")
 
 _BULLET = re.compile(r"[-*•·–]|\d+[.)]")
 _SHORT_LINE = 8  # words of an item of a list without bullets
@@ -49,12 +62,14 @@ class Place:
 @dataclass(frozen=True)
 class Source:
     """A text that is quoted from, with its words found once. `offset` is where it begins in the note that it is
-    a passage of; places are told as places of that note. `label` is what else is known of it: kind and date."""
+    a passage of; places are told as places of that note. `label` is what else is known of it: kind and date.
+    `note` is that whole note: what stands around a quotation counts, shown or not."""
 
     id: str
     text: str
     offset: int = 0
     label: str = ""
+    note: Source | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def tokens(self) -> Sequence[Token]:
@@ -84,7 +99,7 @@ def locate(quote: str, source: Source, closeness: float = CLOSENESS) -> Place | 
 
 def _places(quote: str, source: Source, closeness: float = CLOSENESS) -> Iterator[Place]:
     """Every place where the quotation occurs exactly; where there is none, the one where it occurs closely."""
-    wanted = tokens(_EDGES.sub("", quote))
+    wanted = tokens(_bare(quote))
     while wanted and wanted[-1].kind == "mark":  # the full stop of a quotation is often the model's own
         wanted = wanted[:-1]
     if not wanted:
@@ -105,15 +120,37 @@ def check_evidence(
     """The id of the source that holds the quotation and where; or, for the model, why it is no evidence."""
     why = "it does not occur in the text"
     for source in sources:
-        for place in _places(quote, source, closeness):
-            left, right = _sentence(source.text, place.start, place.end)
-            if _words(source, place.start, place.end) < min(_FEWEST_WORDS, _words(source, left, right)):
+        for found in _places(quote, source, closeness):
+            around, place = source, found
+            if source.note is not None:
+                around, place = source.note, _shifted(found, source.offset)
+            left, right = _sentence(around.text, place.start, place.end)
+            if _words(around, place.start, place.end) < min(_FEWEST_WORDS, _words(around, left, right)):
                 why = "it is too short to show anything; quote the whole sentence"
-            elif _negation_left_out(source, place, left, right):
+            elif _negation_left_out(around, place, left, right):
                 why = "it leaves out a negation that stands in the same sentence; quote the whole sentence"
+            elif any(each.text in RELATIVES for each in _before(around, place, left)):
+                why = (
+                    "it leaves out whose it is, a relative's and not the patient's; quote the whole sentence"
+                )
+            elif is_cut(around.text, around.tokens, place.start, place.end):
+                why = "it begins or ends within a dose, a range or a word; quote the whole sentence"
             else:
-                return source.id, _shifted(place, source.offset)
+                return source.id, _shifted(found, source.offset)
     return why
+
+
+def _bare(quote: str) -> str:
+    """The quotation without what frames it."""
+    text = quote.strip(_FRAME)
+    while True:
+        if text.startswith(".."):
+            text = text.lstrip("." + _FRAME)
+        elif _LISTED.match(text):
+            text = text[1:].lstrip(_FRAME)
+        else:
+            break
+    return text.rstrip("." + _FRAME) if text.endswith("..") else text
 
 
 def _shifted(place: Place, offset: int) -> Place:
@@ -147,12 +184,27 @@ def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
     """The bounds of the sentence, or the sentences, in which `text[start:end]` stands."""
     left, right = 0, len(text)
     for found in _BREAK.finditer(text):
+        if _goes_on(text, found):
+            continue
         if found.end() <= start:
             left = found.end()
         elif found.start() >= end - 1:
             right = found.start()
             break
     return left, right
+
+
+def _goes_on(text: str, found: re.Match[str]) -> bool:
+    """The sentence does not end here: a shortened word has a stop, or a line is full before its sentence is."""
+    sign = found.group()[0]
+    if sign not in ".\n" or (sign == "\n" and "\n" in found.group()[1:]):
+        return False
+    before = text[max(0, found.start() - 40) : found.start()]
+    if sign == "\n" and before.rstrip().endswith(","):
+        return not _BULLET.match(text, found.end())
+    last = _LAST_WORD.search(before)
+    word = last[1].casefold().replace(".", "") if last else ""
+    return word in (_SHORTENED if sign == "." else _UNFINISHED)
 
 
 def _words(source: Source, start: int, end: int) -> int:
@@ -163,8 +215,13 @@ def _words(source: Source, start: int, end: int) -> int:
     )
 
 
+def _before(source: Source, place: Place, left: int) -> list[Token]:
+    """What the sentence says before the quotation, as far as it reaches."""
+    return [each for each in source.content if left <= each.start and each.end <= place.start][-_REACH:]
+
+
 def _negation_left_out(source: Source, place: Place, left: int, right: int) -> bool:
-    before = [each for each in source.content if left <= each.start and each.end <= place.start][-_REACH:]
+    before = _before(source, place, left)
     after = [each for each in source.content if place.end <= each.start and each.end <= right][:_REACH]
     top, bottom = _heading(source.text, left, place.start)
     above = [each for each in source.content if top <= each.start and each.end <= bottom][-_REACH:]
@@ -178,7 +235,8 @@ def _heading(text: str, left: int, start: int) -> tuple[int, int]:
     end = left
     for line in reversed(text[:left].splitlines(keepends=True)):
         begin, words = end - len(line), line.strip()
-        if words.endswith(":"):
+        above = bullets and words and not _BULLET.match(words) and words[-1] not in ".;,!?"
+        if words.endswith(":") or above:
             first = max((found.end() for found in _BREAK.finditer(line)), default=0) if "." in line else 0
             return (begin + first, end) if end <= start else (0, 0)
         if not words and not bullets:
