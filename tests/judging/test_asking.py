@@ -75,3 +75,11 @@ async def test_the_same_step_again_is_answered_from_the_cache_and_keeps_its_wort
     assert again.value == "yes" and len(model.requests) == 1
     assert [answer.cost for answer in (*first.answers, *again.answers)] == [2.0, 0.0]
     assert [answer.worth for answer in (*first.answers, *again.answers)] == [2.0, 2.0]
+
+
+async def test_an_answer_asked_for_anew_has_another_seed_that_every_endpoint_takes() -> None:
+    model = Scripted(['{"verdict": "yes"}'] * 3, name="verifier")
+    for draw in (0, 2, 1_763_000_000 * 1_000_000):
+        await ask_for(Gate(cache=MemoryCache()), Speaker(model, seed=7), QUESTION, SCHEMA, read, draw)
+    plain, repeat, anew = [request.seed or 0 for request in model.requests]
+    assert (plain, repeat) == (7, 9) and anew not in (7, 9) and 0 <= anew < 2**31

@@ -75,6 +75,13 @@ def test_the_file_of_records_has_one_line_for_each(tmp_path: Path, store: Store)
     }  # fmt: skip
 
 
+def test_half_a_surrogate_pair_in_a_record_does_not_break_the_file(tmp_path: Path, store: Store) -> None:
+    store.write_ratings("first", [rating()], [record({"kind": "claims", "said": "half \ud83d and NUL \x00"})])
+    assert write_records(store.records("first"), tmp_path / "records.jsonl") == 1
+    line = json.loads((tmp_path / "records.jsonl").read_text(encoding="utf-8"))
+    assert line["body"]["said"] == "half \ufffd and NUL \x00"
+
+
 def test_a_store_of_the_first_schema_is_brought_up_to_date_and_keeps_its_ratings(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     with open_store(path) as store:

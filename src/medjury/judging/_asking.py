@@ -16,6 +16,9 @@ from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, 
 # A model can mend its form when told; it does not mend a refusal or the token limit.
 HOPELESS = frozenset({Reason.REFUSAL, Reason.TRUNCATED})
 
+# Draws from here on are answers asked for anew (see `Unit.draw`).
+_ANEW = 1_000_000
+
 _Value = TypeVar("_Value")
 
 
@@ -77,7 +80,7 @@ async def ask_for(
         schema=schema,
         max_tokens=speaker.max_tokens,
         temperature=speaker.temperature,
-        seed=None if speaker.seed is None else speaker.seed + draw,
+        seed=None if speaker.seed is None else seed_of(speaker.seed, draw),
     )
     expected = list(schema.get("properties", ()))
     answers: list[Answer] = []
@@ -107,6 +110,11 @@ async def ask_for(
         said = Message("assistant", answer.reply.text), Message("user", complaint)
         request = _with(request, (*request.messages, *said))
     return Asked(None, failure, answers)
+
+
+def seed_of(seed: int, draw: int) -> int:
+    """The seed of a draw. Answers asked for anew have very large draws, and endpoints take seeds of 31 bits."""
+    return seed + draw if draw < _ANEW else (seed + draw) % 2**31
 
 
 def no_answer(reply: Reply, max_tokens: int) -> Unscored | None:

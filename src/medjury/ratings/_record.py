@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from medjury.cases import clean_text
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -47,7 +49,8 @@ def write_records(records: Iterable[Record], path: Path) -> int:
                 "kind": body.get("kind", ""),
                 "body": body,
             }
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            # A model's half of a surrogate pair has no place in a file.
+            file.write(clean_text(json.dumps(line, ensure_ascii=False)) + "\n")
             count += 1
     part.replace(path)
     return count
