@@ -55,6 +55,41 @@ def test_an_answer_after_a_failure_brings_its_own_record(store: Store) -> None:
     assert [each.content()["try"] for each in store.records("first")] == [2]
 
 
+def test_an_attempt_that_may_not_stand_whole_leaves_ratings_and_record_as_they_were(store: Store) -> None:
+    """Asked anew for one dimension, a judge fails on the other: the old answer stands, and so does its story."""
+    first = [rating(dimension="concordant", calls=1), unscored(Reason.PARSE, dimension="preference", calls=1)]
+    anew = [
+        unscored(Reason.REFUSAL, dimension="concordant", calls=1),
+        rating(dimension="preference", calls=1),
+    ]
+    store.write_ratings("first", first, [record({"kind": "concordance", "try": 1})])
+    assert store.write_ratings("first", anew, [record({"kind": "concordance", "try": 2})]) == 0
+    assert [each.content()["try"] for each in store.records("first")] == [1]
+    assert {each.dimension: each.status for each in store.ratings("first")} == {
+        "concordant": "scored",
+        "preference": "unscored",
+    }
+
+
+@pytest.mark.parametrize("with_record", [True, False])
+def test_calls_and_costs_are_those_of_the_attempt_that_stands(store: Store, with_record: bool) -> None:
+    """A unit went on where it had stopped: its shares are of all its calls, also on the row that said the same."""
+    story = [record({"kind": "concordance"})] if with_record else []
+    first = [
+        rating(dimension="concordant", calls=1, cost=1.0),
+        unscored(Reason.TIMEOUT, dimension="preference", calls=1, cost=1.0),
+    ]
+    then = [
+        rating(dimension="concordant", calls=2, cost=1.5),
+        rating(dimension="preference", calls=1, cost=1.5),
+    ]
+    store.write_ratings("first", first, story)
+    assert store.write_ratings("first", then, story) == 1
+    assert store.write_ratings("first", then, story) == 0
+    found = list(store.ratings("first"))
+    assert sum(each.calls or 0 for each in found) == 3 and sum(each.cost or 0 for each in found) == 3.0
+
+
 def test_records_are_only_ever_added(tmp_path: Path) -> None:
     with open_store(tmp_path / "r.sqlite") as store:
         store.write_ratings("first", [rating()], [record({"kind": "claims"})])

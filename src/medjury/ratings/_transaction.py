@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from medjury.instruments import TRANSIENT, Reason
 from medjury.models import Reply
@@ -16,6 +16,9 @@ from medjury.ratings._record import Record
 from medjury.ratings._statements import Statements, key_list
 from medjury.ratings._store_error import ValueRefused
 
+# How a row stands to the last one of its key and dimension: it says something else, it says the same, or it may not
+# take its place.
+_Word = Literal["news", "same", "refused"]
 _LONGEST_NAME = 600  # PostgreSQL's indexes refuse entries over 2,700 bytes
 
 
@@ -130,31 +133,49 @@ class Transaction:
         The same word again is not a new row. A failure does not replace an answer, nor a passing failure a
         lasting one: both would lose what was paid for. Anything else that differs from the last row of its key
         and dimension is a new attempt.
+
+        Rows of one key stand together. Where one is new, those that say the same as before are written again:
+        what the calls took is shared out over all of them. And where a record tells how all of them came about,
+        an attempt of which a part may not be written is not written at all: the record would tell of other
+        scores than those that stand.
         """
         if not ratings:
             return 0
         keys = {rating.key for rating in ratings}
         latest = {(row[0], row[1]): row[2:] for row in self._select(self._sql.find_latest, keys)}
         attempts: dict[str, int] = dict(self._select(self._sql.find_attempts, keys)) if latest else {}
-        rows = []
-        written: set[tuple[str, str]] = set()
+        told = {escape(each.key) for each in records}
+        judged: dict[str, list[tuple[tuple[Any, ...], _Word]]] = {}
         for rating in ratings:
             row = _row(rating)
             key, dimension = row[16], row[5]
             previous = latest.get((key, dimension))
-            if previous is not None and not _is_news(row, previous):
+            word = "news" if previous is None else _compare(row, previous)
+            if word == "news":
+                latest[key, dimension] = row[7:11]
+            judged.setdefault(key, []).append((row, word))
+        rows: list[tuple[Any, ...]] = []
+        new = 0
+        for key, found in judged.items():
+            words = {word for _, word in found}
+            once = len({row[5] for row, _ in found}) == len(found)  # else several attempts in one write
+            if "news" not in words or ("refused" in words and key in told and once):
                 continue
-            if (key, dimension) in written:  # two attempts in one write
-                attempts[key] = attempts.get(key, 0) + 1
-            written.add((key, dimension))
-            latest[key, dimension] = row[7:11]
-            rows.append((*row, attempts.get(key, 0) + 1))
+            new += sum(word == "news" for _, word in found)
+            written: set[str] = set()
+            for row, word in found:
+                if word == "refused" or (word == "same" and row[17] is None):  # no calls to share out
+                    continue
+                if row[5] in written:  # two attempts in one write
+                    attempts[key] = attempts.get(key, 0) + 1
+                written.add(row[5])
+                rows.append((*row, attempts.get(key, 0) + 1))
         if rows:
             self._cursor.executemany(self._sql.add_rating, rows)
         if records:
-            new = {row[16] for row in rows}
-            self._add_records([each for each in records if escape(each.key) in new])
-        return len(rows)
+            fresh = {row[16] for row in rows}
+            self._add_records([each for each in records if escape(each.key) in fresh])
+        return new
 
     def _add_records(self, records: Sequence[Record]) -> None:
         if records:
@@ -205,10 +226,10 @@ def _row(rating: Rating) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _is_news(row: tuple[Any, ...], previous: tuple[Any, ...]) -> bool:
+def _compare(row: tuple[Any, ...], previous: tuple[Any, ...]) -> _Word:
     score, status, reason, explanation = row[7:11]
     if tuple(previous) == (score, status, reason, explanation):
-        return False
+        return "same"
     if status == "unscored" and previous[1] != "unscored":
-        return False
-    return reason not in TRANSIENT or previous[2] in TRANSIENT
+        return "refused"
+    return "news" if reason not in TRANSIENT or previous[2] in TRANSIENT else "refused"
