@@ -75,6 +75,25 @@ async def test_without_a_known_window_nothing_is_refused_by_us() -> None:
         await model.close()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+        "the request exceeds the available context size, try increasing it",
+        "input length and `max_tokens` exceed context limit: 197000 + 8192 > 200000",
+        "`inputs` tokens + `max_new_tokens` must be <= 4096.",
+        "Your input exceeds the context window of this model.",
+    ],
+)
+async def test_an_endpoint_that_refuses_a_long_prompt_is_understood(words: str) -> None:
+    with LoopbackServer(f"context:{words}") as server:
+        model = model_at("openai", server.base_url)
+        with pytest.raises(ModelError) as told:
+            await gate().ask(model, request(LONG))
+        assert told.value.reason is Reason.CONTEXT and not told.value.retry
+        await model.close()
+
+
 @pytest.mark.parametrize(("server_kind", "calls"), [("vllm", 1), ("llama.cpp", 2)])
 async def test_a_server_that_counts_is_asked_only_where_the_estimate_leaves_a_doubt(
     server_kind: str, calls: int, tmp_path: Path

@@ -14,7 +14,8 @@ from medjury.models._chat import ModelError
 
 _CONTEXT_WORDS = (
     "context length", "context_length", "context window", "too many tokens", "prompt is too long",
-    "maximum context", "exceeds the available context", "input token count", "string_above_max",
+    "maximum context", "exceeds the available context", "input token count", "string_above_max", "context limit",
+    "max_new_tokens` must be",
 )  # fmt: skip
 _FILTER_WORDS = ("content_filter", "content management policy", "responsibleaipolicy", "content policy")
 _KEY_WORDS = ("api key", "api_key", "permission", "unauthenticated", "unsupported_country")
