@@ -118,7 +118,7 @@ async def test_too_few_votes_are_no_score_and_the_reasons_are_told() -> None:
     rated = await rate(jury([REFUSAL], answer(5, 5), ["no", "no", "no"], rule=AdaptiveRule(0.1, minimum=2)))
     assert set(outcomes(rated).values()) == {Reason.NO_QUORUM}
     told = rated.ratings[0].explanation
-    assert told.startswith("1 votes where 2 are needed (a: refusal") and "c: parse" in told
+    assert told.startswith("votes: 1 where 2 are needed (a: refusal") and "c: parse" in told
 
 
 async def test_without_any_vote_the_reason_is_the_last_jurors() -> None:

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.errors import MedjuryError
-from medjury.judging import AdaptiveRule, SavedRule, Widths, check_jurors, load_rule, read_widths, save_rule
+from medjury.judging import (
+    AdaptiveRule,
+    SavedAdaptiveRule,
+    Widths,
+    load_adaptive_rule,
+    read_widths,
+    save_adaptive_rule,
+)
 
 SCALE = (1.0, 5.0)
 votes_on_scale = st.lists(st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0]), min_size=1, max_size=8)
@@ -96,12 +103,12 @@ def test_a_rule_that_makes_no_sense_is_refused(wrong: dict[str, float], told: st
 
 
 def test_a_rule_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    saved = SavedRule(AdaptiveRule(0.125, 1, 3, 3.5, WIDTHS), ("small", "large", "other"))
-    save_rule(tmp_path / "rule.json", saved, {"seed": 0})
-    assert load_rule(tmp_path / "rule.json") == saved
-    check_jurors(saved, ["small", "large", "other"])
+    saved = SavedAdaptiveRule(AdaptiveRule(0.125, 1, 3, 3.5, WIDTHS), ("small", "large", "other"))
+    save_adaptive_rule(tmp_path / "rule.json", saved, {"seed": 0})
+    assert load_adaptive_rule(tmp_path / "rule.json") == saved
+    saved.check(["small", "large", "other"])
     with pytest.raises(MedjuryError, match="small, large, other in this order, not for large, small, other"):
-        check_jurors(saved, ["large", "small", "other"])
+        saved.check(["large", "small", "other"])
 
 
 @pytest.mark.parametrize(
@@ -118,19 +125,19 @@ def test_a_rule_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 )
 def test_a_damaged_file_is_told_by_its_name(change: dict[str, object], told: str, tmp_path: Path) -> None:
     file = tmp_path / "rule.json"
-    save_rule(file, SavedRule(AdaptiveRule(), ("small", "large")), {})
+    save_adaptive_rule(file, SavedAdaptiveRule(AdaptiveRule(), ("small", "large")), {})
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     with pytest.raises(MedjuryError, match=told) as error:
-        load_rule(file)
+        load_adaptive_rule(file)
     assert "rule.json" in str(error.value)
 
 
 def test_a_file_that_is_not_there_or_no_json_is_told(tmp_path: Path) -> None:
     with pytest.raises(MedjuryError, match="cannot be read"):
-        load_rule(tmp_path / "none.json")
+        load_adaptive_rule(tmp_path / "none.json")
     (tmp_path / "text.json").write_text("tolerance: 1")
     with pytest.raises(MedjuryError, match="not JSON"):
-        load_rule(tmp_path / "text.json")
+        load_adaptive_rule(tmp_path / "text.json")
 
 
 def test_widths_survive_being_written_as_json() -> None:

@@ -17,7 +17,7 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
-from medjury.judging import AdaptiveRule, SavedRule, save_rule
+from medjury.judging import AdaptiveRule, SavedAdaptiveRule, save_adaptive_rule
 from medjury.models import weights_file
 
 Write = Callable[..., Path]
@@ -100,7 +100,9 @@ def test_the_bare_word_asks_the_judge_again_while_it_is_open(adapt: Write, serve
 def test_a_rule_from_a_file_and_jurors_of_other_endpoints(
     adapt: Write, server: LoopbackServer, tmp_path: Path
 ) -> None:
-    save_rule(tmp_path / "rule.json", SavedRule(AdaptiveRule(0.125, 1, 2), ("small", "middle")), {})
+    save_adaptive_rule(
+        tmp_path / "rule.json", SavedAdaptiveRule(AdaptiveRule(0.125, 1, 2), ("small", "middle")), {}
+    )
     other = {"name": "middle", "kind": "openai", "url": server.url, "model": "middle", "max_tokens": 77}
     study = adapt({"name": "adaptive", "jurors": [JURORS[0], other], "rule": "rule.json"})
     assert run(study) == 0
@@ -210,7 +212,9 @@ def test_a_wrong_setting_is_told_with_its_line(
 def test_a_rule_of_other_jurors_is_refused(
     adapt: Write, server: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save_rule(tmp_path / "rule.json", SavedRule(AdaptiveRule(), ("middle", "small", "large")), {})
+    save_adaptive_rule(
+        tmp_path / "rule.json", SavedAdaptiveRule(AdaptiveRule(), ("middle", "small", "large")), {}
+    )
     assert run(adapt({**STRATEGY, "rule": "rule.json"})) == 2
     assert "in this order" in capsys.readouterr().err and not server.calls
 

@@ -12,15 +12,15 @@ from medjury.calibration._isotonic import Isotonic
 from medjury.calibration._judged import Judged, JudgedDimension, read_judged
 from medjury.calibration._jury_simulation_figure import jury_figure
 from medjury.calibration._jury_simulation_result import (
-    CurvePoint,
     DimensionLoss,
+    JuryCurvePoint,
     JuryPolicy,
     JurySimulation,
+    JurySplit,
     RandomEscalation,
-    SplitResult,
 )
 from medjury.calibration._jury_simulation_study import simulate_jury
-from medjury.calibration._jury_simulation_widths import DEFAULT_SIGNALS, SIGNALS, Signal
+from medjury.calibration._jury_simulation_widths import DEFAULT_JURY_SIGNALS, JURY_SIGNALS, JurySignal
 from medjury.calibration._linear import Linear
 from medjury.calibration._offset import Offset
 from medjury.calibration._ordinal import Ordinal
@@ -47,9 +47,9 @@ from medjury.calibration._triage import Triage, triage
 from medjury.calibration._triaged import TriagedRatings, routine_disagreement_of, triage_ratings
 
 __all__ = [
-    "DEFAULT_SIGNALS",
+    "DEFAULT_JURY_SIGNALS",
+    "JURY_SIGNALS",
     "METHODS",
-    "SIGNALS",
     "AppliedCalibration",
     "AutomaticDecisions",
     "CalibratedRatings",
@@ -59,7 +59,6 @@ __all__ = [
     "ConformalIntervals",
     "ConformalSets",
     "CrossFitted",
-    "CurvePoint",
     "DerivedScores",
     "DimensionLoss",
     "GradeSets",
@@ -68,8 +67,11 @@ __all__ = [
     "JudgeCalibration",
     "Judged",
     "JudgedDimension",
+    "JuryCurvePoint",
     "JuryPolicy",
+    "JurySignal",
     "JurySimulation",
+    "JurySplit",
     "Linear",
     "Method",
     "Offset",
@@ -85,8 +87,6 @@ __all__ = [
     "ReviewCurve",
     "RoutineDisagreement",
     "SavedCalibration",
-    "Signal",
-    "SplitResult",
     "Triage",
     "TriagedRatings",
     "apply_calibrations",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
-from medjury.calibration._jury_simulation_result import CurvePoint, JurySimulation
+from medjury.calibration._jury_simulation_result import JuryCurvePoint, JurySimulation
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _LEGEND = 560, 330, 64, 34, 52, 178
 _RULE, _RANDOM, _FIXED = "#4c78a8", "#9a9a9a", "#f58518"
@@ -23,8 +23,11 @@ def jury_figure(found: JurySimulation) -> str:
         for end in (each.loss.low, each.loss.high, each.loss.value, each.random_loss)
         if end is not None
     ]
-    # A fixed jury far off the rest would flatten the curve; it is drawn at the edge, with its number in its title.
-    low, high = min([*ends, 0.0, -found.wanted_loss]), max([*ends, found.wanted_loss])
+    # A poor fixed jury would flatten the curve; it is drawn at the edge, with its number in its title.
+    low, high = (
+        min([*ends, *(loss for _, _, loss in found.fixed), -found.wanted_loss]),
+        max([*ends, found.wanted_loss]),
+    )
     step = _step(high - low)
     low, high = step * _floor(low / step), step * -_floor(-high / step)
 
@@ -37,7 +40,7 @@ def jury_figure(found: JurySimulation) -> str:
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" '
         f'viewBox="0 0 {_LEFT + _WIDTH + _LEGEND} {_TOP + _HEIGHT + _BOTTOM}" '
-        'font-family="sans-serif" font-size="12" fill="currentColor" role="img">',
+        'font-family="sans-serif" font-size="12" fill="#222" color="#222" style="background:#fff" role="img">',
         "<title>Agreement with the clinicians lost by asking fewer jurors</title>",
         f'<text x="{_LEFT}" y="18">Spearman lost against the full jury (up is better), on cases that no rule was '
         "found on</text>",
@@ -71,7 +74,7 @@ def jury_figure(found: JurySimulation) -> str:
     return "\n".join([*parts, *_legend(), "</svg>\n"])
 
 
-def _spent(point: CurvePoint) -> float:
+def _spent(point: JuryCurvePoint) -> float:
     return point.calls if point.cost is None else point.cost
 
 
@@ -90,12 +93,12 @@ def _axes(
         value = low + place * step
         strong = abs(value) < step / 2
         parts.append(
-            f'<path d="M{_LEFT} {y(value):.1f}H{_LEFT + _WIDTH}" stroke="currentColor" '
+            f'<path d="M{_LEFT} {y(value):.1f}H{_LEFT + _WIDTH}" stroke="#222" '
             f'stroke-opacity="{0.7 if strong else 0.15}"/>'
         )
         parts.append(f'<text x="{_LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:+.2f}</text>')
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        parts.append(f'<path d="M{x(share):.1f} {bottom}v5" stroke="currentColor"/>')
+        parts.append(f'<path d="M{x(share):.1f} {bottom}v5" stroke="#222"/>')
         parts.append(f'<text x="{x(share):.1f}" y="{bottom + 20}" text-anchor="middle">{share:.0%}</text>')
     parts.append(
         f'<text x="{_LEFT + _WIDTH / 2}" y="{bottom + 42}" text-anchor="middle">{what}, as a share of what the '

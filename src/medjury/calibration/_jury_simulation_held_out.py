@@ -21,12 +21,12 @@ from medjury.calibration._jury_simulation import (
 )
 from medjury.calibration._jury_simulation_agreement import WITHIN, agreement_replicates, mean_spearman
 from medjury.calibration._jury_simulation_result import (
-    CurvePoint,
     DimensionLoss,
+    JuryCurvePoint,
     JuryPolicy,
     JurySimulation,
+    JurySplit,
     RandomEscalation,
-    SplitResult,
 )
 from medjury.calibration._jury_simulation_search import (
     Candidate,
@@ -75,7 +75,7 @@ def held_out(
     *,
     shown: bool,
     tried: int,
-    splits: tuple[SplitResult, ...],
+    splits: tuple[JurySplit, ...],
     notes: tuple[str, ...],
 ) -> JurySimulation:
     """Everything that is reported of a rule."""
@@ -183,7 +183,7 @@ def _random(
 
 def _curve(
     table: JuryTable, chosen: Candidate, doubt: Floats, wanted: Wanted, effort: Effort
-) -> tuple[CurvePoint, ...]:
+) -> tuple[JuryCurvePoint, ...]:
     """The rule at tolerances from none to any, the chosen one among them; only the chosen one was chosen."""
     known = tolerances_of(doubt[:-1])
     steps = np.unique(np.linspace(0, len(known) - 1, _CURVE_POINTS).round().astype(int))
@@ -203,7 +203,7 @@ def _curve(
         jackknife=False,
     )
     return tuple(
-        CurvePoint(
+        JuryCurvePoint(
             tolerance,
             _calls_share(table, order, calls),
             spent_share(calls, order, wanted.prices) if wanted.priced else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from medjury.agreement import Estimate
-from medjury.calibration._jury_simulation_widths import Signal
+from medjury.calibration._jury_simulation_widths import JurySignal
 from medjury.judging import AdaptiveRule
 
 
@@ -51,7 +51,7 @@ class RandomEscalation:
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
+class JuryCurvePoint:
     """The rule at another tolerance: what is asked and what is lost, beside random escalation."""
 
     tolerance: float
@@ -74,12 +74,12 @@ class DimensionLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class SplitResult:
+class JurySplit:
     """One more split of the cases into halves: what a rule found on one comes to on the other."""
 
     seed: int
     jurors: tuple[str, ...]
-    signal: Signal
+    signal: JurySignal
     tolerance: float
     calls: float
     cost: float | None
@@ -96,21 +96,21 @@ class JurySimulation:
     jury's calls and loss, for the figure."""
 
     jurors: tuple[str, ...]
-    signal: Signal
+    signal: JurySignal
     rule: AdaptiveRule
     shown: bool
     wanted_loss: float
     wanted_calls: float
     policies: tuple[JuryPolicy, ...]
     random: RandomEscalation
-    curve: tuple[CurvePoint, ...]
+    curve: tuple[JuryCurvePoint, ...]
     fixed: tuple[tuple[tuple[str, ...], float, float], ...]
     dimensions: tuple[DimensionLoss, ...]
     stopped_after: tuple[int, ...]
     n_training: tuple[int, int]  # cases, answers
     n_tested: tuple[int, int]
     n_rules: int
-    splits: tuple[SplitResult, ...]
+    splits: tuple[JurySplit, ...]
     alike: float | None  # share of decisions at the threshold that are the full jury's
     notes: tuple[str, ...]
 

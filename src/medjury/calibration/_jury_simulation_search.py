@@ -25,7 +25,7 @@ from medjury.calibration._jury_simulation import (
     scores_after,
 )
 from medjury.calibration._jury_simulation_agreement import WITHIN, Losses, agreement_replicates
-from medjury.calibration._jury_simulation_widths import Signal, WidthFitter
+from medjury.calibration._jury_simulation_widths import JurySignal, WidthFitter
 from medjury.judging import AdaptiveRule
 
 TOLERANCES = 30
@@ -39,7 +39,7 @@ class Candidate:
     what it may spend on other cases: two standard errors over cases more."""
 
     order: Order
-    signal: Signal
+    signal: JurySignal
     rule: AdaptiveRule
     spent: float
     bound: float
@@ -89,32 +89,36 @@ def orders_to_try(table: JuryTable, order: Order | None) -> list[Order]:
 def candidates(
     table: JuryTable,
     orders: Sequence[Order],
-    signals: Sequence[Signal],
+    signals: Sequence[JurySignal],
     rule: AdaptiveRule,
     prices: Sequence[float],
     level: float,
 ) -> Iterator[Candidate]:
-    """Every rule tried: for each order and signal each number of jurors at most and each tolerance."""
+    """Every rule tried: for each order and signal each number of jurors at most, each tolerance, and the minimum
+    as well as one vote more: the second vote is the first that can disagree."""
     fitter, losses = WidthFitter(table, level), Losses(table)
     for order in orders:
         for signal in signals:
-            fitted = replace(rule, widths=fitter.widths(order, signal))
-            doubt = doubts(table, order, fitted)
-            for maximum in range(max(2, rule.minimum), len(order) + 1):
-                seen = set()
-                for tolerance in tolerances_of(doubt[: maximum - 1]):
-                    calls = calls_made(doubt[:maximum], tolerance)
-                    if calls.tobytes() in seen:  # another tolerance that changes nothing here
-                        continue
-                    seen.add(calls.tobytes())
-                    yield Candidate(
-                        order[:maximum],
-                        signal,
-                        replace(fitted, tolerance=tolerance, maximum=maximum),
-                        spent := spent_share(calls, order, prices),
-                        spent + 2.0 * _spent_error(table, calls, order, prices),
-                        losses.worst(scores_after(table, order, calls)),
-                    )
+            widths = fitter.widths(order, signal)
+            seen: set[tuple[int, bytes]] = set()
+            for minimum in range(rule.minimum, min(rule.minimum + 1, len(order)) + 1):
+                fitted = replace(rule, minimum=minimum, widths=widths)
+                doubt = doubts(table, order, fitted)
+                for maximum in range(max(2, minimum), len(order) + 1):
+                    for tolerance in tolerances_of(doubt[: maximum - 1]):
+                        calls = calls_made(doubt[:maximum], tolerance)
+                        key = (maximum, calls.tobytes())
+                        if key in seen:  # another way to say the same
+                            continue
+                        seen.add(key)
+                        yield Candidate(
+                            order[:maximum],
+                            signal,
+                            replace(fitted, tolerance=tolerance, maximum=maximum),
+                            spent := spent_share(calls, order, prices),
+                            spent + 2.0 * _spent_error(table, calls, order, prices),
+                            losses.worst(scores_after(table, order, calls)),
+                        )
 
 
 def tolerances_of(doubt: Floats) -> list[float]:

@@ -20,7 +20,7 @@ from medjury.calibration._jury_simulation_agreement import WITHIN, agreement_rep
 from medjury.calibration._jury_simulation_held_out import Effort, Halves, at_random, held_out
 from medjury.calibration._jury_simulation_result import (
     JurySimulation,
-    SplitResult,
+    JurySplit,
 )
 from medjury.calibration._jury_simulation_search import (
     Candidate,
@@ -32,7 +32,7 @@ from medjury.calibration._jury_simulation_search import (
     orders_to_try,
     spent_share,
 )
-from medjury.calibration._jury_simulation_widths import DEFAULT_SIGNALS, Signal
+from medjury.calibration._jury_simulation_widths import DEFAULT_JURY_SIGNALS, JurySignal
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
@@ -48,7 +48,7 @@ class _Search:
 
     wanted: Wanted
     order: Order | None
-    signals: Sequence[Signal]
+    signals: Sequence[JurySignal]
     rule: AdaptiveRule
     level: float
 
@@ -73,7 +73,7 @@ def simulate_jury(
     calls: float = 0.55,
     minimum: int = 1,
     threshold: float | None = None,
-    signals: Sequence[Signal] = DEFAULT_SIGNALS,
+    signals: Sequence[JurySignal] = DEFAULT_JURY_SIGNALS,
     level: float = 0.9,
     splits: int = 0,
     draws: int = 200,
@@ -118,7 +118,7 @@ def simulate_jury(
     )
 
 
-def _split(table: JuryTable, search: _Search, seed: int) -> SplitResult:
+def _split(table: JuryTable, search: _Search, seed: int) -> JurySplit:
     halves = _halves(table, seed)
     training, tested = halves.training, halves.tested
     chosen, _, _ = search.run(training, seed)
@@ -129,7 +129,7 @@ def _split(table: JuryTable, search: _Search, seed: int) -> SplitResult:
         "pair": fixed_scores(tested, best_fixed(training, 2)),
     }
     found = agreement_replicates(tested, policies, resamples=0, seed=seed, within=True).observed
-    return SplitResult(
+    return JurySplit(
         seed,
         tuple(table.jurors[juror] for juror in chosen.order),
         chosen.signal,

@@ -16,10 +16,10 @@ from medjury.calibration._conformal import check_level, strangeness
 from medjury.calibration._jury_simulation import JuryTable, Order, fixed_scores
 from medjury.judging import WidthCell, Widths, width_cell
 
-Signal = Literal["disagreement", "jury width", "reference width"]
-SIGNALS: tuple[Signal, ...] = ("disagreement", "jury width", "reference width")
+JurySignal = Literal["disagreement", "jury width", "reference width"]
+JURY_SIGNALS: tuple[JurySignal, ...] = ("disagreement", "jury width", "reference width")
 # Widths to the clinicians' grades learn from the very labels that rules are compared by: only where asked for.
-DEFAULT_SIGNALS: tuple[Signal, ...] = ("disagreement", "jury width")
+DEFAULT_JURY_SIGNALS: tuple[JurySignal, ...] = ("disagreement", "jury width")
 _Stage = tuple[dict[WidthCell, float], float]
 
 
@@ -39,9 +39,9 @@ class WidthFitter:
             "jury width": fixed_scores(table, table.everybody),
             "reference width": table.labels,
         }
-        self._known: dict[tuple[Signal, frozenset[int], int], _Stage] = {}
+        self._known: dict[tuple[JurySignal, frozenset[int], int], _Stage] = {}
 
-    def widths(self, order: Order, signal: Signal) -> Widths | None:
+    def widths(self, order: Order, signal: JurySignal) -> Widths | None:
         """The table for jurors asked in this order; None for the signal that needs none."""
         if signal == "disagreement":
             return None
@@ -54,13 +54,13 @@ class WidthFitter:
             {name: tuple(whole for _, whole in each) for name, each in stages.items()},
         )
 
-    def _stage(self, signal: Signal, called: Order, column: int) -> _Stage:
+    def _stage(self, signal: JurySignal, called: Order, column: int) -> _Stage:
         key = (signal, frozenset(called), column)
         if key not in self._known:
             self._known[key] = self._fit(signal, called, column)
         return self._known[key]
 
-    def _fit(self, signal: Signal, called: Order, column: int) -> _Stage:
+    def _fit(self, signal: JurySignal, called: Order, column: int) -> _Stage:
         table, (low, high) = self._table, self._table.scales[column]
         votes, final = table.votes[:, list(called), column], self._final[signal][:, column]
         usable = ~np.isnan(votes).any(axis=1) & ~np.isnan(final)

@@ -281,19 +281,22 @@ def _write(path: str, text: str) -> None:
 
 def _write_rule(path: str, found: JurySimulation, options: argparse.Namespace) -> None:
     from medjury import __version__
-    from medjury.judging import SavedRule, save_rule
+    from medjury.judging import SavedAdaptiveRule, save_adaptive_rule
 
     file = Path(options.ratings)
-    digest = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+    # A mapping's own bytes say nothing of the files that it describes.
+    table = file.is_file() and file.suffix.lower() not in (".yaml", ".yml")
+    digest = hashlib.sha256(file.read_bytes()).hexdigest() if table else None
     learnt = {
         "signal": found.signal,
         "seed": options.seed,
         "cases": found.n_training[0],
+        "ratings": file.name,
         "ratings_sha256": digest,
         "medjury": __version__,
         "result": found.verdict,
     }
-    save_rule(path, SavedRule(found.rule, found.jurors), learnt)
+    save_adaptive_rule(path, SavedAdaptiveRule(found.rule, found.jurors), learnt)
 
 
 def _costs(text: str | None) -> dict[str, float] | None:
@@ -312,10 +315,10 @@ def _costs(text: str | None) -> dict[str, float] | None:
 
 
 def _signals(text: str | None) -> Any:
-    from medjury.calibration import DEFAULT_SIGNALS, SIGNALS
+    from medjury.calibration import DEFAULT_JURY_SIGNALS, JURY_SIGNALS
 
-    known = {signal.replace(" ", "_"): signal for signal in SIGNALS}
+    known = {signal.replace(" ", "_"): signal for signal in JURY_SIGNALS}
     for name in words(text) or []:
         if name not in known:
             raise MedjuryError(f"there is no signal {name!r}; they are {', '.join(known)}")
-    return DEFAULT_SIGNALS if text is None else tuple(known[name] for name in words(text) or [])
+    return DEFAULT_JURY_SIGNALS if text is None else tuple(known[name] for name in words(text) or [])

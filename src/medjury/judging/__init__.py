@@ -3,7 +3,7 @@ judging is one file that the engine runs."""
 
 from medjury.judging._adaptive import AdaptiveJury
 from medjury.judging._adaptive_rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
-from medjury.judging._adaptive_rule_file import SavedRule, check_jurors, load_rule, save_rule
+from medjury.judging._adaptive_rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
 from medjury.judging._claims import Claims, ShareRule
@@ -79,7 +79,7 @@ __all__ = [
     "Rater",
     "Repeats",
     "Rule",
-    "SavedRule",
+    "SavedAdaptiveRule",
     "Selection",
     "SelectionRules",
     "ShareRule",
@@ -97,7 +97,6 @@ __all__ = [
     "aggregate",
     "ask_for",
     "check_evidence",
-    "check_jurors",
     "claim_cases",
     "claim_statistics",
     "combine",
@@ -107,14 +106,14 @@ __all__ = [
     "first_questions",
     "judge",
     "judge_all",
-    "load_rule",
+    "load_adaptive_rule",
     "make_units",
     "outcome_columns",
     "read_widths",
     "revised_cases",
     "rows_of",
     "run_async",
-    "save_rule",
+    "save_adaptive_rule",
     "select_sources",
     "shorten",
     "split_training",

@@ -27,7 +27,7 @@ Stopped = Literal["settled", "all calls made", "failed for now"]
 
 @dataclass(frozen=True)
 class _Call:
-    """One juror's answer about one unit: who was asked, for which time, what came of it, what was open after."""
+    """One juror's answer about one unit: who was asked, in which turn, what came of it, what was open after."""
 
     juror: str
     turn: int
@@ -206,7 +206,7 @@ class AdaptiveJury:
         if not count:
             return Unscored(list(failures.values())[-1].reason, f"no juror gave a usable vote ({told})")
         if count < self.rule.minimum:
-            return Unscored(Reason.NO_QUORUM, f"{count} votes where {self.rule.minimum} are needed ({told})")
+            return Unscored(Reason.NO_QUORUM, f"votes: {count} where {self.rule.minimum} are needed ({told})")
         ballots = {
             juror: combine(each, seats=len(each), rule="mean", quorum=1) for juror, each in said.items()
         }
@@ -243,7 +243,7 @@ class AdaptiveJury:
             "calls": [
                 {
                     "juror": call.juror,
-                    "time": call.turn // len(self.jurors) + 1,
+                    "round": call.turn // len(self.jurors) + 1,
                     "outcomes": {name: _plain(outcome) for name, outcome in call.outcomes.items()},
                     # No number where there is nothing to go by.
                     "doubt": {

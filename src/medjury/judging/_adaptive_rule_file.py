@@ -14,14 +14,22 @@ _KIND, _VERSION = "medjury adaptive rule", 1
 
 
 @dataclass(frozen=True)
-class SavedRule:
+class SavedAdaptiveRule:
     """A rule and the jurors, in order, whose votes it was learnt on."""
 
     rule: AdaptiveRule
     jurors: tuple[str, ...]
 
+    def check(self, jurors: Sequence[str]) -> None:
+        """A rule knows its jurors: others, or the same in another order, would be another rule."""
+        if tuple(jurors) != self.jurors:
+            raise MedjuryError(
+                f"the rule was learnt for the jurors {', '.join(self.jurors)} in this order, not for "
+                f"{', '.join(jurors) or 'none'}; name the jurors as the rule does, or simulate the jury again"
+            )
 
-def save_rule(path: str | Path, saved: SavedRule, learnt: Mapping[str, object]) -> None:
+
+def save_adaptive_rule(path: str | Path, saved: SavedAdaptiveRule, learnt: Mapping[str, object]) -> None:
     """Write the rule; `learnt` tells from what and with which result."""
     rule = saved.rule
     content = {
@@ -41,7 +49,7 @@ def save_rule(path: str | Path, saved: SavedRule, learnt: Mapping[str, object]) 
         raise MedjuryError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def load_rule(path: str | Path) -> SavedRule:
+def load_adaptive_rule(path: str | Path) -> SavedAdaptiveRule:
     """Read a rule back; a file that is something else, or was changed beyond sense, is refused."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -68,16 +76,7 @@ def load_rule(path: str | Path) -> SavedRule:
         )
     except MedjuryError as error:
         raise MedjuryError(f"{path}: {error}") from None
-    return SavedRule(rule, tuple(jurors))
-
-
-def check_jurors(saved: SavedRule, jurors: Sequence[str]) -> None:
-    """A rule knows its jurors: others, or the same in another order, would be another rule."""
-    if tuple(jurors) != saved.jurors:
-        raise MedjuryError(
-            f"the rule was learnt for the jurors {', '.join(saved.jurors)} in this order, not for "
-            f"{', '.join(jurors)}; name the jurors as the rule does, or simulate the jury again"
-        )
+    return SavedAdaptiveRule(rule, tuple(jurors))
 
 
 def _number(content: Mapping[str, object], name: str) -> float:

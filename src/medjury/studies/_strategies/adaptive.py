@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field, ValidationError
 
 from medjury.errors import MedjuryError
-from medjury.judging import AdaptiveJury, AdaptiveRule, Judge, check_jurors, load_rule
+from medjury.judging import AdaptiveJury, AdaptiveRule, Judge, load_adaptive_rule
 from medjury.studies._file import ModelPart, Name, Part
 from medjury.studies._strategies._setup import Settings, Setup
 
@@ -39,8 +39,8 @@ class AdaptiveSettings(Settings):
 def build(settings: AdaptiveSettings, setup: Setup) -> AdaptiveJury:
     names = [each.name for each in settings.jurors]
     if isinstance(settings.rule, str):
-        saved = load_rule(setup.folder / settings.rule)
-        check_jurors(saved, names)
+        saved = load_adaptive_rule(setup.folder / settings.rule)
+        saved.check(names)
         rule = saved.rule
     else:
         stated = settings.rule
