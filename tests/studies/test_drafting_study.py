@@ -290,6 +290,19 @@ def test_clinicians_may_have_rated_the_drafts(study: Write, tmp_path: Path) -> N
     assert main(["report", str(file.parent / "runs" / "small")]) == 0
 
 
+def test_drafts_in_postgresql_keep_their_cases(study: Write, postgres_url: str) -> None:
+    rows = questions(4)
+    rows[1]["question"] += " [[loopback:refusal]]"
+    rows[2]["id"], rows[3]["id"] = "q 1 b", "Q-Ä"  # ids whose order depends on the database's rules
+    file = study(rows, store=postgres_url, max_unscored=1.0)
+    result = run_study(load_study(file))
+    assert result.coverage["unscored_by_reason"] == {"refusal": 2}
+    assert {draft["id"]: draft["status"] for draft in drafts_of(file)} == {
+        "q0": "drafted", "q1": "failed", "q 1 b": "drafted", "Q-Ä": "drafted",
+    }  # fmt: skip
+    assert run_study(load_study(file)).calls == 0
+
+
 def test_the_embedded_model_drafts_or_says_why_not(write_study: Write) -> None:
     rows = questions(1)
     rows[0]["notes"] = [{"id": "n1", "text": "Haemoglobin is normal and the patient is well. " * 5}]
