@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import planted_frame, rules, write_run
 
 from medjury.report import compare_runs, write_comparison
 
@@ -111,3 +111,27 @@ def test_what_judging_took_is_compared_per_answer(tmp_path: Path) -> None:
 def test_calls_that_a_run_did_not_count_are_not_compared(runs: tuple[Path, Path]) -> None:
     whats = [each.what for each in compare_runs(*runs, resamples=200).changes]
     assert "calls per answer" not in whats and "seconds per answer" in whats
+
+
+def test_cases_that_served_development_in_either_run_are_in_no_change(tmp_path: Path) -> None:
+    # The second run was shown these fifty cases and is perfect on them, and on nothing else.
+    plain = planted_frame(cases=120, dimensions=("accuracy",), judges={"judge-a": 1.5})
+    shown = pl.col("item") < "case-0050"
+    machine = pl.col("rater_kind") != "clinician"
+    truth = plain.filter(pl.col("rater") == "clinician-1").select("item", pl.col("score").alias("truth"))
+    parrot = (
+        plain.join(truth, on="item")
+        .with_columns(
+            pl.when(machine & shown).then(pl.col("truth")).otherwise(pl.col("score")).alias("score")
+        )
+        .drop("truth")
+    )
+    names = tuple(f"case-{number:04d}" for number in range(50))
+    first = write_run(tmp_path / "a", plain)
+    second = write_run(tmp_path / "b", parrot, gate=rules(development_cases=names))
+    for folders in ((first, second), (second, first)):
+        comparison = compare_runs(*folders, resamples=200)
+        assert any("50 cases that served development" in each for each in comparison.warnings)
+        kappa = next(each for each in comparison.changes if each.what.startswith("weighted kappa"))
+        assert kappa.difference.n == 70
+        assert kappa.difference.value == 0

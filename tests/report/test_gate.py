@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from tests.report.planted import page_of, planted_frame, rules, verdict_words, write_run
 
-from medjury.report import gate_of
+from medjury.report import gate_of, write_page
 
 ONE = ("accuracy",)
 
@@ -170,3 +170,11 @@ def test_a_notebook_shows_the_gate_as_a_table(tmp_path: Path) -> None:
     gate = gate_of(write_run(tmp_path, planted_frame(cases=120)))
     assert gate.word("accuracy") in gate._repr_html_() and "Accuracy: " in gate.text()
     assert np.all([each.label in gate._repr_html_() for each in gate.verdicts])
+
+
+def test_the_order_beside_the_clinicians_leaves_development_cases_out(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=40, systems=("alpha", "beta"), dimensions=("accuracy",))
+    aside = tuple(f"case-{number:04d}" for number in range(15))
+    write_page(write_run(tmp_path, ratings, gate=rules(development_cases=aside)), cases_shown=0)
+    beside = pl.read_csv(tmp_path / "tables" / "ranking-beside-clinicians.csv")
+    assert beside["scores"].to_list() == [25, 25]

@@ -164,3 +164,25 @@ def test_a_record_bent_after_the_run_is_refused_in_words(tmp_path: Path) -> None
     (folder / "records.jsonl").write_text(lines(line(1, "context", body={"context": {"truncate": "notes"}})))
     with pytest.raises(MedjuryError, match="not as the run wrote it and cannot be read"):
         page_of(folder)
+
+
+def test_draws_of_a_unit_that_was_broken_off_are_no_draws_of_another(tmp_path: Path) -> None:
+    def draws(scores: list[int]) -> list[dict[str, Any]]:
+        said = [{"status": "scored", "score": score, "explanation": ""} for score in scores]
+        return [{"draw": n, "seed": n, "outcomes": {"accuracy": each}} for n, each in enumerate(said, 1)]
+
+    whole = [1, 1, 1, 5, 5]  # its last two draws are not the first ones of the unit that follows
+    records = [
+        line(n, "repeats", rater="judge-a", repeat=repeat, body={"kind": "repeats", "n": 5, "draws": made})
+        for n in range(6)
+        for repeat, made in ((0, draws(whole)), (1, draws([3, 3])))
+    ]
+    ratings = planted_frame(cases=6, dimensions=("accuracy",), judges={"judge-a": 0.5}, repeats=2)
+    write_page(write_run(tmp_path, ratings, records=lines(*records)), cases_shown=0)
+    with (tmp_path / "tables" / "stability.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert int(row["answers"]) == 6
+    draws_of_one = [*whole, 3, 3]
+    mean = sum(draws_of_one) / 7
+    within = (sum((each - mean) ** 2 for each in draws_of_one) / 6) ** 0.5
+    assert float(row["SD within an answer"]) == pytest.approx(within)

@@ -227,6 +227,12 @@ def _warnings(one: Evidence, two: Evidence) -> list[str]:
         found += [f"{name}: {check.what} {check.detail}" for check in side.checks if not check.sound]
         if side.manifest.get("status") != "complete":
             found.append(f"{name} is {side.manifest.get('status')}: {side.manifest.get('why', '')}")
+    aside = _development(one, two)
+    if aside:
+        found.append(
+            f"{len(aside):,} cases that served development in either run (tuning, examples) are left out of all "
+            "changes: agreement on them proves nothing"
+        )
     if one.manifest.get("data_hash") != two.manifest.get("data_hash"):
         found.append("the runs judged different data: only cases with the same name are compared, on trust")
     only = [
@@ -237,6 +243,11 @@ def _warnings(one: Evidence, two: Evidence) -> list[str]:
         f"only {name} has {', '.join(labels)}" for name, labels in zip("AB", only, strict=True) if labels
     ]
     return found
+
+
+def _development(one: Evidence, two: Evidence) -> set[str]:
+    """Cases that served development in one run serve no comparison with the other either."""
+    return {*one.rules.development_cases, *two.rules.development_cases}
 
 
 def _changes(
@@ -347,9 +358,13 @@ def _means(rows: Floats) -> Any:
 
 
 def _paired(one: Evidence, two: Evidence, dimension: Measured) -> tuple[Floats, Any, int, int]:
-    """Rows [first, second, clinicians] of the answers both juries scored, their cases, how many only one scored,
-    and how many clinicians rated differently (they count for no agreement)."""
-    sides = [_by_unit(side, side.grids[dimension.name]) for side in (one, two)]
+    """Rows [first, second, clinicians] of the held-out answers both juries scored, their cases, how many only one
+    scored, and how many clinicians rated differently (they count for no agreement)."""
+    aside = list(_development(one, two))
+    sides = []
+    for side in (one, two):
+        grid = side.grids[dimension.name]
+        sides.append(_by_unit(side, grid.where(~np.isin(grid.items, aside))))
     shared = sorted(set(sides[0]) & set(sides[1]))
     left = len(set(sides[0]) ^ set(sides[1]))
     rows, clusters, differing = [], [], 0

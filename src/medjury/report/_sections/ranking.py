@@ -134,7 +134,7 @@ def _draw(figure: Figure, found: Ranking) -> None:
 
 
 def _bump(material: Material) -> Html:
-    """The jury's order beside the clinicians', on the answers that both scored."""
+    """The jury's order beside the clinicians', on the held-out answers that both scored."""
     evidence = material.evidence
     if not evidence.clinicians:
         return Html("")
@@ -154,8 +154,8 @@ def _bump(material: Material) -> Html:
         "ranking-beside-clinicians",
         ("system", "jury's rank", "clinicians' rank", "jury's mean", "clinicians' mean", "scores"),
         rows,
-        caption="The order of the systems by jury and by clinicians, on the answers that both scored "
-        "(share of the scale)",
+        caption="The order of the systems by jury and by clinicians, on the answers that both scored, cases used for "
+        "development left out (share of the scale)",
         digits=3,
     )
     if len(ordered) > _BUMP:
@@ -180,7 +180,7 @@ def _both_means(material: Material) -> dict[str, tuple[float, float, int]]:
     for dimension in evidence.gated:
         if dimension.grades is None:
             continue
-        grid = evidence.grids[dimension.name]
+        grid = evidence.held_out(evidence.grids[dimension.name])
         low, span = dimension.grades[0], dimension.grades[-1] - dimension.grades[0]
         said, wanted = (
             (oriented(scores, dimension) - low) / span

@@ -59,7 +59,7 @@ def _asked(material: Material) -> pl.DataFrame:
     wanted = ["item", "system", "rater", "dimension", "repeat", "score", "status"]
     rated = material.evidence.ratings.filter(pl.col("rater_kind") == "judge").select(wanted)
     draws = [
-        (record.item, record.system, record.rater, dimension, record.repeat * len(record.body["draws"]) + number,
+        (record.item, record.system, record.rater, dimension, record.repeat * record.body["n"] + number,
          outcome.get("score"), outcome["status"])
         for record in material.records.of("repeats")
         for number, draw in enumerate(record.body["draws"])
