@@ -200,6 +200,30 @@ def test_the_curve_of_the_share_is_that_of_its_pairs(tmp_path: Path) -> None:
     assert at["0.80"][2] == f"{sum(s < 0.8 for s in low) / len(low):.2f}"
 
 
+def test_an_answer_that_could_not_be_decided_has_no_share_on_the_curve(tmp_path: Path) -> None:
+    body = story(ON_THE_LINE)
+    undecided = {**body, "share": 1.0, "outcome": {**body["outcome"], "score": None, "status": "unscored"}}
+    undecided["outcome"]["reason"] = "unfounded"
+    [row] = cells(page_of(run(tmp_path, [body, undecided])), "How well the supported share alone")
+    assert row[1] == "1" and row[3] == "11"
+
+
+def test_a_claim_whose_second_answer_never_came_is_not_mended(tmp_path: Path) -> None:
+    body = story(ON_THE_LINE, start=[START.wrong, START.evidence])
+    told = next(claim for claim in body["claims"] if claim["told"])
+    told |= {"verdict": None, "evidence": [], "failure": {"reason": "timeout", "message": "no answer"}}
+    [row] = cells(page_of(run(tmp_path, [body])), "Quotations that were looked up")
+    assert row[5:] == ["1", "0", "0"]
+
+
+def test_a_mean_of_equal_shares_stays_on_its_side_of_the_threshold(tmp_path: Path) -> None:
+    evidence = read_run(run(tmp_path, []), resamples=200)
+    grid = evidence.grids["concordant"]
+    known = {(str(i), str(s)): [0.7, 0.7, 0.7] for i, s in zip(grid.items, grid.systems, strict=True)}
+    curve = share_curve(evidence, "checker", "concordant", known, 0.7)
+    assert curve is not None and sum(curve.at(0.7)[:2]) == len(curve.truth)
+
+
 def test_the_curve_is_drawn(tmp_path: Path) -> None:
     folder, _, _ = shares(tmp_path, 30)
     exhibits = Exhibits()

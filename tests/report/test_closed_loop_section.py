@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.report.planted import planted_frame, write_run
 
@@ -69,10 +70,17 @@ def loop(
 
 
 def page(
-    folder: Path, records: list[dict[str, Any]], *, drawing: bool = False, **changes: Any
+    folder: Path,
+    records: list[dict[str, Any]],
+    *,
+    drawing: bool = False,
+    patient: str | None = None,
+    **changes: Any,
 ) -> tuple[str, Exhibits]:
     frame = planted_frame(cases=12, judges={"judge-a": 0.5}, clinicians={}, dimensions=("accuracy", "harm"))
     run = write_run(folder, frame, **changes)
+    if patient is not None:
+        frame.with_columns(pl.lit(patient).alias("patient")).write_parquet(run / "ratings.parquet")
     (run / "records.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
     evidence = read_run(run, resamples=400)
     numbers = compute(evidence)
@@ -111,7 +119,7 @@ def test_what_two_intervals_mean(
     word: str,
 ) -> None:
     each = [Estimate(sum(ends) / 2, *ends, cases, "test") for ends in (loop_gain, final_gain, difference)]
-    gain = Gain("judge-a", ACCURACY, cases, 0, each[0], each[1], each[2])
+    gain = Gain("judge-a", ACCURACY, cases, cases, 0, each[0], each[1], each[2])
     assert gain.word == word
     assert gain.refuted == ("NOT CONFIRMED" in word) and gain.worse == ("WORSE" in word)
 
@@ -159,6 +167,17 @@ def test_missing_scores_are_left_out_and_counted_and_unrevised_drafts_have_no_ga
     (end,) = table(exhibits, "closed-loop-ends")
     assert (end["drafts"], end["passed"], end["a step failed"]) == ("11", "10", "1")
     assert "confirms a gain on Accuracy" in body
+
+
+def test_many_cases_of_one_patient_show_no_gain(tmp_path: Path) -> None:
+    records = [
+        loop(number, [scores(accuracy=2), scores(accuracy=4)], scores(accuracy=2), scores(accuracy=4))
+        for number in range(9)
+    ]
+    body, exhibits = page(tmp_path, records, patient="p1")
+    [gain] = table(exhibits, "closed-loop-gains")
+    assert gain["cases revised"] == "9" and gain["verdict"].startswith("too few cases")
+    assert "confirms a gain" not in body
 
 
 def test_texts_are_shown_escaped_and_left_out_where_the_study_hides_them(tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ DIMENSIONS = [
 ]
 
 
+INSTRUMENT = {"name": "preference", "version": "1.0", "dimensions": DIMENSIONS}
+
+
 def frame(cases: int, systems: tuple[str, ...] = ("a", "b"), seed: int = 3) -> pl.DataFrame:
     """Judges and clinicians on both dimensions; what is not concordant has no preference."""
     made = planted_frame(
@@ -55,8 +58,10 @@ def frame(cases: int, systems: tuple[str, ...] = ("a", "b"), seed: int = 3) -> p
 
 
 def page(folder: Path, ratings: pl.DataFrame, **changes: Any) -> tuple[str, list[dict[str, str]]]:
-    instrument = {"name": "preference", "version": "1.0", "dimensions": DIMENSIONS}
-    run = write_run(folder, ratings, **{"instrument": instrument, **changes})
+    return section(write_run(folder, ratings, **{"instrument": INSTRUMENT, **changes}))
+
+
+def section(run: Path) -> tuple[str, list[dict[str, str]]]:
     evidence = read_run(run, resamples=400)
     numbers = compute(evidence)
     exhibits = Exhibits(drawing=False)
@@ -91,6 +96,17 @@ def test_rows_of_one_case_are_resampled_together(tmp_path: Path) -> None:
         float(row["answer preferred high"]) - float(row["answer preferred low"]) for row in (single, double)
     ]
     assert width[1] > 0.8 * width[0], "the same verdicts again make nothing more certain"
+
+
+def test_cases_of_one_patient_are_resampled_together(tmp_path: Path) -> None:
+    cases = frame(40, ("",)).filter(pl.col("rater") == "j")
+    number = pl.col("item").str.extract(r"(\d+)").cast(pl.Int64)
+    _, (alone, *_) = page(tmp_path / "alone", cases)
+    run = write_run(tmp_path / "together", cases, instrument=INSTRUMENT)
+    cases.with_columns((number % 8).cast(pl.String).alias("patient")).write_parquet(run / "ratings.parquet")
+    _, (together, *_) = section(run)
+    assert "clusters" not in alone["concordant method"] and "clusters" in together["concordant method"]
+    assert alone["concordant"] == together["concordant"]
 
 
 def test_another_instrument_has_no_such_section(tmp_path: Path) -> None:

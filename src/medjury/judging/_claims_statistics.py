@@ -19,7 +19,7 @@ class ClaimStatistics:
 
     `quotations` were given as evidence, `refused` of them are no evidence: they do not occur, are too short or
     leave out a negation. `told` claims had one refused (or had none to show) and were asked about again,
-    `unfounded` ones could show no evidence then either.
+    `unfounded` ones could show no evidence then either, `mended` ones have a verdict then.
     """
 
     per_answer: tuple[int, ...]
@@ -28,6 +28,7 @@ class ClaimStatistics:
     quotations: int
     refused: int
     told: int
+    mended: int
     unfounded: int
     unlocated: int  # claims whose words were not found in the text they are said to come from
     with_stray_numbers: int  # claims with a number that their text does not have
@@ -82,6 +83,7 @@ def claim_statistics(records: Iterable[Mapping[str, Any]]) -> ClaimStatistics:
             counts["refused"] += refused
             counts["quotations"] += refused + len(claim.get("evidence", ()))
             counts["told"] += bool(claim.get("told"))
+            counts["mended"] += bool(claim.get("told")) and claim.get("verdict") is not None
             counts["unfounded"] += (claim.get("failure") or {}).get("reason") == "unfounded"
             counts["unlocated"] += claim.get("place") is None
             counts["stray"] += bool(claim.get("stray_numbers"))
@@ -92,6 +94,7 @@ def claim_statistics(records: Iterable[Mapping[str, Any]]) -> ClaimStatistics:
         counts["quotations"],
         counts["refused"],
         counts["told"],
+        counts["mended"],
         counts["unfounded"],
         counts["unlocated"],
         counts["stray"],

@@ -11,12 +11,13 @@ from medjury.agreement import Estimate, RocCurve, area_statistics, bootstrap, ro
 from medjury.report._evidence import Evidence
 
 Answer = tuple[str, str]  # item and system
+_SAME = 1e-9  # a mean of equal shares is that share, whatever its last digits
 
 
 @dataclass(frozen=True)
 class ShareCurve:
     """The curve of one judge's share against the clinicians' majority, and what could not be used: answers
-    without a share, and answers on which the clinicians are tied."""
+    without a share (also those that the judge could not decide), and answers on which the clinicians are tied."""
 
     rater: str
     dimension: str
@@ -30,7 +31,7 @@ class ShareCurve:
 
     def at(self, threshold: float) -> tuple[int, int, int, int]:
         """True and false positives, false and true negatives where a share of `threshold` is concordant."""
-        truth, called = np.asarray(self.truth) == 1, np.asarray(self.shares) >= threshold
+        truth, called = np.asarray(self.truth) == 1, np.asarray(self.shares) >= threshold - _SAME
         counts = (truth & called, ~truth & called, truth & ~called, ~truth & ~called)
         return tuple(int(each.sum()) for each in counts)  # type: ignore[return-value]
 
@@ -42,9 +43,14 @@ def share_curve(
     shares: Mapping[Answer, Sequence[float]],
     threshold: float,
 ) -> ShareCurve | None:
-    """None where no clinician rated the dimension. Repeats of one answer are averaged; cases that served
-    development do not count."""
+    """None where no clinician rated the dimension, or where it has more grades than yes and no. Repeats of one
+    answer are averaged; cases that served development do not count."""
     if not evidence.clinicians or dimension not in evidence.grids:
+        return None
+    if {grade for each in evidence.dimensions if each.name == dimension for grade in each.grades or ()} - {
+        0.0,
+        1.0,
+    }:
         return None
     grid = evidence.held_out(evidence.grids[dimension])
     mean = evidence.reference(grid)

@@ -11,7 +11,8 @@ import numpy as np
 from medjury.agreement import Estimate, replicates
 from medjury.report._evidence import Evidence, Measured
 
-# With fewer cases, exchanging first and last within cases could not reach 5 %: no gain can be shown.
+# With fewer cases (of different patients), exchanging first and last within cases could not reach 5 %: no gain
+# can be shown.
 FEWEST = 6
 
 
@@ -57,6 +58,7 @@ class Gain:
     rater: str
     dimension: Measured
     cases: int
+    patients: int  # or cases, where no patients are named
     left_out: int
     loop: Estimate
     final: Estimate
@@ -64,7 +66,7 @@ class Gain:
 
     @property
     def enough(self) -> bool:
-        return self.cases >= FEWEST
+        return self.patients >= FEWEST
 
     @property
     def worse(self) -> bool:
@@ -92,19 +94,30 @@ class Gain:
         return "not confirmed: too uncertain to tell"
 
 
+def patients(evidence: Evidence) -> dict[str, str]:
+    """Whose each item is: the patient where one is named, else the item itself."""
+    return {
+        str(item): str(cluster)
+        for grid in evidence.grids.values()
+        for item, cluster in zip(grid.items, grid.clusters, strict=True)
+    }
+
+
 def loop_gains(evidence: Evidence, rater: str, runs: Sequence[Run]) -> list[Gain]:
     """Over the drafts that were revised: the others have no gain to speak of."""
     revised = [run for run in runs if run.revised]
+    whose = patients(evidence)
     found = []
     for dimension in evidence.gated:
         pairs = [(run.item, gain) for run in revised if (gain := run.gains(dimension)) is not None]
         if not pairs:
             continue
         items = [item for item, _ in pairs]
+        clusters = [whose.get(item, item) for item in items]
         made = replicates(
             np.asarray([gain for _, gain in pairs]),
             _means,
-            clusters=items,
+            clusters=clusters,
             resamples=evidence.resamples(len(pairs)),
             seed=evidence.settings.seed,
         )
@@ -113,6 +126,7 @@ def loop_gains(evidence: Evidence, rater: str, runs: Sequence[Run]) -> list[Gain
                 rater,
                 dimension,
                 len(set(items)),
+                len(set(clusters)),
                 len(revised) - len(pairs),
                 made.estimate("loop"),
                 made.estimate("final"),

@@ -46,7 +46,8 @@ class _Group:
         self.bodies.append(bare)
         if threshold is not None:
             self.threshold = float(threshold)
-            if share is not None:
+            # The share of the few claims that could be verified is no share of the answer.
+            if share is not None and body["outcome"]["status"] == "scored":
                 self.shares.setdefault((record.item, record.system), []).append(float(share))
 
 
@@ -191,7 +192,7 @@ def _evidence(material: Material, found: Mapping[tuple[str, str], ClaimStatistic
             each.refused,
             100 * each.refused / each.quotations if each.quotations else None,
             each.told,
-            each.told - each.unfounded,
+            each.mended,
             each.unfounded,
         )
         for (rater, dimension), each in found.items()
@@ -249,7 +250,8 @@ def _roc(material: Material, groups: Mapping[tuple[str, str], _Group]) -> Html:
             for each in curves
         ],
         caption="How well the supported share alone tells answers that clinicians call concordant (majority) from "
-        "the others; 0.5 is chance. A veto of a decisive claim is not part of it",
+        "the others; 0.5 is chance. A veto of a decisive claim is not part of it; `no share` counts answers that "
+        "could not be decided too",
     )
     drawn = [each for each in curves if each.curve.sensitivity and each.curve.specificity]
     figure = Html("")

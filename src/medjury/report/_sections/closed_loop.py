@@ -120,8 +120,9 @@ def _gain_table(material: Material, gains: Sequence[Gain]) -> Html:
             "verdict",
         ),
         rows,
-        caption="Last draft less first, in grades towards the better end, with 95 % intervals (cases resampled); "
-        "left out are revised drafts of which a score is missing",
+        caption="Last draft less first, in grades towards the better end, with 95 % intervals (cases resampled, a "
+        "patient's together); left out are revised drafts of which a score is missing. Drafts are revised because "
+        "the loop judge graded them low, so chance alone gives it a gain; the final juror chose none of them",
         shown=60,
     )
 

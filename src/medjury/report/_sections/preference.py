@@ -13,6 +13,7 @@ import polars as pl
 
 from medjury.agreement import Estimate, bootstrap, proportion, undefined
 from medjury.report._html import Cell, Html, bullets, paragraph, percent
+from medjury.report._loop_gains import patients
 from medjury.report._material import Material, Section
 
 _CONCORDANT, _PREFERENCE = "concordant", "preference"
@@ -93,10 +94,12 @@ def _share_where(material: Material, rows: pl.DataFrame, condition: pl.Expr) -> 
 
 
 def clustered_share(material: Material, hits: Sequence[bool], items: Sequence[object]) -> Estimate:
-    """A share with Wilson's interval; where an item stands more than once (systems, repeats), with one that
-    resamples items, as rows of one item are not independent. Where all rows agree there is nothing to resample,
-    and each item counts once."""
-    distinct = len(set(items))
+    """A share with Wilson's interval; where a patient stands more than once (cases, systems, repeats), with one
+    that resamples patients, as rows of one patient are not independent. Where all rows agree there is nothing to
+    resample, and each patient counts once. An item without a patient stands for itself."""
+    whose = patients(material.evidence)
+    clusters = [whose.get(str(item), str(item)) for item in items]
+    distinct = len(set(clusters))
     if distinct == len(hits):
         return proportion(sum(hits), len(hits), interval="wilson")
     if len(set(hits)) == 1:
@@ -108,7 +111,7 @@ def clustered_share(material: Material, hits: Sequence[bool], items: Sequence[ob
     return bootstrap(
         np.asarray(hits, dtype=np.float64),
         statistics,
-        clusters=[str(item) for item in items],
+        clusters=clusters,
         resamples=material.evidence.resamples(len(hits)),
         seed=material.evidence.settings.seed,
     )["share"]
@@ -129,7 +132,7 @@ class _Orders:
     both_second: int = 0
     failed: int = 0
 
-    def add(self, item: str, orders: Sequence[dict[str, Any]]) -> None:
+    def add(self, item: str, whose: str, orders: Sequence[dict[str, Any]]) -> None:
         places = [order.get("place") for order in orders]
         if len(places) < 2 or None in places:
             self.failed += 1
@@ -137,15 +140,15 @@ class _Orders:
         self.items.append(item)
         self.changed.append(len({order.get("prefers") for order in orders}) > 1)
         first, second = places.count(1), places.count(2)
-        self.lean[item] += first - second
+        self.lean[whose] += first - second
         self.first += first
         self.decided += first + second
         self.both_first += places == [1, 1]
         self.both_second += places == [2, 2]
 
     def bias(self) -> Estimate:
-        """Of the cases whose verdicts lean to one place, the share that lean to the first: half, where the order
-        does not matter. An exact interval, so that two cases prove nothing."""
+        """Of the cases (a patient's together) whose verdicts lean to one place, the share that lean to the first:
+        half, where the order does not matter. An exact interval, so that two cases prove nothing."""
         leaning = [lean for lean in self.lean.values() if lean]
         if not leaning:
             return undefined("no case leans to a place", 0, "Clopper-Pearson exact")
@@ -154,10 +157,13 @@ class _Orders:
 
 def _orders(material: Material) -> Html:
     judges: dict[str, _Orders] = {}
+    whose = patients(material.evidence)
     for record in material.records.of("concordance"):
         orders = record.body.get("orders") or []
         if orders:
-            judges.setdefault(record.rater, _Orders()).add(record.item, orders)
+            judges.setdefault(record.rater, _Orders()).add(
+                record.item, whose.get(record.item, record.item), orders
+            )
     if not judges:
         return paragraph(
             "No judge was asked in both orders, so it cannot be known whether the order decided its preference. "
