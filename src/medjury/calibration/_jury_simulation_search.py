@@ -94,31 +94,28 @@ def candidates(
     prices: Sequence[float],
     level: float,
 ) -> Iterator[Candidate]:
-    """Every rule tried: for each order and signal each number of jurors at most, each tolerance, and the minimum
-    as well as one vote more: the second vote is the first that can disagree."""
+    """Every rule tried: for each order and signal each number of jurors at most and each tolerance. The minimum is
+    the user's word and is not searched."""
     fitter, losses = WidthFitter(table, level), Losses(table)
     for order in orders:
         for signal in signals:
-            widths = fitter.widths(order, signal)
-            seen: set[tuple[int, bytes]] = set()
-            for minimum in range(rule.minimum, min(rule.minimum + 1, len(order)) + 1):
-                fitted = replace(rule, minimum=minimum, widths=widths)
-                doubt = doubts(table, order, fitted)
-                for maximum in range(max(2, minimum), len(order) + 1):
-                    for tolerance in tolerances_of(doubt[: maximum - 1]):
-                        calls = calls_made(doubt[:maximum], tolerance)
-                        key = (maximum, calls.tobytes())
-                        if key in seen:  # another way to say the same
-                            continue
-                        seen.add(key)
-                        yield Candidate(
-                            order[:maximum],
-                            signal,
-                            replace(fitted, tolerance=tolerance, maximum=maximum),
-                            spent := spent_share(calls, order, prices),
-                            spent + 2.0 * _spent_error(table, calls, order, prices),
-                            losses.worst(scores_after(table, order, calls)),
-                        )
+            fitted = replace(rule, widths=fitter.widths(order, signal))
+            doubt = doubts(table, order, fitted)
+            for maximum in range(max(2, rule.minimum), len(order) + 1):
+                seen = set()
+                for tolerance in tolerances_of(doubt[: maximum - 1]):
+                    calls = calls_made(doubt[:maximum], tolerance)
+                    if calls.tobytes() in seen:  # another tolerance that changes nothing here
+                        continue
+                    seen.add(calls.tobytes())
+                    yield Candidate(
+                        order[:maximum],
+                        signal,
+                        replace(fitted, tolerance=tolerance, maximum=maximum),
+                        spent := spent_share(calls, order, prices),
+                        spent + 2.0 * _spent_error(table, calls, order, prices),
+                        losses.worst(scores_after(table, order, calls)),
+                    )
 
 
 def tolerances_of(doubt: Floats) -> list[float]:
