@@ -269,11 +269,32 @@ def test_calls_without_a_score_and_answers_not_given_to_all_are_counted() -> Non
         ({"minimum": 5}, "from 1 to 4"),
         ({"judges": ["cheap"]}, "two or more"),
         ({"level": 90}, "between 0.5 and 1"),
+        ({"calls": 55}, "such as 0.55"),
+        ({"loss": -0.1}, "such as 0.01"),
+        ({"draws": 0}, "give 1 or more"),
     ],
 )
 def test_what_cannot_be_simulated_is_told(change: dict[str, object], told: str) -> None:
     with pytest.raises(MedjuryError, match=told):
         simulate_jury(planted_votes(cases=50), **(QUICK | change))  # type: ignore[arg-type]
+
+
+def test_a_juror_who_always_says_the_same_and_one_system_alone_break_nothing() -> None:
+    frame = planted_votes(cases=60, systems=("a",)).with_columns(
+        pl.when(pl.col("rater") == "cheap").then(5.0).otherwise(pl.col("score")).alias("score")
+    )
+    found = simulate_jury(frame, order=["cheap", "good"], **(QUICK | {"resamples": 0}))  # type: ignore[arg-type]
+    assert "the system alone, no call" not in {each.name for each in found.policies}
+    assert ("cheap",) not in {jurors for jurors, _, _ in found.fixed}
+    assert "nan" not in jury_figure(found)
+
+
+def test_a_dimension_on_which_nothing_differs_in_one_half_is_told() -> None:
+    frame = planted_votes(cases=50).with_columns(
+        pl.when(pl.col("rater") == "panel").then(pl.col("score")).otherwise(4.0).alias("score")
+    )
+    with pytest.raises(MedjuryError, match="'accuracy': on one half of the cases the full jury"):
+        simulate_jury(frame, **QUICK)  # type: ignore[arg-type]
 
 
 def test_too_few_cases_for_two_halves_are_refused() -> None:

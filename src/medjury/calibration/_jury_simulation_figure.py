@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
+from math import isfinite
 
 from medjury.calibration._jury_simulation_result import JuryCurvePoint, JurySimulation
 
@@ -15,7 +16,7 @@ def jury_figure(found: JurySimulation) -> str:
     """Curve of the rule with its interval, random escalation, every fixed jury, and the full jury at zero."""
     priced = found.adaptive.cost is not None
     curve = sorted(found.curve, key=lambda point: _spent(point))
-    shown = [each for each in curve if each.loss.value is not None]
+    shown = [each for each in curve if each.loss.value is not None and isfinite(each.random_loss)]
     chosen = found.adaptive.calls if found.adaptive.cost is None else found.adaptive.cost
     ends = [
         end

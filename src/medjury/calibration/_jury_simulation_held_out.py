@@ -215,16 +215,15 @@ def _curve(
 
 
 def _fixed(table: JuryTable, full: float, wanted: Wanted) -> tuple[tuple[tuple[str, ...], float, float], ...]:
-    """Every fixed jury of up to three: for the figure."""
-    return tuple(
-        (
-            _names(table, members),
-            spent_share(np.full(1, size), members, wanted.prices),
-            full - mean_spearman(fixed_scores(table, members), table.labels),
-        )
-        for size in range(1, min(len(_FIXED), len(table.jurors) - 1) + 1)
-        for members in combinations(table.everybody, size)
-    )
+    """Every fixed jury of up to three, for the figure; one that gives all answers the same score has no loss."""
+    found = []
+    for size in range(1, min(len(_FIXED), len(table.jurors) - 1) + 1):
+        for members in combinations(table.everybody, size):
+            loss = full - mean_spearman(fixed_scores(table, members), table.labels)
+            if np.isfinite(loss):
+                spent = spent_share(np.full(1, size), members, wanted.prices)
+                found.append((_names(table, members), spent, loss))
+    return tuple(found)
 
 
 def _system_alone(halves: Halves) -> Floats:
@@ -258,5 +257,9 @@ def _size(table: JuryTable) -> tuple[int, int]:
 
 
 def _spread(losses: Floats) -> tuple[float, float, float]:
-    low, high = np.quantile(losses, [0.025, 0.975])
-    return float(losses.mean()), float(low), float(high)
+    """Mean and 95 % of the draws in which agreement exists; NaN where it never does."""
+    known = losses[np.isfinite(losses)]
+    if not known.size:
+        return float("nan"), float("nan"), float("nan")
+    low, high = np.quantile(known, [0.025, 0.975])
+    return float(known.mean()), float(low), float(high)

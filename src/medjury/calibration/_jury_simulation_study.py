@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from medjury.calibration._calibrator import Floats
 from medjury.calibration._conformal import first_share
 from medjury.calibration._judged import read_judged
 from medjury.calibration._jury_simulation import (
@@ -18,10 +19,7 @@ from medjury.calibration._jury_simulation import (
 )
 from medjury.calibration._jury_simulation_agreement import WITHIN, agreement_replicates
 from medjury.calibration._jury_simulation_held_out import Effort, Halves, at_random, held_out
-from medjury.calibration._jury_simulation_result import (
-    JurySimulation,
-    JurySplit,
-)
+from medjury.calibration._jury_simulation_result import JurySimulation, JurySplit
 from medjury.calibration._jury_simulation_search import (
     Candidate,
     Wanted,
@@ -88,6 +86,12 @@ def simulate_jury(
     from the second half. Jurors are asked in the given `order`, else the cheapest first, else in the best of a
     few orders. `splits` repeats search and test with as many further seeds.
     """
+    if not 0 < calls <= 1:
+        raise MedjuryError(f"the share of calls lies between 0 and 1, such as 0.55, not {calls:g}")
+    if not 0 <= loss < 1:
+        raise MedjuryError(f"the loss of agreement lies between 0 and 1, such as 0.01, not {loss:g}")
+    if draws < 1:
+        raise MedjuryError(f"{draws} draws of random escalation are none; give 1 or more")
     judged = read_judged(
         ratings, reference=reference, judges=judges, dimensions=dimensions, scale=scale, instrument=instrument
     )
@@ -152,7 +156,19 @@ def _halves(table: JuryTable, seed: int) -> Halves:
             f"half of the labelled cases are {fewest}; a rule needs {_CASES_PER_HALF} or more to be found on, and "
             "as many to be tested on"
         )
+    for half in (halves.training, halves.tested):
+        _require_spread(half, half.labels, f"the clinicians (seed {seed})")
+        _require_spread(half, fixed_scores(half, half.everybody), f"the full jury (seed {seed})")
     return halves
+
+
+def _require_spread(half: JuryTable, scores: Floats, who: str) -> None:
+    for name, given in zip(half.dimensions, scores.T, strict=True):
+        if len(np.unique(given[~np.isnan(given)])) < 2:
+            raise MedjuryError(
+                f"{name!r}: on one half of the cases {who} gave every answer the same score, so that agreement does "
+                "not exist there. Leave it out with --dimension, or take another --seed"
+            )
 
 
 def _with_labels(table: JuryTable) -> tuple[JuryTable, tuple[str, ...]]:

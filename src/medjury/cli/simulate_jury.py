@@ -210,8 +210,13 @@ def _content(found: JurySimulation) -> dict[str, Any]:
             "maximum": rule.maximum,
             "threshold": rule.threshold,
         },
-        "random": {"loss": made.loss, "low": made.low, "high": made.high, "p_value": made.p_value,
-                   "draws": made.draws},
+        "random": {
+            "loss": _known(made.loss),
+            "low": _known(made.low),
+            "high": _known(made.high),
+            "p_value": made.p_value,
+            "draws": made.draws,
+        },
         "rows": _rows(found),
         "stopped_after": list(found.stopped_after),
         "decided_alike": found.alike,
@@ -225,14 +230,14 @@ def _content(found: JurySimulation) -> dict[str, Any]:
                 "tolerance": each.tolerance,
                 "calls": each.calls,
                 "cost": each.cost,
-                "loss": each.loss,
-                "within_loss": each.within_loss,
-                "random_loss": each.random_loss,
-                "pair_loss": each.pair_loss,
+                "loss": _known(each.loss),
+                "within_loss": _known(each.within_loss),
+                "random_loss": _known(each.random_loss),
+                "pair_loss": _known(each.pair_loss),
             }
             for each in found.splits
         ],
-    }  # fmt: skip
+    }
 
 
 def _rows(found: JurySimulation) -> list[dict[str, Any]]:
@@ -252,8 +257,8 @@ def _rows(found: JurySimulation) -> list[dict[str, Any]]:
     for point in found.curve:
         row = nothing | {"kind": "curve", "name": "adaptive jury", "jurors": " + ".join(found.jurors)}
         row |= {"tolerance": point.tolerance, "calls": point.calls, "cost": point.cost}
-        row |= {"random_loss": point.random_loss, "random_low": point.random_low}
-        rows.append(row | {"random_high": point.random_high} | numbers(point.loss, "loss"))
+        row |= {"random_loss": _known(point.random_loss), "random_low": _known(point.random_low)}
+        rows.append(row | {"random_high": _known(point.random_high)} | numbers(point.loss, "loss"))
     for jurors, spent, loss in found.fixed:
         row = nothing | {"kind": "fixed", "name": "fixed jury", "jurors": " + ".join(jurors), "loss": loss}
         rows.append(row | {"cost" if found.adaptive.cost is not None else "calls": spent})
@@ -297,6 +302,10 @@ def _write_rule(path: str, found: JurySimulation, options: argparse.Namespace) -
         "result": found.verdict,
     }
     save_adaptive_rule(path, SavedAdaptiveRule(found.rule, found.jurors), learnt)
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value
 
 
 def _costs(text: str | None) -> dict[str, float] | None:
