@@ -26,7 +26,7 @@ from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, estimate_tokens
 
 # Part of every rating's key: raise it whenever the course of the loop changes.
-_VERSION = "1"
+_VERSION = "2"
 _SUFFIX = re.compile(r"\+[A-Za-z0-9][A-Za-z0-9._-]{0,48}")
 # The system of a case that names none, once it was revised.
 _NAMELESS = "draft"
@@ -38,7 +38,8 @@ class ClosedLoop:
 
     `loop_judge` gates the drafts, `writer` revises them, and `final` scores the first and the last. Its scores
     of the last draft are the ratings, under the system's name with `suffix`: the revised text is another
-    system's answer. `final` must be another model than the other two, unless `same_model` says that this is known.
+    system's answer. Repeats ask the final juror again about the very same drafts. `final` must be another model
+    than the other two, unless `same_model` says that this is known.
     """
 
     final: Judge
@@ -151,13 +152,18 @@ class ClosedLoop:
         )
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
-        story = Story(self._gate.least, self.separate, unit.case.system)
         system = (unit.case.system or _NAMELESS) + self.suffix
         lacking = self._lacking(unit.case)
         if lacking is not None:
             return Rated(rows_of(unit, dict.fromkeys(unit.dimensions, lacking), None, system=system))
-        answers: list[Answer] = []
-        improved = await self._improve(unit, gate, story, answers)
+        # Where an answer is asked for anew, drafts that were well made are not made again: their ratings, of this
+        # repeat and of the others, are of one text.
+        for again in dict.fromkeys((0, unit.again)):
+            story = Story(self._gate.least, self.separate, unit.case.system)
+            answers: list[Answer] = []
+            improved = await self._improve(replace(unit, repeat=0, again=again), gate, story, answers)
+            if isinstance(improved, str) or improved.reason in TRANSIENT:
+                break
         if isinstance(improved, Unscored):
             outcomes: Mapping[str, Outcome] = dict.fromkeys(unit.dimensions, improved)
         else:
@@ -165,7 +171,7 @@ class ClosedLoop:
         return Rated(rows_of(unit, outcomes, answers, system=system), story.record())
 
     async def _improve(self, unit: Unit, gate: Gate, story: Story, answers: list[Answer]) -> str | Unscored:
-        """The last draft, or the failure of the step that ended the loop."""
+        """The last draft, or the failure of the step that ended the loop. `unit` is always the first repeat's."""
         draft, earlier = unit.case.candidate or "", None
         seen = {draft.strip()}
         for number in range(self.rounds + 1):

@@ -1,0 +1,123 @@
+"""Several ways of judging in one study: their keys, calls and records stay apart, whatever fails in a step."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.loopback import Call, LoopbackServer
+
+from medjury.cli import main
+
+Write = Callable[..., Path]
+DIMENSIONS = ("accuracy", "completeness", "clarity")
+STEPS = {"statement": "turn", "speaker": "question", "text": "writer"}
+
+
+def step(call: Call) -> str:
+    """Which step of which way a request is, by the form of its answer."""
+    names = call.schema["properties"] if call.schema else {}
+    return next((word for name, word in STEPS.items() if name in names), "grades")
+
+
+def study(write: Write, server: LoopbackServer, **settings: Any) -> Path:
+    endpoint = {"kind": "openai", "url": server.url, "price": {"input": 1.0, "output": 2.0}}
+    entry = {**endpoint, "model": "m1", **settings.pop("judge", {})}
+    loop = {"name": "closed_loop", "loop_judge": {**endpoint, "model": "m2"}, "pass": {"accuracy": 5}}
+    judges = [
+        {**entry, "name": "one"},
+        {**entry, "name": "talk", "strategy": "deliberation"},
+        {**entry, "name": "loop", "strategy": loop},
+        {**entry, "name": "again", "strategy": {"name": "repeats", "n": 3}},
+    ]
+    return write(judges=judges, **{"cases": 2, "repeats": 3, **settings})
+
+
+def table(folder: Path) -> pl.DataFrame:
+    found = pl.read_parquet(folder / "runs" / "small" / "ratings.parquet")
+    return found.filter(pl.col("dimension").is_in(DIMENSIONS))  # composites follow from these
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "runs" / "small" / "records.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("per_dimension", [False, True])
+def test_ways_share_no_key_and_a_second_run_asks_nothing(
+    write_study: Write, server: LoopbackServer, tmp_path: Path, per_dimension: bool
+) -> None:
+    file = study(write_study, server, judge={"per_dimension": per_dimension})
+    assert main(["run", str(file)]) == 0
+    made = len(server.calls)
+    ratings = table(tmp_path)
+    assert ratings.filter(pl.col("status") != "scored").is_empty()
+    rows = ratings.group_by("rater", "system").len().sort("rater", "system").rows()
+    assert rows == [
+        ("again", "a", 18), ("jury", "a", 6), ("jury", "a+loop", 6), ("loop", "a+loop", 18), ("one", "a", 18),
+        ("talk", "a", 18),
+    ]  # fmt: skip
+    judged = ratings.filter(pl.col("rater_kind") == "judge")
+    assert judged.group_by("key").agg(pl.col("rater").n_unique())["rater"].max() == 1
+    assert judged["calls"].sum() >= made, "what was found in the cache counts for everyone who used it"
+    for flags in ([], ["--retry-unscored"]):
+        assert main(["run", str(file), *flags]) == 0 and len(server.calls) == made
+
+
+def test_repeats_of_a_loop_rate_one_text(write_study: Write, server: LoopbackServer, tmp_path: Path) -> None:
+    """A writer that never writes the same twice: what repeats tell apart must be the juror, not the text."""
+    count = Counter[str]()
+
+    def answer(call: Call) -> str:
+        count[step(call)] += 1
+        return f'ok:{{"text": "Revised {count["writer"]}."}}' if step(call) == "writer" else "ok"
+
+    server.endpoint.behaviours = answer
+    assert main(["run", str(study(write_study, server))]) == 0
+    last: dict[str, set[str]] = {}
+    for line in records(tmp_path):
+        if line["kind"] == "closed_loop":
+            last.setdefault(line["item"], set()).add(line["body"]["rounds"][-1]["draft"])
+    assert len(last) == 2 and all(len(texts) == 1 for texts in last.values())
+
+
+@pytest.mark.parametrize("fault", ["429:1000", "refusal", "wrong-schema"])
+@pytest.mark.parametrize("where", ["writer", "turn", "question"])
+def test_a_step_that_fails_is_no_score_and_its_record_says_what_its_ratings_say(
+    write_study: Write, server: LoopbackServer, tmp_path: Path, where: str, fault: str
+) -> None:
+    server.endpoint.behaviours = lambda call: fault if step(call) == where else talk(call)
+    file = study(write_study, server, repeats=1, cases=1, judge={"reasks": 0})
+    main(["run", str(file)])
+    rater = "loop" if where == "writer" else "talk"
+    found = table(tmp_path).filter(pl.col("rater") == rater)
+    assert found["status"].unique().to_list() == ["unscored"] and found["score"].null_count() == 3
+    assert found["explanation"].str.contains("round 1, writer|turn [12]").all()
+    before = len(server.calls)
+    server.endpoint.behaviours = talk
+    main(["run", str(file), *([] if fault == "429:1000" else ["--retry-unscored"])])
+    found = table(tmp_path).filter(pl.col("rater") == rater)
+    assert found["status"].unique().to_list() == ["scored"]
+    if fault == "429:1000":
+        assert [call for call in server.calls[before:] if step(call) == where], (
+            "it goes on at the step that failed"
+        )
+        grades = Counter(step(call) for call in server.calls[before:])["grades"]
+        assert grades < 7, "and repeats none before it"
+    again = [each for each in records(tmp_path) if each["rater"] == rater]
+    decided = again[0]["body"].get("decided") or {
+        name: each["score"] for name, each in again[0]["body"]["final"]["last"].items()
+    }
+    assert decided == dict(zip(found["dimension"], found["score"], strict=True))
+
+
+def talk(call: Call) -> str:
+    """Raters who disagree, so that there is something to talk about; otherwise as the schema says."""
+    if step(call) == "grades" and "You are low_scorer," in call.prompt:
+        return "ok:" + json.dumps({name: {"explanation": "poor", "score": 1} for name in DIMENSIONS})
+    return "ok"
