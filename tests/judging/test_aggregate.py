@@ -8,7 +8,7 @@ import pytest
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason, load_instrument
-from medjury.judging import Judge, Jury, aggregate, derived
+from medjury.judging import Claims, Judge, Jury, Speaker, aggregate, derived
 from medjury.models import Scripted
 from medjury.ratings import Rating
 
@@ -64,6 +64,20 @@ def test_a_composite_without_a_part_is_unscored() -> None:
     votes = [replace(row("a", name, score), instrument=label) for name, score in scores.items()]
     composites = [rating for rating in derived(votes, instrument) if rating.dimension != "safety"]
     assert composites and all(rating.reason is Reason.MISSING for rating in composites)
+
+
+def test_a_way_of_judging_that_does_not_rate_a_dimension_has_no_seat_there() -> None:
+    """Claims tell concordance alone; the other judge's word on the rest is not lost for want of a quorum."""
+    instrument = load_instrument("concordance")
+    claims = Speaker(Scripted("", name="claims"))
+    jury = Jury(
+        [Judge(Scripted("", name="single"), instrument), Claims("claims", instrument, claims, claims)]
+    )
+    other = next(each.name for each in instrument.dimensions if each.name != "concordant")
+    votes = [row("single", "concordant", 1), row("single", other, 2), row("claims", "concordant", None)]
+    found = {each.dimension: each for each in jury.ratings(votes) if each.rater == "jury"}
+    assert found[other].score == 2
+    assert found["concordant"].reason is Reason.NO_QUORUM, "a failure still counts against it"
 
 
 def test_one_voice_counted_twice_is_refused() -> None:

@@ -215,3 +215,6 @@ def test_an_instrument_that_means_something_else_is_refused() -> None:
             Concordance(speaker, replace(INSTRUMENT, dimensions=(*rest, other)))
     with pytest.raises(MedjuryError, match="must have both"):
         Concordance(speaker, replace(INSTRUMENT, inputs=INSTRUMENT.inputs[:1]))
+    perhaps = tuple(replace(each, required=each.name != "reference") for each in INSTRUMENT.inputs)
+    with pytest.raises(MedjuryError, match="must have both"):  # else answers would be compared with nothing
+        Concordance(speaker, replace(INSTRUMENT, inputs=perhaps))

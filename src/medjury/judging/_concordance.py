@@ -252,11 +252,11 @@ def _check(instrument: Instrument) -> None:
             f"the strategy `concordance` needs an instrument with a dimension `{CONCORDANT}` graded 0 and 1, "
             f"which {instrument.name} has not; use `concordance`, `preference` or a file of your own"
         )
-    needed = {each.name for each in instrument.inputs}
+    needed = {each.name for each in instrument.inputs if each.required}
     if not {"reference", "candidate"} <= needed:
         raise MedjuryError(
             f"the strategy `concordance` compares `candidate` with `reference`: {instrument.name} must have both "
-            "as inputs"
+            "as required inputs"
         )
     wanted = own.get(PREFERENCE)
     if wanted is not None and (wanted.values != (-1, 0, 1) or wanted.skip != SkipRule(CONCORDANT, 0)):

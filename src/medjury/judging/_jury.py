@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
@@ -63,20 +63,35 @@ class Jury:
         instrument = self.judges[0].instrument
         names = [judge.name for judge in self.judges]
         revising = [judge.name for judge in self.judges if _ending(judge)]
+        rated = {judge.name: {each for group in judge.groups for each in group} for judge in self.judges}
         for _, group in groupby(votes, key=lambda row: (row.item, row.system)):
             rows = list(group)
             seats = _seats(rows, names, revising) if revising else names
-            jury = list(
-                aggregate(
-                    rows,
-                    judges=seats,
+            jury = [
+                row
+                for those, dimensions in _by_seats(rows, seats, rated)
+                for row in aggregate(
+                    (row for row in rows if row.dimension in dimensions),
+                    judges=those,
                     repeats=self.repeats,
                     rule=self.rule,
-                    quorum=None if self.quorum is None else min(self.quorum, len(seats)),
+                    quorum=None if self.quorum is None else min(self.quorum, len(those)),
                     name=self.name,
                 )
-            )
+            ]
             yield from chain(rows, jury, derived([*rows, *jury], instrument))
+
+
+def _by_seats(
+    rows: Sequence[Rating], seats: Sequence[str], rated: Mapping[str, Collection[str]]
+) -> Iterator[tuple[Sequence[str], Collection[str]]]:
+    """The voters and the dimensions they vote on: a way of judging that does not rate a dimension at all has no
+    seat there, for its silence is no failure."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    for dimension in dict.fromkeys(row.dimension for row in rows if row.rater in seats):
+        those = tuple(name for name in seats if dimension in rated[name])
+        found.setdefault(those, set()).add(dimension)
+    return ((those, dimensions) for those, dimensions in found.items() if those)
 
 
 def _seats(rows: Sequence[Rating], names: Sequence[str], revising: Sequence[str]) -> list[str]:
