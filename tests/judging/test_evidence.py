@@ -299,6 +299,11 @@ def test_tense_amounts_in_words_and_allergies_are_neither_changed_nor_left_out(t
     assert locate(quote, Source("n", text)) is None
 
 
+def test_the_second_line_of_an_item_is_no_heading_of_the_next() -> None:
+    text = "Drugs\n- aspirin 75 mg,\n  stopped by the surgeon\n- bisoprolol 5 mg daily"
+    assert not isinstance(check_evidence("bisoprolol 5 mg daily", [Source("n", text)]), str)
+
+
 def test_a_long_row_of_dots_is_no_trap() -> None:
     row = f"Sodium {'.' * 5000} 140 mmol/l"
     assert not isinstance(check_evidence(row, [Source("n", row)]), str)

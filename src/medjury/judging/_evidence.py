@@ -13,11 +13,12 @@ begins or ends within a dose, a range or a word with a hyphen.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from medjury.judging._claims_words import NEGATIONS, RELATIVES, SLIGHT, Token, content, is_negation, tokens
+from medjury.judging._claims_words import NEGATIONS, RELATIVES, Token, content, is_negation, tokens
 from medjury.judging._evidence_edges import is_cut
 
 # The share of a passage's words that a quotation must give: one word in ten may be left out.
@@ -47,6 +48,7 @@ _LAST_WORD = re.compile(r"([\w.']+)[.\s]*$")
 
 _BULLET = re.compile(r"[-*•·–]|\d+[.)]")
 _SHORT_LINE = 8  # words of an item of a list without bullets
+_LONGEST_LIST, _LONGEST_LINE = 200, 600  # lines, signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,11 @@ class Source:
     @cached_property
     def content(self) -> Sequence[Token]:
         return content(self.tokens)
+
+    @cached_property
+    def breaks(self) -> Sequence[tuple[int, int]]:
+        """Where sentences end and where the next ones begin."""
+        return [found.span() for found in _BREAK.finditer(self.text) if not _goes_on(self.text, found)]
 
 
 def locate(quote: str, source: Source, closeness: float = CLOSENESS) -> Place | None:
@@ -124,12 +131,12 @@ def check_evidence(
             around, place = source, found
             if source.note is not None:
                 around, place = source.note, _shifted(found, source.offset)
-            left, right = _sentence(around.text, place.start, place.end)
+            left, right = _sentence(around, place.start, place.end)
             if _words(around, place.start, place.end) < min(_FEWEST_WORDS, _words(around, left, right)):
                 why = "it is too short to show anything; quote the whole sentence"
             elif _negation_left_out(around, place, left, right):
                 why = "it leaves out a negation that stands in the same sentence; quote the whole sentence"
-            elif any(each.text in RELATIVES for each in _before(around, place, left)):
+            elif any(each.text in RELATIVES for each in _between(around, left, place.start)[-_REACH:]):
                 why = (
                     "it leaves out whose it is, a relative's and not the patient's; quote the whole sentence"
                 )
@@ -180,18 +187,12 @@ def _locate_closely(wanted: Sequence[Token], text: Sequence[Token], closeness: f
     return Place(text[best[0]].start, text[best[1] - 1].end, False, len(wanted) / (best[1] - best[0]))
 
 
-def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """The bounds of the sentence, or the sentences, in which `text[start:end]` stands."""
-    left, right = 0, len(text)
-    for found in _BREAK.finditer(text):
-        if _goes_on(text, found):
-            continue
-        if found.end() <= start:
-            left = found.end()
-        elif found.start() >= end - 1:
-            right = found.start()
-            break
-    return left, right
+def _sentence(source: Source, start: int, end: int) -> tuple[int, int]:
+    """The bounds of the sentence, or the sentences, in which what stands from `start` to `end` stands."""
+    before = bisect_right(source.breaks, start, key=lambda each: each[1])
+    after = bisect_left(source.breaks, end - 1, key=lambda each: each[0])
+    left = source.breaks[before - 1][1] if before else 0
+    return left, source.breaks[after][0] if after < len(source.breaks) else len(source.text)
 
 
 def _goes_on(text: str, found: re.Match[str]) -> bool:
@@ -208,23 +209,20 @@ def _goes_on(text: str, found: re.Match[str]) -> bool:
 
 
 def _words(source: Source, start: int, end: int) -> int:
-    return sum(
-        token.kind in ("word", "number") and token.text not in SLIGHT
-        for token in source.tokens
-        if start <= token.start and token.end <= end
-    )
+    return sum(token.kind in ("word", "number") for token in _between(source, start, end))
 
 
-def _before(source: Source, place: Place, left: int) -> list[Token]:
-    """What the sentence says before the quotation, as far as it reaches."""
-    return [each for each in source.content if left <= each.start and each.end <= place.start][-_REACH:]
+def _between(source: Source, start: int, end: int) -> Sequence[Token]:
+    """What is said from `start` to `end`."""
+    first = bisect_left(source.content, start, key=lambda token: token.start)
+    last = bisect_right(source.content, end, key=lambda token: token.end)
+    return source.content[first:last]
 
 
 def _negation_left_out(source: Source, place: Place, left: int, right: int) -> bool:
-    before = _before(source, place, left)
-    after = [each for each in source.content if place.end <= each.start and each.end <= right][:_REACH]
-    top, bottom = _heading(source.text, left, place.start)
-    above = [each for each in source.content if top <= each.start and each.end <= bottom][-_REACH:]
+    before = _between(source, left, place.start)[-_REACH:]
+    after = _between(source, place.end, right)[:_REACH]
+    above = _between(source, *_heading(source.text, left, place.start))[-_REACH:]
     return any(is_negation(each.text) for each in (*above, *before, *after))
 
 
@@ -233,15 +231,21 @@ def _heading(text: str, left: int, start: int) -> tuple[int, int]:
     there is none, or where the quotation begins with it. An empty line ends a list, but for one with bullets."""
     bullets = _BULLET.match(text, left) is not None
     end = left
-    for line in reversed(text[:left].splitlines(keepends=True)):
-        begin, words = end - len(line), line.strip()
-        above = bullets and words and not _BULLET.match(words) and words[-1] not in ".;,!?"
+    for _ in range(_LONGEST_LIST):
+        begin = max(
+            text.rfind("\n", max(0, end - _LONGEST_LINE), max(end - 1, 0)) + 1, end - _LONGEST_LINE, 0
+        )
+        line = text[begin:end]
+        words, item = line.strip(), _BULLET.match(line.lstrip()) is not None
+        above = bullets and words and not item and not line[0].isspace() and words[-1] not in ".;,!?"
         if words.endswith(":") or above:
             first = max((found.end() for found in _BREAK.finditer(line)), default=0) if "." in line else 0
             return (begin + first, end) if end <= start else (0, 0)
         if not words and not bullets:
             break
-        if words and not _BULLET.match(words) and len(words.split()) > _SHORT_LINE:
+        if words and not item and len(words.split()) > _SHORT_LINE:
+            break
+        if not begin:
             break
         end = begin
     return 0, 0
