@@ -17,6 +17,7 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
+from medjury.errors import MedjuryError
 from medjury.judging import Judge
 from medjury.models import weights_file
 from medjury.report import gate_of, write_page
@@ -143,12 +144,12 @@ def test_an_example_is_graded_as_the_clinicians_did_and_explained_in_their_words
 
 
 def test_the_gate_leaves_the_training_side_out_and_says_so(write_rated: Write) -> None:
-    gate = {"minimum_cases": 28, "severe_limit": 1.0}
+    gate = {"minimum_cases": 14, "severe_limit": 1.0}
     plain = write_rated(gate=gate, study="plain", report={"resamples": 200})
     assert run(plain) == "complete"
     verdict = gate_of(plain.parent / "runs" / "plain").verdicts[0]
     rule = next(each for each in verdict.rules if each.name == "Enough held-out cases")
-    assert rule.found == "40" and verdict.word == "VALIDATED"
+    assert rule.found.startswith("20 patients with 40 cases;") and verdict.word == "VALIDATED"
 
     study = write_rated(gate=gate, examples=2, report={"resamples": 200})
     assert run(study) == "complete"
@@ -156,7 +157,10 @@ def test_the_gate_leaves_the_training_side_out_and_says_so(write_rated: Write) -
     assert told["gate"]["development_cases"] == told["judges"][0]["development_cases"]
     verdict = gate_of(study.parent / "runs" / "small").verdicts[0]
     rule = next(each for each in verdict.rules if each.name == "Enough held-out cases")
-    assert rule.found == "28 (12 cases used for development are left out)" and verdict.word == "VALIDATED"
+    assert rule.found == (
+        "14 patients with 28 cases; a patient counts once (12 cases used for development are left out)"
+    )
+    assert verdict.word == "VALIDATED"
 
 
 @pytest.mark.parametrize(
@@ -261,6 +265,8 @@ def test_a_redacted_study_shows_redacted_examples(write_rated: Write, server: Lo
         ({"examples": {"cases": "absent.txt"}}, 7, "it holds one case id per line"),
         ({"examples": {"draw": "stratified", "dimension": "acuracy"}}, 7, "did you mean 'accuracy'"),
         ({"examples": {"share": 0.2, "cases": ["case-00"]}}, 7, "keep one of them"),
+        ({"examples": "three"}, 7, "is a number of shots, `true` for"),
+        ({"judge": {"strategy": ["repeats"]}}, 5, "judges[0].strategy: is a word such as `repeats`"),
         ({"examples": {"shot": 2}}, 7, "examples.shot: no such setting"),
         ({"examples": {"draw": "nearst"}}, 7, "examples.draw"),
         ({"judge": {"examples": {"shots": 30}}}, 5, "judges[0].examples: 30 examples for every case"),
@@ -343,3 +349,16 @@ def test_the_embedded_model_is_shown_an_example(tmp_path: Path) -> None:
     )
     assert table.height == 2 and table["calls"].to_list() == [1, 1]
     assert all(row["status"] == "scored" or row["reason"] for row in table.to_dicts())
+
+
+def test_development_cases_that_are_no_cases_are_told_and_all_wrong_ones_refused(
+    write_rated: Write, server: LoopbackServer
+) -> None:
+    plan = check_study(load_study(write_rated(gate={"development_cases": ["case-01", "case 02"]})))
+    assert any("1 of 2 names are no case of this study" in note and "'case 02'" in note for note in plan.notes)
+    study = load_study(write_rated(gate={"development_cases": ["1", "2"]}))
+    with pytest.raises(MedjuryError, match="none of the 2 names is a case of this study"):
+        check_study(study)
+    with pytest.raises(MedjuryError, match="none of the 2 names"):
+        run_study(study)
+    assert not server.calls

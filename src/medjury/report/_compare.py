@@ -247,7 +247,13 @@ def _warnings(one: Evidence, two: Evidence) -> list[str]:
 
 def _development(one: Evidence, two: Evidence) -> set[str]:
     """Cases that served development in one run serve no comparison with the other either."""
-    return {*one.rules.development_cases, *two.rules.development_cases}
+    named = {*one.rules.development_cases, *two.rules.development_cases}
+    return {
+        item
+        for side in (one, two)
+        for grid in side.grids.values()
+        for item in named & set(grid.items.tolist())
+    }
 
 
 def _changes(

@@ -14,6 +14,7 @@ from medjury.agreement import ABSENT, Grid, clean_rows, grades_of, grids, mean_o
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, InstrumentError, list_instruments, load_instrument
 from medjury.report._checks import Check, check_files
+from medjury.report._patients import with_patients
 from medjury.report._records import RECORDS_FILE, Records
 from medjury.report._rules import GateRules, ReportSettings, rules_from, settings_from
 
@@ -84,6 +85,12 @@ class Evidence:
         """The grid without the cases that served development."""
         return grid.where(~np.isin(grid.items, list(self.rules.development_cases)))
 
+    @property
+    def left_aside(self) -> int:
+        """How many cases of this run served development; a name that no case has leaves nothing out."""
+        there = {str(item) for grid in self.grids.values() for item in np.unique(grid.items)}
+        return len(there & set(self.rules.development_cases))
+
     def resamples(self, units: int) -> int:
         """Fewer resamples for very large tables, whose intervals are narrow anyway."""
         return min(self.settings.resamples, 2000 if units <= 3000 else 1000 if units <= 10_000 else 400)
@@ -108,7 +115,7 @@ def read_run(folder: Path, checks: Sequence[Check] = (), **changes: Any) -> Evid
     own = check_files(folder, manifest)
     named = {check.what for check in own}
     others = [check for check in checks if check.what not in named]
-    made = gather(manifest, ratings, (*own, *others), **changes)
+    made = gather(manifest, with_patients(ratings, folder, manifest), (*own, *others), **changes)
     return replace(made, records=Records(folder / RECORDS_FILE))
 
 

@@ -207,18 +207,27 @@ def _clinicians(evidence: Evidence) -> Rule:
 
 
 def _enough_cases(evidence: Evidence, numbers: Numbers) -> Rule:
-    wanted, excluded = evidence.rules.minimum_cases, len(set(evidence.rules.development_cases))
+    wanted, excluded = evidence.rules.minimum_cases, evidence.left_aside
     aside = f" ({excluded:,} cases used for development are left out)" if excluded else ""
     return _rule(
         "Enough held-out cases",
         f"{wanted:,} cases with a clinician's and the jury's score, none used to tune, calibrate or show "
         "examples",
-        f"{numbers.cases:,}{aside}",
+        f"{_told(numbers)}{aside}",
         numbers.cases >= wanted,
         essential=True,
-        why=f"Only {numbers.cases:,} held-out cases have both a clinician's and the jury's score; "
+        why=f"Only {_told(numbers)} held out have both a clinician's and the jury's score; {wanted:,} are needed."
+        if numbers.items > numbers.cases
+        else f"Only {numbers.cases:,} held-out cases have both a clinician's and the jury's score; "
         f"{wanted:,} are needed.",
     )
+
+
+def _told(numbers: Numbers) -> str:
+    """How many cases there are; where patients have several, how many patients."""
+    if numbers.items == numbers.cases:
+        return f"{numbers.cases:,}"
+    return f"{numbers.cases:,} patients with {numbers.items:,} cases; a patient counts once"
 
 
 def agreement_of(evidence: Evidence, numbers: Numbers) -> tuple[str, Estimate | None, NonInferiority | None]:

@@ -49,7 +49,8 @@ BY_SYSTEM = ("spearman_between_systems", "spearman_within_systems", "spearman_sy
 class Numbers:
     """One dimension on the held-out cases. `pairs[rater][statistic]` compares a rater with the reference (the
     clinicians' mean, or the only clinician); `beside[rater][statistic]` compares a rater's mean agreement with
-    single clinicians with the clinicians' own; None of it where nothing can be compared."""
+    single clinicians with the clinicians' own; None of it where nothing can be compared. `cases` counts what can be
+    resampled: `items`, or patients where some have several."""
 
     dimension: Measured
     grid: Grid
@@ -60,6 +61,7 @@ class Numbers:
     beside: dict[str, dict[str, NonInferiority]]
     severe: dict[str, SevereErrors]
     problem: str = ""
+    items: int = 0
 
     def pair(self, rater: str, statistic: str) -> Estimate | None:
         row = self.pairs.get(rater, {}).get(statistic)
@@ -95,6 +97,7 @@ def _of_dimension(evidence: Evidence, dimension: Measured) -> Numbers:
     said = grid.scores[evidence.jury] if evidence.jury else np.full(len(grid.items), np.nan)
     both = ~np.isnan(said) & ~np.isnan(reference)
     cases, units = len(np.unique(grid.clusters[both])), int(both.sum())
+    items = len(np.unique(grid.items[both]))
     pairs: dict[str, dict[str, AgreementRow]] = {}
     beside: dict[str, dict[str, NonInferiority]] = {}
     problem = ""
@@ -108,7 +111,7 @@ def _of_dimension(evidence: Evidence, dimension: Measured) -> Numbers:
             voices = evidence.voices if units <= _MANY else (evidence.jury,)
             beside = {rater: _beside(evidence, dimension, grid, rater) for rater in voices}
     severe = _severe(evidence, dimension, grid, reference)
-    return Numbers(dimension, grid, reference, cases, units, pairs, beside, severe, problem)
+    return Numbers(dimension, grid, reference, cases, units, pairs, beside, severe, problem, items)
 
 
 def _pairs(
@@ -139,6 +142,8 @@ def comparison_rows(
     """The jury, its judges and the clinicians' mean on one dimension, as a table for `agreement`."""
     import polars as pl
 
+    # The cluster is that of the grid: a patient by name, or the item itself where no patient is known.
+    patients = grid.clusters
     parts = []
     for rater, scores in [(CONSENSUS, reference), *((name, grid.scores[name]) for name in evidence.voices)]:
         known = ~np.isnan(scores)
@@ -149,6 +154,7 @@ def comparison_rows(
                 {
                     "item": grid.items[known],
                     "system": grid.systems[known],
+                    "patient": patients[known],
                     "rater": [rater] * int(known.sum()),
                     "rater_kind": ["clinician" if rater == CONSENSUS else "judge"] * int(known.sum()),
                     "dimension": [dimension.name] * int(known.sum()),

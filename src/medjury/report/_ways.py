@@ -74,10 +74,10 @@ class OnDimension:
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """All raters of a run. `answers` and `cases` are those on which agreement is compared on any dimension;
-    `left_out` counts answers of clinicians that are left out on any, `uncounted` names the dimensions that are
-    not in the means. `price` is what the front is by: cost, or calls where the costs are not all known or are
-    nothing."""
+    """All raters of a run. `answers` and `cases` (patients, where some have several: `by_patient`) are those on
+    which agreement is compared on any dimension; `left_out` counts answers of clinicians that are left out on any,
+    `uncounted` names the dimensions that are not in the means. `price` is what the front is by: cost, or calls
+    where the costs are not all known or are nothing."""
 
     ways: tuple[Way, ...]
     yardstick: str
@@ -88,6 +88,7 @@ class Ways:
     left_out: int = 0
     price: Price | None = None
     problem: str = ""
+    by_patient: bool = False
 
     def way(self, rater: str) -> Way:
         return next(each for each in self.ways if each.rater == rater)
@@ -202,6 +203,7 @@ def _with_agreement(evidence: Evidence, ways: Ways) -> Ways:
         yardstick=yardstick,
         uncounted=tuple(part.dimension.label for part in parts if part not in dimensions),
         cases=made.units,
+        by_patient=made.units < len({item for item, _ in shared}),
     )
 
 

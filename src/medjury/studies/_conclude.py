@@ -14,6 +14,7 @@ from medjury.models import PriceList, audit_totals
 from medjury.ratings import Store, write_ratings, write_records
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._manifest import coverage, file_hash, now, write_manifest
+from medjury.studies._patients import write_patients
 from medjury.studies._plan import Plan
 from medjury.studies._study import Study
 
@@ -91,7 +92,7 @@ def conclude(
     if shortened := left_out(store.records(run)):
         covered["shortened"] = shortened
     status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
-    files = _export(study, store, run, study.output)
+    files = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
     models = [model for model, _ in study.models]
     spent = audit_totals(study.output / "audit.jsonl")
     source = getattr(study.cases, "source", study.cases)  # of drafted cases

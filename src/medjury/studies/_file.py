@@ -109,7 +109,13 @@ class ExamplesPart(Part):
     def _a_number_or_yes_is_enough(cls, value: Any) -> Any:
         if isinstance(value, bool):
             return {"own": value, "shots": 0}
-        return {"shots": value} if isinstance(value, int) else value
+        if isinstance(value, int):
+            return {"shots": value}
+        if not isinstance(value, dict | ExamplesPart):
+            raise ValueError(
+                "is a number of shots, `true` for the instrument's own, or `{shots: 3, draw: nearest}`"
+            )
+        return value
 
     @model_validator(mode="after")
     def _one_way_to_choose(self) -> ExamplesPart:
@@ -136,6 +142,8 @@ class JudgePart(ModelPart):
             return {"name": value}
         if isinstance(value, dict) and not isinstance(value.get("name"), str):
             raise ValueError("needs a `name`: the way of judging")
+        if not isinstance(value, dict):
+            raise ValueError("is a word such as `repeats`, or a word with settings: `{name: repeats, n: 3}`")
         return value
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.report import GateRules
-from medjury.studies._case_ids import case_ids
+from medjury.studies._development import listed_cases
 from medjury.studies._study import Study
 
 
@@ -25,7 +25,7 @@ def stated_gate(study: Study) -> dict[str, Any]:
                 f"{study.file}: gate.severe_dimensions names {name!r}; the dimensions are {', '.join(known)}"
             )
     values = part.model_dump()
-    values["development_cases"] = tuple(sorted({*_listed(study), *_of_judges(study)}))
+    values["development_cases"] = tuple(sorted({*listed_cases(study), *_of_judges(study)}))
     severe = values["severe_dimensions"]
     values["severe_dimensions"] = None if severe is None else tuple(severe)
     # Through JSON and back, as the manifest holds it, so that a recorded gate can be compared with it.
@@ -36,14 +36,6 @@ def stated_gate(study: Study) -> dict[str, Any]:
         return before
     earlier = [*before.get("earlier", ()), {**old, "stated_at": before["stated_at"]}] if before else []
     return {**rules, "stated_at": datetime.now(UTC).isoformat(timespec="seconds"), "earlier": earlier}
-
-
-def _listed(study: Study) -> list[str]:
-    """Cases the study file names."""
-    try:
-        return case_ids(study.settings.gate.development_cases, study.file.resolve().parent)
-    except MedjuryError as error:
-        raise MedjuryError(f"{study.file}: gate.development_cases: {error}") from None
 
 
 def _of_judges(study: Study) -> list[str]:

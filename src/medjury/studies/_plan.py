@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater
 from medjury.models import PriceList
 from medjury.studies._context import WindowCheck
+from medjury.studies._development import listed_cases, unknown_note
 from medjury.studies._file import JudgePart
 from medjury.studies._hashed import HashedCases
+from medjury.studies._patients import PatientGroups
 from medjury.studies._study import Study
 
 # A stated assumption for what cannot be known before asking.
@@ -45,6 +47,7 @@ class Plan:
     currency: str
     notes: tuple[str, ...] = ()
     drafting: JudgePlan | None = None  # what writing the answers takes, where the study drafts them
+    patients: Mapping[str, int] = field(default_factory=dict)  # cases of patients that have several
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -98,8 +101,13 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
     judges = study.jury.judges
     totals = {judge.name: [0, 0, 0] for judge in judges}
     windows = WindowCheck()
+    groups = PatientGroups()
+    listed = set(listed_cases(study))
+    unknown = set(listed)
     for case in hashed:
         count += 1
+        groups.add(case)
+        unknown.discard(case.id)
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
         lacks = False
@@ -129,8 +137,18 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     skipped = int(getattr(study.cases, "skipped", 0))
-    notes = (*study.notes, *windows.notes(judges, count))
-    return Plan(count, skipped, dict(systems), hashed.hash, lacking, plans, prices.currency, notes)
+    notes = (*study.notes, *unknown_note(study, listed, unknown), *windows.notes(judges, count))
+    return Plan(
+        count,
+        skipped,
+        dict(systems),
+        hashed.hash,
+        lacking,
+        plans,
+        prices.currency,
+        notes,
+        patients=groups.shared(),
+    )
 
 
 def _judge_plan(judge: Rater, part: JudgePart, totals: Sequence[int], prices: PriceList) -> JudgePlan:

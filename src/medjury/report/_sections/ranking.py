@@ -154,8 +154,8 @@ def _bump(material: Material) -> Html:
         "ranking-beside-clinicians",
         ("system", "jury's rank", "clinicians' rank", "jury's mean", "clinicians' mean", "scores"),
         rows,
-        caption="The order of the systems by jury and by clinicians, on the answers that both scored, cases used for "
-        "development left out (share of the scale)",
+        caption="The order of the systems by jury and by clinicians, on the answers that both scored, "
+        "cases used for development left out (share of the scale)",
         digits=3,
     )
     if len(ordered) > _BUMP:

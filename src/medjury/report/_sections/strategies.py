@@ -122,10 +122,11 @@ def _table(material: Material, ways: Ways) -> Html:
     head += ["calls", "seconds", f"cost ({currency})" if currency else "cost", "unscored"]
     caption = "Calls, seconds and cost are means per answer, all dimensions and repeats together"
     if with_clinicians:
+        whole = "patient" if ways.by_patient else "case"
         caption = (
             f"Agreement ({_statistic(material, ways)} with the clinicians) is a mean over dimensions, each on the "
             f"answers that every rater scored ({counted(ways.answers, 'answer')} of "
-            f"{counted(ways.cases, 'case')} in all), with 95 % intervals that resample whole cases. {caption}"
+            f"{counted(ways.cases, whole)} in all), with 95 % intervals that resample whole {whole}s. {caption}"
         )
     return material.exhibits.table(
         "ways-of-judging",
@@ -173,7 +174,7 @@ def _notes(material: Material, ways: Ways) -> Html:
             for each in ways.ways
             if each.agreement is not None and each.agreement.value is None
         ]
-    excluded = len(set(evidence.rules.development_cases))
+    excluded = evidence.left_aside
     if excluded:
         lines.append(
             f"{counted(excluded, 'case')} used for development {_was(excluded)} left out, as in the gate."

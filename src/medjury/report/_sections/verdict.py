@@ -45,7 +45,7 @@ def _line(material: Material, verdict: Verdict) -> tuple[Cell, ...]:
     return (
         verdict.label,
         _badge(verdict.word),
-        numbers.cases,
+        numbers.items,
         jury,
         None if beside is None else beside.human_human,
         None if errors is None else f"{errors.errors:,} of {errors.dangerous:,}",
