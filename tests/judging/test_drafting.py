@@ -149,18 +149,18 @@ async def test_a_case_without_a_question_or_a_day_is_not_asked_about() -> None:
 
 
 async def test_what_does_not_fit_is_refused_free_of_charge_or_shortened_and_recorded() -> None:
-    long = "The patient was seen on the ward and is doing well today. " * 60
+    long = "The patient was seen on the ward and is doing well today. " * 100
     case = Case(
         "1", texts={"question": "Well?"}, notes=(Note("a", long, "2025-01-01"), Note("b", long, "2025-01-02"))
     )
     answer = json.dumps({**GOOD, "citations": [{"note": "b", "quote": "is doing well today"}]})
-    rated, record = await draft(drafter([answer], RULES, 2200), case)
+    rated, record = await draft(drafter([answer], RULES, 2450), case)
     assert (
         rated.ratings[0].reason is Reason.CONTEXT
         and rated.ratings[0].cost == 0.0
         and rated.ratings[0].calls == 0
     )
-    rated, record = await draft(drafter([answer], RULES, 2200, truncation=Truncation()), case)
+    rated, record = await draft(drafter([answer], RULES, 2450, truncation=Truncation()), case)
     assert record["context"]["notes_left_out"] == ["a"] and record["citations_invented"] == 0
     with pytest.raises(MedjuryError, match="context_window"):
         drafter([answer], truncation=Truncation())

@@ -10,7 +10,7 @@ from medjury.cases import Case, Note
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason, load_instrument
 from medjury.judging import Fitted, Judge, Rated, Truncation, Unit, first_questions
-from medjury.models import Gate, MemoryCache, Message, ModelError, Request, Scripted
+from medjury.models import Gate, MemoryCache, Message, ModelError, Reply, Request, Scripted
 
 SENTENCE = "The patient was seen on the ward and is doing well today. "
 
@@ -21,7 +21,7 @@ def instrument() -> Instrument:
 
 
 def record(notes: int = 6) -> Case:
-    dated = tuple(Note(f"n{each}", SENTENCE * 60, f"2025-01-0{each + 1}") for each in range(notes))
+    dated = tuple(Note(f"n{each}", SENTENCE * 90, f"2025-01-0{each + 1}") for each in range(notes))
     return Case("1", candidate="Well today [n5].", notes=dated, metadata={"specialty": "cardiology"})
 
 
@@ -53,7 +53,7 @@ async def test_by_default_what_does_not_fit_is_unscored_free_of_charge(instrumen
 
 
 async def test_a_rule_leaves_out_whole_notes_and_records_them(instrument: Instrument) -> None:
-    inner = judge(instrument, 6000)
+    inner = judge(instrument, 6500)
     rated, unit = await rate(Fitted(inner, Truncation()), record())
     assert all(row.status != "unscored" and row.key == unit.key for row in rated.ratings)
     assert rated.record is not None and next(iter(rated.record)) == "kind"
@@ -71,7 +71,7 @@ async def test_a_case_that_fits_is_judged_whole_and_has_no_record(instrument: In
     rated, _ = await rate(Fitted(inner, Truncation()), record())
     assert rated.record is None and rated.ratings[0].calls == 1
     prompt = inner.model.requests[0].messages[-1].content  # type: ignore[attr-defined]
-    assert prompt.count(SENTENCE.strip()) == 360
+    assert prompt.count(SENTENCE.strip()) == 540
 
 
 async def test_where_nothing_more_may_be_left_out_it_is_refused(instrument: Instrument) -> None:
@@ -136,3 +136,34 @@ async def test_first_questions_are_found_without_asking_anybody(instrument: Inst
     ((model, request),) = await first_questions(unit)
     assert model is inner.model and "Note n0" in request.messages[-1].content
     assert not inner.model.requests  # type: ignore[attr-defined]
+
+
+async def test_a_record_in_doubt_is_shortened_only_after_the_endpoint_refused_it(
+    instrument: Instrument,
+) -> None:
+    def answer(request: Request) -> str | ModelError:
+        whole = "were left out here" not in request.messages[-1].content
+        return ModelError(Reason.CONTEXT, "maximum context length") if whole else grades(instrument)
+
+    model = Scripted(answer, context_window=8000)
+    inner = Judge(model, instrument, max_tokens=500)
+    rated, _ = await rate(Fitted(inner, Truncation()), record())
+    assert len(model.requests) == 2 and all(row.status != "unscored" for row in rated.ratings)
+    assert rated.record is not None and rated.record["context"]["notes_left_out"]  # type: ignore[index]
+    model = Scripted(answer, context_window=8000)
+    rated, _ = await rate(Fitted(Judge(model, instrument, max_tokens=500)), record())
+    assert {row.reason for row in rated.ratings} == {Reason.CONTEXT} and len(model.requests) == 1
+
+
+async def test_a_prompt_that_was_cut_and_paid_for_is_in_the_costs_of_the_shortened_one(
+    instrument: Instrument,
+) -> None:
+    def answer(request: Request) -> Reply:
+        whole = "were left out here" not in request.messages[-1].content
+        return Reply(grades(instrument), tokens_in=8000 if whole else 5000, tokens_out=10)
+
+    model = Scripted(answer, context_window=8000)
+    rated, _ = await rate(Fitted(Judge(model, instrument, max_tokens=500), Truncation()), record())
+    assert all(row.status != "unscored" for row in rated.ratings)
+    assert sum(row.calls or 0 for row in rated.ratings) == 2 == len(model.requests)
+    assert sum(row.tokens_in or 0 for row in rated.ratings) == 13_000

@@ -20,9 +20,11 @@ from medjury.models import (
     MemoryCache,
     Message,
     ModelError,
+    Reply,
     Request,
     Scripted,
     audit_totals,
+    clearly_too_long,
     context_window,
     excess_tokens,
     make_model,
@@ -149,3 +151,58 @@ async def test_the_embedded_model_counts_with_its_own_tokenizer_and_reads_nothin
         await gate().ask(model, long)
     assert told.value.exact and told.value.tokens > 3200 and told.value.window == 512
     await model.close()
+
+
+async def test_a_prompt_in_doubt_is_sent_and_not_refused_on_an_estimate() -> None:
+    model = Scripted([Reply("{}", tokens_in=3300)], context_window=3600)
+    asked = request(LONG, max_tokens=100)
+    assert (excess_tokens(model, asked) or 0) > 0 and not clearly_too_long(model, asked)
+    answer = await gate().ask(model, asked)
+    assert answer.reply.tokens_in == 3300
+
+
+@pytest.mark.parametrize("read", [3600, 3570, 1200])
+async def test_an_endpoint_that_cuts_a_prompt_in_silence_is_caught(read: int, tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    model = Scripted([Reply("{}", tokens_in=read)] * 2, context_window=3600)
+    the_gate, asked = gate(audit=AuditLog(log)), request(LONG, max_tokens=100)
+    with pytest.raises(ContextError, match=rf"read {read:,} of about [\d,]+ tokens.*was cut") as told:
+        await the_gate.ask(model, asked)
+    assert told.value.sent and told.value.paid is not None and told.value.excess > 0
+    assert json.loads(log.read_text())["status"] == "cut" and audit_totals(log).calls == 1
+    with pytest.raises(ContextError):
+        await the_gate.ask(model, asked)  # what was answered to half a prompt is not kept for a whole one
+
+
+async def test_a_prompt_in_doubt_that_the_endpoint_refuses_says_by_how_much_it_may_be_too_long() -> None:
+    with LoopbackServer("context") as server:
+        model = model_at("openai", server.base_url, context_window=3600)
+        with pytest.raises(ContextError, match="its endpoint refused about") as told:
+            await gate().ask(model, request(LONG, max_tokens=100))
+        assert told.value.sent and told.value.excess > 0 and len(server.calls) == 1
+        await model.close()
+
+
+async def test_a_prompt_is_counted_once_however_often_it_is_sent() -> None:
+    with LoopbackServer(["500", "500", "ok"]) as server:
+        model = model_at("openai", server.base_url, context_window=4000, tokenize="vllm")
+
+        async def at_once(seconds: float) -> None:
+            pass
+
+        await gate(sleep=at_once).ask(model, request(LONG, max_tokens=100))
+        paths = [call.path for call in server.calls]
+        assert paths == ["/tokenize", *["/v1/chat/completions"] * 3]
+        await model.close()
+
+
+class _WontCount(Scripted):
+    async def count_tokens(self, request: Request) -> int | None:
+        raise ModelError(Reason.CONTEXT, "too long to be counted")
+
+
+async def test_a_server_that_will_not_even_count_so_long_a_prompt_has_refused_it() -> None:
+    model = _WontCount(["{}"], context_window=3600)
+    with pytest.raises(ContextError, match="its endpoint refused"):
+        await gate().ask(model, request(LONG, max_tokens=100))
+    assert not model.requests

@@ -179,3 +179,11 @@ def test_the_embedded_model_counts_exactly_in_the_plan(study: Write) -> None:
 def test_a_whole_number_under_context_is_the_embedded_models_window(study: Write) -> None:
     (made,) = load_study(study(judge={}, judges=[{"kind": "embedded", "context": 512}])).models
     assert made[0].context_window == 512  # type: ignore[attr-defined]
+
+
+def test_what_may_fit_is_planned_and_asked_about(study: Write, server: LoopbackServer) -> None:
+    loaded = load_study(study(judge={"context_window": 3400}))
+    plan = check_study(loaded)
+    assert "juror: 1 of 3 cases may be too long for its 3,400 tokens" in plan.text() and plan.calls == 3
+    result = run_study(loaded)
+    assert len(server.calls) == 3 and result.coverage["unscored"] == 0

@@ -1,8 +1,9 @@
 """A rater under a rule for records that are too long: what does not fit is refused, or shortened and recorded.
 
-The gate alone knows whether a prompt fits, at every step of every way of judging. Where it refuses one, the
-record is shortened by as much as it was too long and the unit is begun again; steps that were answered before
-are begun again too, because their questions have changed.
+The gate alone knows whether a prompt fits, at every step of every way of judging; where no tokenizer can be
+asked, it learns it from the endpoint. Where a prompt is refused, the record is shortened by as much as it was
+too long and the unit is begun again; steps that were answered before are begun again too, because their
+questions have changed.
 """
 
 from __future__ import annotations
@@ -152,6 +153,9 @@ class Watched(Gate):
             answer = await self._gate.ask(model, request, repeat)
         except ContextError as error:
             self.refused.append(error)
+            self.sent += error.sent
+            if error.paid is not None:
+                self.answers.append(error.paid)
             raise
         except BaseException:
             self.sent += 1

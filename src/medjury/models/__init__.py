@@ -5,7 +5,7 @@ from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_total
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, Request, Role
-from medjury.models._context import ContextError, excess_tokens, require_fit
+from medjury.models._context import ContextError, clearly_too_long, excess_tokens, require_fit
 from medjury.models._context_windows import context_window
 from medjury.models._embedded import EmbeddedModel
 from medjury.models._gate import Answer, Gate
@@ -46,6 +46,7 @@ __all__ = [
     "Scripted",
     "audit_totals",
     "cautious_tokens",
+    "clearly_too_long",
     "context_window",
     "estimate_tokens",
     "excess_tokens",

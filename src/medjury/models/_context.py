@@ -1,41 +1,52 @@
-"""Does a prompt fit its model? One that does not is never sent: it would be refused, or silently cut.
+"""Does a prompt fit its model? One that is too long is not sent: it would be refused, or silently cut.
 
 Counting is done no more exactly than it must be: a prompt that fits even at one token per byte is not counted,
 one that fits by the cautious estimate neither. Only then is the model's own tokenizer asked, where there is
-one; where there is none, the cautious estimate decides.
+one. Where there is none, only a prompt that is clearly too long is refused; one in doubt is sent, and its reply
+is used only if the endpoint did not cut the prompt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from medjury.instruments import Reason
-from medjury.models._chat import ChatModel, ModelError, Request
+from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._context_windows import context_window
 from medjury.models._schema_text import schema_text
-from medjury.models._tokens import CAUTIOUS_TOKENS_PER_MESSAGE, cautious_request_tokens
+from medjury.models._tokens import (
+    CAUTIOUS_TOKENS_PER_MESSAGE,
+    cautious_request_tokens,
+    least_request_tokens,
+)
+
+if TYPE_CHECKING:
+    from medjury.models._gate import Answer
+
+# An endpoint that cuts leaves a prompt as long as its window, give or take a few tokens.
+_FULL = 0.99
 
 
 class ContextError(ModelError):
-    """The prompt does not fit the model. Nothing was sent and nothing was paid."""
+    """The prompt does not fit the model. `exact` says that `tokens` were counted, not estimated; `sent` that only
+    the endpoint could tell, so that a call was made; `paid` is its answer to a prompt that it had cut."""
 
-    def __init__(self, model: ChatModel, tokens: int, exact: bool, answer: int, window: int) -> None:
-        counted = "" if exact else "about "
-        advice = "" if exact else " (a cautious estimate; `tokenize` counts exactly where the server can)"
-        super().__init__(
-            Reason.CONTEXT,
-            f"the prompt does not fit {model.name}: it has {counted}{tokens:,} tokens{advice}, {answer:,} are "
-            f"kept for the answer, and the model takes {window:,} in all; nothing was sent",
-        )
+    def __init__(
+        self, model: ChatModel, what: str, tokens: int, answer: int, window: int, *, exact: bool, sent: bool
+    ) -> None:
+        super().__init__(Reason.CONTEXT, f"the prompt does not fit {model.name}: {what}")
         self.tokens = tokens
         self.exact = exact
         self.answer = answer
         self.window = window
+        self.sent = sent
+        self.paid: Answer | None = None
 
     @property
     def excess(self) -> int:
         """How many tokens the prompt has too many."""
-        return self.tokens + self.answer - self.window
+        return max(1, self.tokens + self.answer - self.window)
 
 
 def plainly_fits(model: ChatModel, request: Request) -> bool:
@@ -44,29 +55,76 @@ def plainly_fits(model: ChatModel, request: Request) -> bool:
     return window is None or _bytes(request) + request.max_tokens <= window
 
 
-async def require_fit(model: ChatModel, request: Request, counted: Callable[[], None] | None = None) -> None:
-    """Raise `ContextError` where the prompt and the room for the answer exceed the model's window; nothing is
-    refused where the window is not known. `counted` is told when an endpoint was asked to count."""
+async def require_fit(model: ChatModel, request: Request, counted: Callable[[], None] | None = None) -> bool:
+    """Raise `ContextError` where the prompt and the room for the answer exceed the model's window for certain;
+    nothing is refused where the window is not known. False where it is in doubt: no tokenizer can be asked, and
+    it may fit or not. `counted` is told when an endpoint was asked to count."""
     window = context_window(model)
     if window is None:
-        return
-    tokens, exact = cautious_request_tokens(request), False
-    if tokens + request.max_tokens <= window:
-        return
+        return True
+    tokens, room = cautious_request_tokens(request), window - request.max_tokens
+    if tokens <= room:
+        return True
+    told = await _counted(model, request, tokens, window, counted)
+    if told is None and least_request_tokens(request) <= room:
+        return False
+    if told is not None and told <= room:
+        return True
+    exact = told is not None
+    tokens = tokens if told is None else told
+    raise ContextError(
+        model,
+        f"it has {'' if exact else 'about '}{tokens:,} tokens, {request.max_tokens:,} are kept for the answer, and "
+        f"the model takes {window:,} in all; nothing was sent",
+        tokens,
+        request.max_tokens,
+        window,
+        exact=exact,
+        sent=False,
+    )
+
+
+async def _counted(
+    model: ChatModel, request: Request, tokens: int, window: int, counted: Callable[[], None] | None
+) -> int | None:
+    """The model's own count; None where it has none to give."""
     count = getattr(model, "count_tokens", None)
+    if count is None:
+        return None
+    sent = model.host is not None  # whatever comes of it: the text has left
     told: int | None = None
-    if count is not None:
-        sent = model.host is not None  # whatever comes of it: the text has left
-        try:
-            told = await count(request)
-            sent = sent and told is not None
-        finally:
-            if sent and counted is not None:
-                counted()
-    if told is not None:
-        tokens, exact = told, True
-    if tokens + request.max_tokens > window:
-        raise ContextError(model, tokens, exact, request.max_tokens, window)
+    try:
+        told = await count(request)
+        sent = sent and told is not None
+    except ModelError as error:
+        if error.reason is not Reason.CONTEXT:
+            raise
+        raise refused_by_endpoint(model, request) from None  # too long even to be counted
+    finally:
+        if sent and counted is not None:
+            counted()
+    return told
+
+
+def refused_by_endpoint(model: ChatModel, request: Request) -> ContextError:
+    """For a prompt in doubt that its endpoint says is too long."""
+    tokens, window = cautious_request_tokens(request), context_window(model) or 0
+    what = f"its endpoint refused about {tokens:,} tokens; the model takes {window:,}, prompt and answer together"
+    return ContextError(model, what, tokens, request.max_tokens, window, exact=False, sent=True)
+
+
+def cut_by_endpoint(model: ChatModel, request: Request, reply: Reply) -> ContextError | None:
+    """For a prompt in doubt that was answered: some endpoints cut it without a word, and then say that they read
+    a full window, or fewer tokens than the prompt can have."""
+    window = context_window(model)
+    if window is None or least_request_tokens(request) <= reply.tokens_in < _FULL * window:
+        return None
+    tokens = cautious_request_tokens(request)
+    what = (
+        f"its endpoint says that it read {reply.tokens_in:,} of about {tokens:,} tokens, and the model takes "
+        f"{window:,}: the prompt was cut, and the answer to the rest of it is not used"
+    )
+    return ContextError(model, what, tokens, request.max_tokens, window, exact=False, sent=True)
 
 
 def excess_tokens(model: ChatModel, request: Request) -> int | None:
@@ -78,6 +136,12 @@ def excess_tokens(model: ChatModel, request: Request) -> int | None:
     if plainly_fits(model, request):
         return 0
     return max(0, cautious_request_tokens(request) + request.max_tokens - window)
+
+
+def clearly_too_long(model: ChatModel, request: Request) -> bool:
+    """Whether the prompt does not fit even if it has as few tokens as a text of its length can have."""
+    window = context_window(model)
+    return window is not None and least_request_tokens(request) + request.max_tokens > window
 
 
 def _bytes(request: Request) -> int:

@@ -16,7 +16,13 @@ from medjury.models._audit import AuditLog
 from medjury.models._budget import Budget, Reservation
 from medjury.models._cache import ReplyCache, request_key
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
-from medjury.models._context import plainly_fits, require_fit
+from medjury.models._context import (
+    ContextError,
+    cut_by_endpoint,
+    plainly_fits,
+    refused_by_endpoint,
+    require_fit,
+)
 from medjury.models._faults import LostReplyError
 from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts, require_allowed
 from medjury.models._limits import AdaptiveConcurrency, Bucket, Clock, Limits, Sleep
@@ -128,12 +134,15 @@ class Gate:
 
     async def _call(self, model: ChatModel, request: Request, key: str) -> Answer:
         lane = self._lane(model)
+        fits = True if plainly_fits(model, request) else None  # None: not looked at yet
         for attempt in range(1, self._attempts + 1):
             try:
-                if not plainly_fits(model, request):
-                    await self._fit(model, request, key, attempt)
-                return await self._attempt(lane, model, request, key, attempt)
+                if fits is None:
+                    fits = await self._fit(model, request, key, attempt)
+                return await self._attempt(lane, model, request, key, attempt, fits)
             except ModelError as error:
+                if fits is False and error.reason is Reason.CONTEXT and not isinstance(error, ContextError):
+                    raise refused_by_endpoint(model, request) from None
                 wait = self._wait(error, attempt)
                 if wait is None:
                     raise
@@ -142,11 +151,12 @@ class Gate:
                 await self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    async def _fit(self, model: ChatModel, request: Request, key: str, attempt: int) -> None:
-        """A prompt too long for its model is refused here; an endpoint that counts it sees the text: logged."""
+    async def _fit(self, model: ChatModel, request: Request, key: str, attempt: int) -> bool:
+        """A prompt too long for its model is refused here; an endpoint that counts it sees the text: logged.
+        False where only the endpoint can tell."""
         log = partial(self._record, model, key, attempt, "counted", None, None, event="count")
         with hosts_allowed(self._allowed):
-            await require_fit(model, request, log)
+            return await require_fit(model, request, log)
 
     def _wait(self, error: ModelError, attempt: int) -> float | None:
         """Seconds until the next attempt; None where there is none."""
@@ -160,7 +170,7 @@ class Gate:
         return self._chance.uniform(most / 2, most)  # spread out, so that calls refused together return apart
 
     async def _attempt(
-        self, lane: _Lane, model: ChatModel, request: Request, key: str, attempt: int
+        self, lane: _Lane, model: ChatModel, request: Request, key: str, attempt: int, fits: bool
     ) -> Answer:
         """One call. Its place among the calls in flight is kept until the reply is safely stored, so that a
         killed run has paid for no more unstored replies than it had places."""
@@ -178,15 +188,21 @@ class Gate:
             reply, cost = await self._paid(model, request, key, attempt, reservation)
             if lane.tokens:
                 lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
+            cut = None if fits else cut_by_endpoint(model, request, reply)
             try:  # first in the log: a process that dies in between has paid, and its totals say so
-                self._record(model, key, attempt, reply.finish, reply, cost)
+                self._record(model, key, attempt, "cut" if cut else reply.finish, reply, cost)
             finally:  # the reply is paid for: it is stored even where the log cannot be written
-                await self._cache.put(key, reply, cost)
+                if cut is None:
+                    await self._cache.put(key, reply, cost)
             good = True
-            return Answer(reply, cost, False, attempt, cost)
+            answer = Answer(reply, cost, False, attempt, cost)
+            if cut is not None:
+                cut.paid = answer
+                raise cut
+            return answer
         except ModelError as error:
             overloaded = error.reason is Reason.RATE_LIMIT
-            if lane.tokens and paced and not isinstance(error, LostReplyError):
+            if lane.tokens and paced and not good and not isinstance(error, LostReplyError):
                 lane.tokens.give_back(expected)
             raise
         finally:

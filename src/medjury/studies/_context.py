@@ -19,7 +19,15 @@ from medjury.judging import (
     run_async,
     shorten,
 )
-from medjury.models import ChatModel, ContextError, Request, context_window, excess_tokens, require_fit
+from medjury.models import (
+    ChatModel,
+    ContextError,
+    Request,
+    clearly_too_long,
+    context_window,
+    excess_tokens,
+    require_fit,
+)
 from medjury.ratings import Record
 from medjury.studies._file import JudgePart, ModelPart
 
@@ -42,6 +50,7 @@ class WindowCheck:
     def __init__(self) -> None:
         self._too_long: dict[str, set[str]] = defaultdict(set)
         self._shortened: dict[str, set[str]] = defaultdict(set)
+        self._doubtful: dict[str, set[str]] = defaultdict(set)
         self._estimated: set[str] = set()
 
     def look(self, unit: Unit, expected: Expected, max_tokens: int) -> bool:
@@ -50,27 +59,37 @@ class WindowCheck:
         windows = [window for model in rater.models if (window := context_window(model)) is not None]
         if not windows or _CAUTION * expected.tokens_in + max_tokens <= min(windows):
             return True
-        excess = max((self._excess(rater, *question) for question in _first(unit)), default=0)
+        name = f"{unit.case.id}\0{unit.case.system}"
+        excess = 0
+        for model, request in _first(unit):
+            found = self._excess(rater, model, request)
+            if found is None:
+                self._doubtful[rater.name].add(name)
+            else:
+                excess = max(excess, found)
         if not excess:
             return True
+        self._doubtful[rater.name].discard(name)
         rule: Truncation | None = getattr(rater, "truncation", None)
         fits = rule is not None and shorten(unit.case, rule, excess) is not None
-        found = self._shortened if fits else self._too_long
-        found[rater.name].add(f"{unit.case.id}\0{unit.case.system}")
+        found_in = self._shortened if fits else self._too_long
+        found_in[rater.name].add(name)
         return fits
 
-    def _excess(self, rater: Rater, model: ChatModel, request: Request) -> int:
+    def _excess(self, rater: Rater, model: ChatModel, request: Request) -> int | None:
+        """By how many tokens the prompt is too long; None where that cannot be told before it is asked."""
         excess = excess_tokens(model, request) or 0
         if not excess:
             return 0
         if model.host is not None:  # nothing leaves for a plan, not even to be counted
+            if not clearly_too_long(model, request):
+                return None
             self._estimated.add(rater.name)
             return excess
         try:
-            run_async(require_fit(model, request))
+            return 0 if run_async(require_fit(model, request)) else None
         except ContextError as error:
             return error.excess
-        return 0
 
     def notes(self, judges: Sequence[Rater], cases: int) -> tuple[str, ...]:
         """What the plan says of it."""
@@ -93,6 +112,11 @@ class WindowCheck:
                 lines.append(
                     f"{judge.name}: {count:,} of {cases:,} cases are too long for its {known:,} tokens{how}: part "
                     "of the record will be left out, and what was is recorded"
+                )
+            if count := len(self._doubtful[judge.name]):
+                lines.append(
+                    f"{judge.name}: {count:,} of {cases:,} cases may be too long for its {known:,} tokens; that is "
+                    "told only when they are asked about"
                 )
         return tuple(lines)
 
