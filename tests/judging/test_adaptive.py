@@ -157,6 +157,7 @@ async def test_a_case_without_its_input_is_unscored_without_a_call() -> None:
     rated = await rater.rate(unit, Gate(cache=MemoryCache()))
     assert set(outcomes(rated).values()) == {Reason.INPUT} and asked(rater) == [0, 0]
     assert all(row.cost == 0 and row.calls == 0 for row in rated.ratings)
+    assert rated.record is not None and rated.record["stopped"] == "not asked" and rated.record["calls"] == []
     assert isinstance(rater.expected(unit), Unscored)
 
 

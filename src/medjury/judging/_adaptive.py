@@ -22,7 +22,7 @@ from medjury.models import Answer, ChatModel, Gate
 # Part of every rating's key: raise it whenever the same votes would become another rating.
 _VERSION = 1
 
-Stopped = Literal["settled", "all calls made", "failed for now"]
+Stopped = Literal["settled", "all calls made", "not asked", "failed for now"]
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,10 @@ class AdaptiveJury:
             if not call.open:
                 break
         outcomes = {name: self._settle(name, made) for name in unit.dimensions}
+        if not asked:  # the case itself cannot be asked: no juror was, and the record must not say so
+            return self._rated(unit, outcomes, [], None, "not asked")
         stopped: Stopped = "all calls made" if made[-1].open else "settled"
-        return self._rated(unit, outcomes, made, answers if asked else None, stopped)
+        return self._rated(unit, outcomes, made, answers, stopped)
 
     async def _ask(self, juror: Judge, unit: Unit, again: int, gate: Gate) -> Graded:
         """One call. Where unusable answers are to be asked for anew, only those are: the others are stored."""

@@ -13,6 +13,7 @@ from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._numbers import compute
 from medjury.report._records import RECORDS_FILE
 from medjury.report._sections import (
+    adaptive,
     agreement,
     calibration,
     cases,
@@ -59,6 +60,7 @@ SECTIONS: tuple[SectionMaker, ...] = (
     strategies.section,
     claims.section,
     deliberations.section,
+    adaptive.section,
     preference.section,
     closed_loop.section,
     ranking.section,

@@ -1,0 +1,140 @@
+"""Adaptive juries: how many jurors it took, why it stopped, what was saved, and who gave no vote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from medjury.report._adaptive_tally import STOPPED, AdaptiveTally
+from medjury.report._html import Cell, Html, bullets, counted, paragraph, percent
+from medjury.report._material import Material, Section
+
+_MANY_LOST = 0.1
+
+
+def section(material: Material) -> Section | None:
+    tallies: dict[str, AdaptiveTally] = {}
+    unreadable: list[int] = []
+    for record in material.records.of("adaptive"):
+        tally = tallies.get(record.rater, AdaptiveTally())
+        try:
+            tally.note(record.body)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            unreadable.append(record.line)
+            continue
+        tallies[record.rater] = tally
+    if not tallies and not unreadable:
+        return None
+    lead = (
+        "Jurors were asked one after the other, and the next only while a dimension was open: too few votes, votes "
+        "that differ, or more doubt than the rule allows. What was not asked is saved only if the score is as good "
+        "without it: see the comparison of the ways of judging, and simulate the rule on votes of the full jury."
+    )
+    body = (
+        paragraph(lead)
+        + bullets(_notes(tallies, unreadable))
+        + _ends(material, tallies)
+        + _distribution(material, tallies)
+        + _jurors(material, tallies)
+    )
+    return Section("adaptive", "Adaptive juries", Html(body))
+
+
+def _notes(tallies: Mapping[str, AdaptiveTally], unreadable: Sequence[int]) -> list[object]:
+    lines: list[object] = []
+    for rater, tally in sorted(tallies.items()):
+        if tally.finished:
+            lines.append(
+                f"{rater}: {tally.made:,} of at most {tally.most:,} questions to jurors were asked about "
+                f"{counted(tally.finished, 'unit')}, {percent(tally.saved)} less."
+            )
+        if broken := tally.stopped["failed for now"]:
+            lines.append(
+                f"{rater}: {counted(broken, 'unit')} broken off by a failure that may pass. They count as neither "
+                "asked nor saved; run the study again to go on with them."
+            )
+        for name, juror in tally.jurors.items():
+            if not juror.asked:
+                lines.append(f"{rater}: {name} was never asked.")
+            elif juror.without_any > _MANY_LOST * juror.asked:
+                lines.append(
+                    f"{rater}: {name} gave no usable answer {juror.without_any:,} of {juror.asked:,} times. Others "
+                    "were asked in its place, so its failures cost calls."
+                )
+    if unreadable:
+        lines.append(
+            f"{counted(len(unreadable), 'record')} could not be read as an adaptive jury's and not counted here "
+            f"(first: line {unreadable[0]} of records.jsonl)."
+        )
+    return lines
+
+
+def _ends(material: Material, tallies: Mapping[str, AdaptiveTally]) -> Html:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            rater,
+            sum(tally.stopped.values()),
+            *(tally.stopped[name] for name in STOPPED),
+            tally.made,
+            tally.most,
+            None if tally.saved is None else 100 * tally.saved,
+        )
+        for rater, tally in sorted(tallies.items())
+    ]
+    return material.exhibits.table(
+        "adaptive-ends",
+        ("judge", "units", *STOPPED.values(), "questions asked", "at most", "saved (%)"),
+        rows,
+        caption="Why the jury stopped. A unit is what is asked at once about one answer; a question is one juror "
+        "asked about it, however often its answer had to be mended. Units broken off, and those that could not be "
+        "asked, are not in the last three columns",
+        digits=1,
+    )
+
+
+def _distribution(material: Material, tallies: Mapping[str, AdaptiveTally]) -> Html:
+    rows: list[tuple[Cell, ...]] = [
+        (rater, number, tally.asked[number], 100 * tally.asked[number] / tally.finished)
+        for rater, tally in sorted(tallies.items())
+        for number in range(1, max(tally.asked, default=0) + 1)
+    ]
+    return material.exhibits.table(
+        "adaptive-asked",
+        ("judge", "questions", "units", "share (%)"),
+        rows,
+        caption="How many questions to jurors a unit took",
+        digits=1,
+    )
+
+
+def _jurors(material: Material, tallies: Mapping[str, AdaptiveTally]) -> Html:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            rater,
+            name,
+            juror.asked,
+            juror.scores,
+            juror.not_applicable,
+            juror.lost,
+            juror.without_any,
+            ", ".join(f"{why.replace('_', ' ')} {count:,}" for why, count in juror.reasons.most_common()),
+        )
+        for rater, tally in sorted(tallies.items())
+        for name, juror in tally.jurors.items()
+    ]
+    return material.exhibits.table(
+        "adaptive-jurors",
+        (
+            "judge",
+            "juror, in the order asked",
+            "asked",
+            "scores",
+            "not applicable",
+            "votes lost",
+            "answers without a vote",
+            "why lost",
+        ),
+        rows,
+        caption="Votes by juror, one for each dimension; later jurors see the answers that earlier ones left open, "
+        "so their votes do not compare with those of the first",
+        digits=0,
+    )

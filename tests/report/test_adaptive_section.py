@@ -1,0 +1,169 @@
+"""Adaptive juries in the report: how many were asked, why it stopped, what was saved, and whose votes were lost."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.judging.test_adaptive import REFUSAL, jury, rate
+from tests.judging.test_repeats import answer
+from tests.report.browser import chromium, open_page
+from tests.report.planted import page_of, planted_frame, write_run
+
+from medjury.cases import Case
+from medjury.instruments import Reason
+from medjury.judging import AdaptiveJury
+from medjury.models import Gate, MemoryCache, ModelError
+from medjury.report import write_page
+from medjury.report._compose import compose
+from medjury.report._evidence import read_run
+from medjury.report._exhibits import Exhibits
+
+OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
+DOWN = ModelError(Reason.PROVIDER, "down")
+
+
+def story(*scripts: Any) -> dict[str, Any]:
+    rated = asyncio.run(rate(jury(*scripts)))
+    assert rated.record is not None
+    return dict(rated.record)
+
+
+def unasked(rater: AdaptiveJury) -> dict[str, Any]:
+    (unit,) = rater.units(Case("empty"), 0)
+    rated = asyncio.run(rater.rate(unit, Gate(cache=MemoryCache())))
+    assert rated.record is not None
+    return dict(rated.record)
+
+
+def stories() -> list[dict[str, Any]]:
+    """One after one vote, one after two, one that asks all, one whose first juror refuses, one broken off, one
+    that cannot be asked."""
+    return [
+        story([answer(5, 5)], [answer(1)], [answer(1)]),
+        story([answer(3, 5)], [answer(3, 5)], [answer(1)]),
+        story([answer(5, 4)], [answer(2, 4)], [answer(4, 4)]),
+        story([REFUSAL], [answer(5, None)], [answer(1)]),
+        story([answer(3, 3)], [DOWN] * 9, [answer(1)]),
+        unasked(jury(answer(5, 5), answer(1), answer(2))),
+    ]
+
+
+def lines(bodies: list[dict[str, Any]]) -> str:
+    rows = [
+        {"key": f"k{n}", "item": f"case-{n:04d}", "system": "", "rater": "judge-a", "repeat": 0,
+         "kind": "adaptive", "body": body}
+        for n, body in enumerate(bodies)
+    ]  # fmt: skip
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def folder(tmp_path: Path, records: str, **changes: Any) -> Path:
+    frame = planted_frame(cases=12, dimensions=("accuracy", "clarity"), judges={"judge-a": 0.5})
+    return write_run(tmp_path / "run", frame, records=records, **changes)
+
+
+def tables(run: Path) -> dict[str, list[list[str]]]:
+    exhibits = Exhibits(drawing=False)
+    compose(read_run(run, resamples=200), exhibits)
+    return {
+        name: list(csv.reader(text.splitlines()))
+        for name, text in exhibits.tables.items()
+        if name.startswith("adaptive-")
+    }
+
+
+def section_of(page: str) -> str:
+    found = re.search(r'<section id="adaptive".*?</section>', page, re.DOTALL)
+    assert found, "the page has no section on adaptive juries"
+    return found[0]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.001)
+
+
+def test_a_run_without_adaptive_juries_says_nothing_of_them(tmp_path: Path) -> None:
+    assert 'id="adaptive"' not in page_of(folder(tmp_path, ""))
+
+
+def test_what_was_asked_and_why_it_stopped_is_counted(tmp_path: Path) -> None:
+    told = tables(folder(tmp_path, lines(stories())))
+    ends = dict(zip(*told["adaptive-ends"], strict=True))
+    assert ends["units"] == "6" and ends["nothing open"] == "3" and ends["open after all"] == "1"
+    assert ends["could not be asked"] == "1" and ends["broken off"] == "1"
+    assert (ends["questions asked"], ends["at most"]) == ("8", "12"), (
+        "4 finished units of at most 3 questions"
+    )
+    assert float(ends["saved (%)"]) == pytest.approx(100 / 3)
+    assert [row[1:3] for row in told["adaptive-asked"][1:]] == [["1", "1"], ["2", "2"], ["3", "1"]]
+
+
+def test_votes_and_failures_are_counted_by_juror(tmp_path: Path) -> None:
+    rows = {row[1]: row[2:] for row in tables(folder(tmp_path, lines(stories())))["adaptive-jurors"][1:]}
+    assert rows["a"] == ["5", "8", "0", "2", "1", "refusal 2"]
+    assert rows["b"] == ["4", "5", "1", "2", "1", "provider 2"]
+    assert rows["c"] == ["1", "2", "0", "0", "0", ""]
+
+
+def test_units_broken_off_are_no_saving_and_jurors_who_fail_are_named(tmp_path: Path) -> None:
+    section = section_of(page_of(folder(tmp_path, lines(stories()))))
+    assert "8 of at most 12 questions to jurors were asked about 4 units, 33 % less" in section
+    assert "1 unit broken off by a failure that may pass" in section
+    assert "a gave no usable answer 1 of 5 times" in section
+    only = section_of(page_of(folder(tmp_path / "one", lines(stories()[:1]))))
+    assert "c was never asked" in only
+
+
+def test_it_needs_no_text_and_shows_none(tmp_path: Path) -> None:
+    bodies = stories()
+    for body in bodies:
+        for call in body["calls"]:
+            for outcome in call["outcomes"].values():
+                outcome.update({"explanation": "the potassium", "message": "the potassium"})
+    for hide in (True, False):
+        run = folder(tmp_path / str(hide), lines(bodies), report={"resamples": 200, "hide_texts": hide})
+        section = section_of(page_of(run))
+        assert "potassium" not in section and "case-000" not in section and "8 of at most 12" in section
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"stopped": "by magic"},
+        {"calls": "none"},
+        {"calls": []},
+        {"rule": {}},
+        {"jurors": ["x"]},
+        {"calls": [{"juror": "a", "outcomes": {"accuracy": {"status": "odd"}}}]},
+    ],
+)
+def test_a_record_of_another_form_is_told_and_not_counted(change: dict[str, Any], tmp_path: Path) -> None:
+    bodies = stories()[:3]
+    bodies[1] = {**bodies[1], **change}
+    section = section_of(page_of(folder(tmp_path, lines(bodies))))
+    assert (
+        "1 record could not be read as an adaptive jury" in section and "line 2 of records.jsonl" in section
+    )
+    assert "4 of at most 6 questions to jurors were asked about 2 units" in section
+
+
+@pytest.mark.skipif(
+    chromium() is None and os.geteuid() != 0, reason="Chromium is not installed, and only root can install it"
+)
+async def test_it_reads_on_a_phone_and_on_paper(tmp_path: Path) -> None:
+    bodies = await asyncio.to_thread(stories)
+    page = await asyncio.to_thread(write_page, folder(tmp_path, lines(bodies)))
+    async with open_page(page) as opened:
+        await opened.width(390)
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert await opened.evaluate(wide) == 0 and opened.complaints() == []
+        assert await opened.evaluate(OWN_CHECK) == []
+        assert (await opened.pdf()).startswith(b"%PDF")
