@@ -169,6 +169,15 @@ def test_missing_scores_are_left_out_and_counted_and_unrevised_drafts_have_no_ga
     assert "confirms a gain on Accuracy" in body
 
 
+def test_repeats_of_a_loop_are_one_loop_of_the_same_drafts(tmp_path: Path) -> None:
+    one = loop(1, [scores(accuracy=2), scores(accuracy=4)], scores(accuracy=2), scores(accuracy=4))
+    _, exhibits = page(tmp_path, [one, {**one, "repeat": 1, "key": "key-1b"}])
+    first, second = table(exhibits, "closed-loop-rounds")
+    assert (first["drafts"], second["drafts"], second["passed by then"]) == ("1", "1", "1")
+    (end,) = table(exhibits, "closed-loop-ends")
+    assert end["drafts"] == "1"
+
+
 def test_many_cases_of_one_patient_show_no_gain(tmp_path: Path) -> None:
     records = [
         loop(number, [scores(accuracy=2), scores(accuracy=4)], scores(accuracy=2), scores(accuracy=4))

@@ -130,7 +130,8 @@ def _gain_table(material: Material, gains: Sequence[Gain]) -> Html:
 def _round_table(material: Material, loops: Mapping[str, Sequence[Run]]) -> Html:
     rows: list[tuple[Cell, ...]] = []
     ends: list[tuple[Cell, ...]] = []
-    for rater, runs in sorted(loops.items()):
+    for rater, every in sorted(loops.items()):
+        runs = _once(every)
         told = [run for run in runs if run.body.get("stopped") != "failed"]
         for number in range(max((len(run.rounds) for run in told), default=0)):
             passed = [any(each.get("passed") for each in run.rounds[: number + 1]) for run in told]
@@ -157,6 +158,16 @@ def _round_table(material: Material, loops: Mapping[str, Sequence[Run]]) -> Html
         digits=0,
     )
     return Html(first + second)
+
+
+def _once(runs: Sequence[Run]) -> list[Run]:
+    """One loop for each answer: repeats ask the final juror again about the same drafts."""
+    found: dict[tuple[str, str], Run] = {}
+    for run in runs:
+        known = found.get((run.item, run.system))
+        if known is None or known.body.get("stopped") == "failed":
+            found[run.item, run.system] = run
+    return list(found.values())
 
 
 def _figure(material: Material, gains: Sequence[Gain]) -> Html:
