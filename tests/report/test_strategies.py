@@ -411,3 +411,112 @@ def test_where_the_plain_judge_never_scored_the_next_plainest_is_the_yardstick(t
     )
     found = ways_of(write_run(tmp_path / "lost", lost, judges=judges_of()))
     assert found.yardstick == "twice" and found.way("panel").difference is not None
+
+
+def picky_frame(ways: dict[str, Planted], picky: str, *, keeps: float) -> pl.DataFrame:
+    """Ratings of which the picky rater gives none where it would be far off: it scores what is easy."""
+    ratings = ways_frame(ways, cases=120, dimensions=("accuracy",))
+    truth = (
+        ratings.filter(pl.col("rater_kind") == "clinician")
+        .group_by("item")
+        .agg(pl.col("score").mean().alias("truth"))
+    )
+    ratings = ratings.join(truth, on="item", how="left", maintain_order="left")
+    off = (pl.col("score") - pl.col("truth")).abs()
+    mine = ratings.filter(pl.col("rater") == picky)
+    limit = mine.select(off.quantile(keeps, "higher")).item()
+    lost = (pl.col("rater") == picky) & (off > limit)
+    return ratings.with_columns(
+        pl.when(lost).then(None).otherwise(pl.col("score")).alias("score"),
+        pl.when(lost).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
+        pl.when(lost).then(pl.lit("refusal")).otherwise(pl.col("reason")).alias("reason"),
+    ).drop("truth")
+
+
+def test_a_rater_that_fails_on_what_is_hard_does_not_earn_its_cost_by_that(tmp_path: Path) -> None:
+    ways = {
+        "plain": Planted("single", 1.6, 1, 0.001),
+        "picky": Planted("claims", 1.6, 2, 0.002),
+        "sound": Planted("deliberation", 1.2, 4, 0.004),
+    }
+    ratings = picky_frame(ways, "picky", keeps=0.6)
+    write_run(tmp_path, ratings, judges=judges_of(ways))
+    found = ways_of(tmp_path)
+    picky = found.way("picky")
+    assert found.sure_of(picky) and picky.difference is not None and picky.difference.value > 0.1  # type: ignore[operator]
+    assert (
+        picky.unscored is not None and picky.unscored > 0.2 and not picky.covers and picky.on_front is False
+    )
+    told = words(page_of(tmp_path))
+    assert "picky agrees better than plain where it gave a score, but left too much unscored" in told
+    assert "picky earns" not in told
+    assert (
+        f"it left {100 * picky.unscored:.1f} % unscored (plain 0.0 %), and is compared without them" in told
+    )
+    # It beats nobody either, however cheap it is where it answers.
+    assert found.way("sound").on_front is True
+
+
+def test_dangerous_answers_without_a_score_are_told(tmp_path: Path) -> None:
+    ways = {"plain": Planted("single", 0.3, 1, 0.001), "shy": Planted("claims", 0.3, 2, 0.002)}
+    ratings = ways_frame(ways, cases=100, dimensions=("accuracy",))
+    dangerous = (
+        ratings.filter(pl.col("rater_kind") == "clinician")
+        .group_by("item")
+        .agg(pl.col("score").mean())
+        .filter(pl.col("score") <= 2)["item"]
+        .sort()
+    )
+    lost = (pl.col("rater") == "shy") & pl.col("item").is_in(dangerous[:4].to_list())
+    ratings = ratings.with_columns(
+        pl.when(lost).then(None).otherwise(pl.col("score")).alias("score"),
+        pl.when(lost).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
+        pl.when(lost).then(pl.lit("refusal")).otherwise(pl.col("reason")).alias("reason"),
+    )
+    write_run(tmp_path, ratings, judges=judges_of(ways))
+    shy = ways_of(tmp_path).way("shy")
+    assert (shy.blind, shy.dangerous) == (4, len(dangerous))
+    assert (
+        f"shy gave no score to 4 of the {len(dangerous)} answers that clinicians called dangerous"
+        in words(page_of(tmp_path))
+    )
+
+
+def test_a_rater_that_scored_less_than_half_is_compared_with_nobody_and_spoils_nothing(
+    tmp_path: Path,
+) -> None:
+    ways = {
+        "plain": Planted("single", 1.2, 1, 0.001),
+        "panel": Planted("deliberation", 0.4, 9, 0.01),
+        "broken": Planted("claims", 0.4, 5, 0.006),
+    }
+    ratings = picky_frame(ways, "broken", keeps=0.1)
+    write_run(tmp_path, ratings, judges=judges_of(ways))
+    found = ways_of(tmp_path)
+    broken = found.way("broken")
+    assert found.answers > 100, "the others keep their answers"
+    assert broken.agreement is not None and broken.agreement.value is None
+    scored = ratings.filter((pl.col("rater") == "broken") & (pl.col("status") == "scored")).height
+    assert f"it scored only {scored} of the 120 answers that clinicians scored" in broken.agreement.reason
+
+
+def test_the_number_of_answers_is_that_of_the_dimensions_in_the_mean(tmp_path: Path) -> None:
+    ratings = ways_frame(cases=60, dimensions=DIMENSIONS)
+    # On clarity clinicians rated thirty more cases, and all of them alike: there is no agreement to have.
+    clinician = pl.col("rater_kind") == "clinician"
+    ratings = ratings.filter(
+        ~(clinician & (pl.col("dimension") == "accuracy") & (pl.col("item") >= "case-0030"))
+    )
+    ratings = ratings.with_columns(
+        pl.when(clinician & (pl.col("dimension") == "clarity"))
+        .then(4.0)
+        .otherwise(pl.col("score"))
+        .alias("score")
+    )
+    write_run(tmp_path, ratings, judges=judges_of(), gate=rules(statistic="spearman"))
+    found = ways_of(tmp_path)
+    assert found.uncounted == ("Clarity",)
+    panel = found.way("panel")
+    assert found.answers == found.cases == 30
+    assert panel.agreement is not None and panel.difference is not None
+    assert panel.agreement.n == panel.difference.n == 30

@@ -26,10 +26,11 @@ Unit = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class SameAnswers:
-    """One dimension on its shared answers, development cases left out. `said` has the raters that are compared;
-    a rater that scored none of the clinicians' answers is compared with nobody. `humans` are the columns that
-    agreement is averaged over: single clinicians where two or more scored an answer, as in the gate, else their
-    mean. `left_out` are answers of clinicians that some rater did not score."""
+    """One dimension on its shared answers, development cases left out. `said` has the raters that are compared; one
+    that scored fewer than half of the clinicians' answers is compared with nobody, since all would be compared on
+    what it happened to score. `scored` counts every rater's answers among the `rated`. `humans` are the columns
+    that agreement is averaged over: single clinicians where two or more scored an answer, as in the gate, else
+    their mean. `left_out` are answers of clinicians that some rater did not score."""
 
     dimension: Measured
     statistic: str
@@ -39,6 +40,8 @@ class SameAnswers:
     reference: Floats
     humans: Floats
     said: Mapping[str, Floats]
+    scored: Mapping[str, int]
+    rated: int
 
 
 def same_answers(evidence: Evidence, dimension: Measured, raters: Sequence[str]) -> SameAnswers:
@@ -50,9 +53,10 @@ def same_answers(evidence: Evidence, dimension: Measured, raters: Sequence[str])
     rated = several if several.any() else ~np.isnan(reference)
     if not several.any():
         humans = reference[:, np.newaxis]
-    present = [
-        name for name in raters if name in grid.scores and (~np.isnan(grid.scores[name]) & rated).any()
-    ]
+    scored = {
+        name: int((~np.isnan(grid.scores[name]) & rated).sum()) for name in raters if name in grid.scores
+    }
+    present = [name for name, count in scored.items() if count and 2 * count >= rated.sum()]
     whole = rated.copy()
     for name in present:
         whole &= ~np.isnan(grid.scores[name])
@@ -67,6 +71,8 @@ def same_answers(evidence: Evidence, dimension: Measured, raters: Sequence[str])
         reference[whole],
         humans[whole],
         {name: grid.scores[name][whole] for name in present},
+        scored,
+        int(rated.sum()),
     )
 
 

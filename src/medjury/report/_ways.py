@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -43,8 +43,10 @@ _FEWEST_CASES = 6
 class Way:
     """One rater of the run. `agreement` is the gate's statistic with the clinicians, averaged over dimensions;
     `difference` is that less the yardstick's, on the same resamples of cases. `severe` counts answers: a severe
-    error on any dimension, among those that clinicians called dangerous on any. `on_front` where no other agrees
-    at least as well for at most the price, and is better in one of the two."""
+    error on any dimension, among those that clinicians called dangerous on any; `blind` are answers dangerous on a
+    dimension on which it gave no score, of `dangerous` in all, whoever scored them. `on_front` where no other
+    agrees at least as well for at most the price, and is better in one of the two; `covers` where it scored as much
+    as the gate asks of a jury: one that fails on the hard answers is no bargain, so it beats nobody."""
 
     rater: str
     strategy: str
@@ -56,6 +58,9 @@ class Way:
     errors: int = 0
     severe: Estimate | None = None
     on_front: bool | None = None
+    covers: bool = True
+    blind: int = 0
+    dangerous: int = 0
 
     def price(self, by: Price) -> float | None:
         return self.spending.cost if by == "cost" else self.spending.calls
@@ -89,6 +94,7 @@ class Ways:
     price: Price | None = None
     problem: str = ""
     by_patient: bool = False
+    coverage: float = 0.0  # what the gate asks of a jury
 
     def way(self, rater: str) -> Way:
         return next(each for each in self.ways if each.rater == rater)
@@ -121,7 +127,11 @@ def compare_ways(evidence: Evidence) -> Ways | None:
     if jury is not None:
         rule = {"rule": evidence.manifest.get("jury", {}).get("rule", "mean")}
         ways.append(Way(jury, f"jury of {len(alike)}", rule, took[jury], _unscored(evidence, jury)))
-    found = Ways(tuple(ways), yardstick)
+    asked = evidence.rules.coverage
+    ways = [
+        replace(each, covers=each.unscored is None or 1 - each.unscored >= asked - _SAME) for each in ways
+    ]
+    found = Ways(tuple(ways), yardstick, coverage=asked)
     return _with_front(_with_agreement(evidence, found)) if evidence.clinicians else found
 
 
@@ -178,14 +188,17 @@ def _with_agreement(evidence: Evidence, ways: Ways) -> Ways:
         for rater, each in danger.errors.items()
     }
     dimensions = averaged(made, parts)
+    units = {unit for part in dimensions for unit in part.units}
+    cases = len({cluster for part in dimensions for cluster in part.clusters})
     return replace(
         found,
         ways=tuple(
             replace(
                 each,
-                agreement=_mean(made, dimensions, each.rater),
-                difference=_difference(made, mean_key(each.rater), mean_key(yardstick)),
+                agreement=_on_these(_mean(made, dimensions, each.rater), units),
+                difference=_on_these(_difference(made, mean_key(each.rater), mean_key(yardstick)), units),
                 **_pooled(pooled, each.rater),
+                **_blind(evidence, each.rater),
             )
             for each in ways.ways
         ),
@@ -194,7 +207,9 @@ def _with_agreement(evidence: Evidence, ways: Ways) -> Ways:
                 part,
                 rater,
                 _on(made, part, rater),
-                _difference(made, agreement_key(part, rater), agreement_key(part, yardstick)),
+                _on_these(
+                    _difference(made, agreement_key(part, rater), agreement_key(part, yardstick)), part.units
+                ),
                 severe.get((part.dimension.name, rater)),
             )
             for part in parts
@@ -202,14 +217,24 @@ def _with_agreement(evidence: Evidence, ways: Ways) -> Ways:
         ),
         yardstick=yardstick,
         uncounted=tuple(part.dimension.label for part in parts if part not in dimensions),
-        cases=made.units,
-        by_patient=made.units < len({item for item, _ in shared}),
+        answers=len(units),
+        cases=cases,
+        by_patient=cases < len({item for item, _ in units}),
     )
+
+
+def _on_these(found: Any, units: Collection[Unit]) -> Any:
+    """The estimate with the answers it stands on: the resamples are of the answers of all dimensions."""
+    return None if found is None else replace(found, n=len(units))
 
 
 def _on(made: Replicates, part: SameAnswers, rater: str) -> Estimate:
     if rater not in part.said:
-        return undefined("it scored none of the answers that clinicians scored", len(part.units), "none")
+        scored = part.scored.get(rater, 0)
+        why = f"only {scored:,}" if scored else "none"
+        return undefined(
+            f"it scored {why} of the {part.rated:,} answers that clinicians scored", len(part.units), "none"
+        )
     key = agreement_key(part, rater)
     if key not in made.observed:
         return undefined("no answer was scored by everybody", len(part.units), "none")
@@ -279,14 +304,40 @@ def _pooled(dangers: Sequence[_Danger], rater: str) -> dict[str, Any]:
     return {"errors": len(harmed), "severe": proportion(len(harmed), len(dangerous))}
 
 
+def _blind(evidence: Evidence, rater: str) -> dict[str, Any]:
+    """Held-out answers that clinicians called dangerous on some dimension, and those of them that were left without
+    a score on such a dimension: an error there can be no error of the rater's."""
+    dangerous, blind = set[Unit](), set[Unit]()
+    chosen = evidence.rules.severe_dimensions
+    for dimension in evidence.gated:
+        limits = danger_limits(evidence, dimension)
+        if limits is None or (chosen is not None and dimension.name not in chosen):
+            continue
+        grid = evidence.held_out(evidence.grids[dimension.name])
+        states = grid.states.get(rater)
+        flags = oriented(evidence.reference(grid), dimension) <= limits[0]
+        for place in flags.nonzero()[0].tolist():
+            unit = str(grid.items[place]), str(grid.systems[place])
+            if states is not None and states[place] in (SCORED, UNSCORED):
+                dangerous.add(unit)
+                if states[place] == UNSCORED:
+                    blind.add(unit)
+    return {"blind": len(blind), "dangerous": len(dangerous)}
+
+
 def _with_front(ways: Ways) -> Ways:
-    """Mark the raters that no other one beats; the price is cost, else calls, where each has one."""
+    """Mark the raters that no other one beats; the price is cost, else calls, where each has one. One that does not
+    cover beats nobody and is none of them."""
     known = [each for each in ways.ways if each.agreement is not None and each.agreement.value is not None]
     by = next((price for price in _PRICES if _told(known, price)), None)
     if by is None or len(known) < 2:
         return ways
     marked = tuple(
-        replace(each, on_front=not any(_beats(other, each, by) for other in known if other is not each))
+        replace(
+            each,
+            on_front=each.covers
+            and not any(_beats(other, each, by) for other in known if other is not each and other.covers),
+        )
         if each in known
         else each
         for each in ways.ways

@@ -57,8 +57,9 @@ def _conclusion(ways: Ways) -> Html:
     if not rest:
         return Html("")
     shown_better = [each for each in rest if _sure(ways, each) > 0]
-    earning = [each.rater for each in shown_better if each.on_front is not False]
-    beaten = [each.rater for each in shown_better if each.on_front is False]
+    earning = [each.rater for each in shown_better if each.covers and each.on_front is not False]
+    beaten = [each.rater for each in shown_better if each.covers and each.on_front is False]
+    lacking = [each.rater for each in shown_better if not each.covers]
     open_ones = [each.rater for each in rest if _sure(ways, each) == 0]
     worse = [each.rater for each in rest if _sure(ways, each) < 0]
     base = ways.yardstick
@@ -66,6 +67,11 @@ def _conclusion(ways: Ways) -> Html:
     said = (
         (earning, f"{earns if ways.price else _verb(earning, 'agrees', 'agree')} better than {base}"),
         (beaten, f"{_verb(beaten, 'agrees', 'agree')} better than {base}, but another does so for less"),
+        (
+            lacking,
+            f"{_verb(lacking, 'agrees', 'agree')} better than {base} where {_verb(lacking, 'it', 'they')} gave a "
+            f"score, but left too much unscored to be preferred",
+        ),
         (open_ones, f"{_verb(open_ones, 'is', 'are')} not shown to be better than {base}"),
         (worse, f"{_verb(worse, 'agrees', 'agree')} worse than {base}"),
     )
@@ -96,6 +102,11 @@ def _sentence(ways: Ways, way: Way) -> str:
     if way.severe is not None and base.severe is not None and way.errors != base.errors:
         more = "more" if way.errors > base.errors else "fewer"
         text += f"; it makes {more} severe errors ({way.errors:,} against {base.errors:,})"
+    if way.unscored and (not way.covers or way.unscored > (base.unscored or 0.0)):
+        text += (
+            f"; it left {percent(way.unscored, 1)} unscored ({base.rater} {percent(base.unscored, 1)}), and is "
+            "compared without them"
+        )
     return text + "."
 
 
@@ -187,8 +198,17 @@ def _notes(material: Material, ways: Ways) -> Html:
     if ways.price is not None:
         lines.append(
             f"Unbeaten: no other rater agrees at least as well for at most the {_WORDS[ways.price]}, and "
-            "is better in one of the two. It goes by the estimates, whatever their intervals."
+            "is better in one of the two. It goes by the estimates, whatever their intervals. A rater that "
+            f"scored less than {percent(ways.coverage)} of what it was asked (the gate's rule) is no such, and "
+            "beats nobody."
         )
+    lines += [
+        f"{each.rater} gave no score to {each.blind:,} of the {counted(each.dangerous, 'answer')} that clinicians "
+        "called dangerous; whether it would have overlooked the danger there is not known, and is counted for no "
+        "rater."
+        for each in ways.ways
+        if each.blind
+    ]
     if sum(each.difference is not None for each in ways.ways) > 2:
         lines.append(
             "Each difference has its own 95 % interval: among many, one may leave zero out by chance alone."
