@@ -231,6 +231,8 @@ WORDS = st.sampled_from(
         ("Leucocytes today 5 x 10^9/l in blood.", "Leucocytes today 5 x 10"),
         ("He is an ex-smoker since 20 years.", "smoker since 20 years"),
         ("She takes a beta-blocker.", "She takes a beta"),
+        ("First dose at 8:30 each day.", "First dose at 8"),
+        ("First dose at 8:30 each day.", "30 each day"),
         ("Impression: ?pulmonary embolism on CT scan.", "pulmonary embolism on CT scan"),
     ],
 )
@@ -279,6 +281,17 @@ def test_what_stands_around_a_passage_counts_though_the_passage_does_not_show_it
     start = note.text.index("- bisoprolol")
     passage = Source("n", note.text[start:], start, note=note)
     assert "negation" in str(check_evidence("bisoprolol 5 mg daily", [passage]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If the pressure stays high, start amlodipine 5 mg daily.",
+        "Start amlodipine 5 mg daily unless the ankles swell.",
+    ],
+)
+def test_advice_is_not_quoted_without_its_condition(text: str) -> None:
+    assert "a condition" in str(check_evidence("start amlodipine 5 mg daily", [Source("n", text)]))
 
 
 def test_a_relatives_disease_is_not_quoted_as_the_patients() -> None:

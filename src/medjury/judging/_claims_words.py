@@ -90,6 +90,8 @@ _TURNS = frozenset(
     stable unstable previous previously prior former formerly past risk rule ruled out question
     questionable instead versus vs or but than increase to from better worse""".split()  # noqa: SIM905
 )
+# What it depends on: advice without its condition is other advice.
+CONDITIONS = frozenset({"if", "unless"})
 # Whose it is, where it is not the patient's.
 RELATIVES = frozenset(
     """family mother mother's father father's sister sister's brother brother's son daughter maternal

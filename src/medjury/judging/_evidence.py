@@ -6,8 +6,8 @@ text at most: every word of it stands there in its order, its share of the passa
 number, unit, side, negation or other word that turns the meaning was left out (`PROTECTED`). Nothing may be
 replaced, for one drug's name is often like another's.
 
-What stands around a quotation counts too: it is no evidence where it leaves out a negation of its sentence, or
-begins or ends within a dose, a range or a word with a hyphen.
+What stands around a quotation counts too: it is no evidence where it leaves out a negation, a condition or a
+relative of its sentence, or begins or ends within a dose, a range or a word with a hyphen.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from medjury.judging._claims_words import NEGATIONS, RELATIVES, Token, content, is_negation, tokens
+from medjury.judging._claims_words import (
+    CONDITIONS,
+    NEGATIONS,
+    RELATIVES,
+    Token,
+    content,
+    is_negation,
+    tokens,
+)
 from medjury.judging._evidence_edges import is_cut
 
 # The share of a passage's words that a quotation must give: one word in ten may be left out.
@@ -140,6 +148,8 @@ def check_evidence(
                 why = (
                     "it leaves out whose it is, a relative's and not the patient's; quote the whole sentence"
                 )
+            elif any(each.text in CONDITIONS for each in _around(around, place, left, right)):
+                why = "it leaves out a condition that stands in the same sentence; quote the whole sentence"
             elif is_cut(around.text, around.tokens, place.start, place.end):
                 why = "it begins or ends within a dose, a range or a word; quote the whole sentence"
             else:
@@ -219,11 +229,15 @@ def _between(source: Source, start: int, end: int) -> Sequence[Token]:
     return source.content[first:last]
 
 
+def _around(source: Source, place: Place, left: int, right: int) -> Sequence[Token]:
+    """What the sentence says before and behind the quotation, as far as it reaches."""
+    before, after = _between(source, left, place.start), _between(source, place.end, right)
+    return (*before[-_REACH:], *after[:_REACH])
+
+
 def _negation_left_out(source: Source, place: Place, left: int, right: int) -> bool:
-    before = _between(source, left, place.start)[-_REACH:]
-    after = _between(source, place.end, right)[:_REACH]
     above = _between(source, *_heading(source.text, left, place.start))[-_REACH:]
-    return any(is_negation(each.text) for each in (*above, *before, *after))
+    return any(is_negation(each.text) for each in (*above, *_around(source, place, left, right)))
 
 
 def _heading(text: str, left: int, start: int) -> tuple[int, int]:

@@ -48,6 +48,8 @@ def _cut_before(text: str, tokens: Sequence[Token], first: int) -> bool:
                 return True
     if here.kind != "number":
         return False
+    if before.text == ":" and first > 1 and tokens[first - 2].end == before.start:  # a time of day, a ratio
+        return tokens[first - 2].kind == "number"
     if before.text in _LIMITS and before.kind != "mark":
         return True
     return before.text in _JOINING and any(
@@ -67,6 +69,8 @@ def _cut_after(text: str, tokens: Sequence[Token], last: int) -> bool:
             return True
     if here.kind != "number" and here.text not in UNITS:
         return False
+    if after.text == ":" and here.end == after.start and then is not None and then.start == after.end:
+        return here.kind == then.kind == "number"
     if after.text == "per" or (here.kind == "number" and (after.text in UNITS or after.text in _BEHIND)):
         return True
     return after.text in _JOINING and after.text != "/" and then is not None and then.kind == "number"
