@@ -252,6 +252,9 @@ def test_a_quotation_does_not_begin_or_end_within_a_dose_a_range_or_a_word(text:
         ("Known hyper\u200btension for ten years.", "Known hypertension for ten years"),
         ("No e\ufb03cacy of the \ufb01rst drug.", "No efficacy of the first drug"),
         ("Give 5 mg\r\namlodipine daily.", "Give 5 mg amlodipine daily"),
+        ("Anti-Jo-1 negative\nAnti-histone positive\nANA negative", "Anti-histone positive"),
+        ("Heart rate is 79/min. A scan shows no bleeding.", "Heart rate is 79/min"),
+        ("Treat? No. Antibiotics bring more harm.", "Antibiotics bring more harm"),
         ("Mother is well. Breast cancer at age 40.", "Breast cancer at age 40"),
     ],
 )
@@ -294,8 +297,15 @@ def test_advice_is_not_quoted_without_its_condition(text: str) -> None:
     assert "a condition" in str(check_evidence("start amlodipine 5 mg daily", [Source("n", text)]))
 
 
-def test_a_relatives_disease_is_not_quoted_as_the_patients() -> None:
-    text = "Her mother had breast cancer at age 40."
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Her mother had breast cancer at age 40.",
+        "Family history:\n- had breast cancer at age 40",
+        "Family history\n- asthma\n- had breast cancer at age 40",
+    ],
+)
+def test_a_relatives_disease_is_not_quoted_as_the_patients(text: str) -> None:
     assert "whose it is" in str(check_evidence("had breast cancer at age 40", [Source("n", text)]))
 
 

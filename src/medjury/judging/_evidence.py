@@ -20,7 +20,6 @@ from functools import cached_property
 
 from medjury.judging._claims_words import (
     CONDITIONS,
-    NEGATIONS,
     RELATIVES,
     Token,
     content,
@@ -45,12 +44,11 @@ _BREAK = re.compile(
     re.ASCII,
 )
 # No sentence ends with these: a stop behind them shortens a word, and a line that ends so goes on in the next.
-_SHORTENED = frozenset(
-    "approx ca dr mr mrs ms prof eg ie vs tab tabs cap caps inj incl max min resp no nr st".split()  # noqa: SIM905
-)
-_UNFINISHED = NEGATIONS | frozenset(
+_SHORTENED = frozenset("approx ca dr mr mrs prof eg ie vs inj incl resp nr".split())  # noqa: SIM905
+_UNFINISHED = frozenset(
     """a an the of for to with by in on at from and or any give given take use start started continue this these
-    his her their as is are was were be has have had evidence signs history""".split()  # noqa: SIM905
+    his her their as is are was were be has have had evidence no not without nor neither never deny
+    denies denied avoid stop hold withhold discontinue exclude""".split()  # noqa: SIM905
 )
 _LAST_WORD = re.compile(r"([\w.']+)[.\s]*$")
 
@@ -144,7 +142,7 @@ def check_evidence(
                 why = "it is too short to show anything; quote the whole sentence"
             elif _negation_left_out(around, place, left, right):
                 why = "it leaves out a negation that stands in the same sentence; quote the whole sentence"
-            elif any(each.text in RELATIVES for each in _between(around, left, place.start)[-_REACH:]):
+            elif _whose(around, place, left):
                 why = (
                     "it leaves out whose it is, a relative's and not the patient's; quote the whole sentence"
                 )
@@ -235,9 +233,22 @@ def _around(source: Source, place: Place, left: int, right: int) -> Sequence[Tok
     return (*before[-_REACH:], *after[:_REACH])
 
 
+def _above(source: Source, place: Place, left: int) -> Sequence[Token]:
+    """What the line above the list says, in which the quotation stands."""
+    return _between(source, *_heading(source.text, left, place.start))[-_REACH:]
+
+
+def _whose(source: Source, place: Place, left: int) -> bool:
+    """A relative is named before the quotation or above it."""
+    before = _between(source, left, place.start)[-_REACH:]
+    return any(each.text in RELATIVES for each in (*_above(source, place, left), *before))
+
+
 def _negation_left_out(source: Source, place: Place, left: int, right: int) -> bool:
-    above = _between(source, *_heading(source.text, left, place.start))[-_REACH:]
-    return any(is_negation(each.text) for each in (*above, *_around(source, place, left, right)))
+    return any(
+        is_negation(each.text)
+        for each in (*_above(source, place, left), *_around(source, place, left, right))
+    )
 
 
 def _heading(text: str, left: int, start: int) -> tuple[int, int]:
