@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -162,6 +163,7 @@ async def test_what_does_not_fit_is_refused_free_of_charge_or_shortened_and_reco
     )
     rated, record = await draft(drafter([answer], RULES, 2450, truncation=Truncation()), case)
     assert record["context"]["notes_left_out"] == ["a"] and record["citations_invented"] == 0
+    assert record["notes_given"] == ["b"] and record["counts"]["notes_given"] == 1
     with pytest.raises(MedjuryError, match="context_window"):
         drafter([answer], truncation=Truncation())
 
@@ -224,3 +226,20 @@ async def test_a_failed_draft_is_an_unscored_case_and_nobody_is_asked(instrument
         and row.cost == 0
     )
     assert row.system == "acme-drafts"
+
+
+@pytest.mark.parametrize("name", ["reference", "candidate", "notes", "labs"])
+@pytest.mark.parametrize("place", ["question", "specialty", "inputs"])
+def test_what_the_draft_is_judged_against_can_never_be_shown_to_its_writer(name: str, place: str) -> None:
+    with pytest.raises(MedjuryError, match="never shown|rules of their own"):
+        DraftingRules(**{place: (name,) if place == "inputs" else name})  # type: ignore[arg-type]
+
+
+async def test_neither_reference_nor_other_texts_reach_the_writer() -> None:
+    writer = drafter([json.dumps(GOOD)])
+    case = replace(CASE, reference="REFERENCE-1", texts={**CASE.texts, "reply": "REPLY-1"})
+    _, record = await draft(writer, replace(case, metadata={**case.metadata, "outcome": "OUTCOME-1"}))
+    (asked,) = writer.speaker.model.requests  # type: ignore[attr-defined]
+    prompt = "".join(message.content for message in asked.messages)
+    assert "RDW" in prompt and not any(word in prompt for word in ("REFERENCE-1", "REPLY-1", "OUTCOME-1"))
+    assert record["counts"]["inputs_absent"] == 0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,7 +70,7 @@ def test_nothing_later_than_the_question_is_given() -> None:
         note("before", "2025-01-01"), note("after", "2025-03-01"), note("ancient", "2019-01-01"),
         note("undated", None),
     ))  # fmt: skip
-    moment = datetime(2025, 2, 1, tzinfo=UTC)
+    moment = "2025-02-01"
     assert ids(case, as_of=moment) == ["before", "ancient"]
     assert ids(case, SelectionRules(max_age_days=365), as_of=moment) == ["before"]
     assert select_sources(case, SelectionRules(), as_of=moment).counts["notes_out_of_time"] == 2
@@ -107,3 +107,46 @@ NOTES = [note(str(place), date) for place, date in enumerate(
 @given(st.permutations(NOTES))
 def test_the_order_of_the_file_does_not_matter(notes: list[Note]) -> None:
     assert ids(Case("1", notes=tuple(notes)), SelectionRules(notes=6)) == ["5", "0", "1", "4", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("written", "as_of", "given"),
+    [
+        ("2025-03-04", "2025-03-04", True),  # the very day, and neither says more
+        ("2025-03-04T08:00", "2025-03-04", False),
+        ("2025-03-04", "2025-03-04T09:00", False),  # it may be from the afternoon: the answer itself
+        ("2025-03-03", "2025-03-04T09:00", True),
+        ("2025-03", "2025-03-20", False),  # of that month, perhaps of its last day
+        ("2025-02", "2025-03-01", True),
+        ("2025", "2025-06-01", False),
+        ("2025-W10", "2025-03-05", False),
+        ("2025-03-04T10:00", "2025-03-04T08:00-05:00", False),  # on the clock of the question it is later
+        ("2025-03-04T07:59", "2025-03-04T08:00-05:00", True),
+        ("2025-03-03T20:00-05:00", "2025-03-04", True),
+        ("2025-03-04T08:00:00Z", "2025-03-04T09:30+02:00", False),
+        ("0001-01-01T00:00+14:00", "2025-03-04", True),
+        ("9999-12-31", "2025-03-04", False),
+    ],
+)
+def test_what_cannot_be_shown_to_be_earlier_is_not_given(written: str, as_of: str, given: bool) -> None:
+    assert ids(Case("1", notes=(note("n", written),)), as_of=as_of) == (["n"] if given else [])
+    chosen = select_sources(labs({"name": "K", "value": 5, "date": written}), SelectionRules(), as_of=as_of)
+    assert len(chosen.labs) == given and chosen.counts["labs_out_of_time"] == (not given)
+
+
+def test_an_age_counts_back_from_the_question_whatever_the_zones() -> None:
+    case = Case("1", notes=(note("in", "2025-03-01T00:00:00Z"), note("out", "2025-02-27")))
+    assert ids(case, SelectionRules(max_age_days=3), as_of="2025-03-04") == ["in"]
+
+
+def test_values_in_free_text_have_no_dates_and_are_not_given_as_of_a_day() -> None:
+    case = Case("1", texts={"labs": "Ferritin 8 on the day after"})
+    chosen = select_sources(case, SelectionRules(), as_of="2025-03-04")
+    assert chosen.labs_text == "" and chosen.counts["labs_text_out_of_time"] == 1
+
+
+def test_codes_beside_a_value_do_not_make_it_unreadable() -> None:
+    chosen = select_sources(
+        labs({"name": "K", "value": 5, "loinc": "2823-3", "tags": ["a"]}), SelectionRules()
+    )
+    assert [lab.name for lab in chosen.labs] == ["K"] and chosen.counts["labs_unreadable"] == 0

@@ -121,3 +121,15 @@ def test_as_much_goes_as_was_asked_for_and_every_character_is_accounted_for(
     assert all(each in case.notes for each in kept)
     assert len(cut.notes_left_out) + len(kept) + (cut.shortened is not None) == len(texts)
     assert found == shorten(case, Truncation(keep=keep), wanted), "the same rule gives the same record"
+
+
+def test_notes_with_one_id_are_told_apart_and_each_is_counted() -> None:
+    first, second = (
+        Note("n", "Seen on the ward and well. " * 40, "2025-01-01"),
+        Note("n", "Home today. " * 40),
+    )
+    found = shorten(Case("1", notes=(first, second)), Truncation(), 50)
+    assert found is not None
+    shorter, cut = found
+    assert second in shorter.notes and cut.notes_left_out == ("n",)
+    assert cut.characters_left_out == len(first.text)

@@ -319,3 +319,36 @@ def test_the_embedded_model_drafts_or_says_why_not(write_study: Write) -> None:
     (draft,) = drafts_of(file)
     assert draft["status"] in ("drafted", "failed") and draft["vendor"] == "Hugging Face"
     assert result.coverage["ratings"] == 2 and manifest_of(file)["drafting"]["model"]["kind"] == "embedded"
+
+
+def test_two_cases_of_one_id_are_refused_before_a_draft_is_paid_for(
+    study: Write, server: LoopbackServer
+) -> None:
+    rows = [{**questions(1)[0], "system": name} for name in ("x", "y")]
+    with pytest.raises(MedjuryError, match=r"row 2: two cases without an answer are called 'q0'"):
+        run_study(load_study(study(rows)))
+    assert not server.calls
+
+
+def test_the_reference_can_be_no_input_of_the_writer(study: Write) -> None:
+    with pytest.raises(MedjuryError, match=r"line \d+.*reference is never shown") as told:
+        load_study(study(drafting={"inputs": ["reference"]}))
+    assert "drafting" in str(told.value)
+
+
+def test_drafts_are_found_again_where_another_run_has_put_its_file_in_place(study: Write) -> None:
+    result = draft_study(load_study(study()))
+    before = [case.candidate for case in result.study.cases]
+    lines = result.file.read_bytes().splitlines(keepends=True)
+    result.file.write_bytes(b"".join(reversed(lines)))
+    assert [case.candidate for case in result.study.cases] == before
+    result.file.write_bytes(lines[0])
+    with pytest.raises(MedjuryError, match="was changed while its drafts were judged"):
+        list(result.study.cases)
+    assert not list(result.file.parent.glob("*.part"))
+
+
+def test_values_that_were_not_given_are_told(study: Write) -> None:
+    rows = questions(1, labs=[{"name": "Hb"}, {"name": "K", "value": 4.1, "date": "2025-01-02"}])
+    told = draft_study(load_study(study(rows, drafting={"inputs": ["age"]}))).text()
+    assert "1 rows under labs are no values" in told and "1 times a case had nothing under a name" in told

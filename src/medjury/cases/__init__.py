@@ -1,7 +1,7 @@
 """Cases: what is judged. Readers turn files into `Case` objects one at a time and report every bad row."""
 
 from medjury.cases._case import Case, MetadataValue, Note, Origin
-from medjury.cases._dates import moment_of
+from medjury.cases._dates import Period, moment_of, period_of
 from medjury.cases._frame import cases_from_frame
 from medjury.cases._labs import Lab, Labs, labs_of
 from medjury.cases._read import CaseReader, case_from_row, read_cases
@@ -26,6 +26,7 @@ __all__ = [
     "MetadataValue",
     "Note",
     "Origin",
+    "Period",
     "RedactedCases",
     "Redaction",
     "Redactor",
@@ -37,6 +38,7 @@ __all__ = [
     "list_problems",
     "make_redactor",
     "moment_of",
+    "period_of",
     "read_cases",
     "write_cases",
 ]

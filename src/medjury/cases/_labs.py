@@ -45,7 +45,7 @@ class Labs:
 
 def labs_of(case: Case) -> Labs:
     """The laboratory values in the text `labs` of a case: a JSON list, or one JSON object per line, each with
-    `name` and `value` and, where known, `unit`, `date`, `flag` and `range`."""
+    `name` and `value` and, where known, `unit`, `date`, `flag` and `range`; other fields (codes) are not read."""
     text = case.texts.get(LABS, "").strip()
     if not text:
         return Labs()
@@ -78,9 +78,9 @@ def _decoded(line: str) -> Any:
 
 
 def _lab(row: Any) -> Lab | None:
-    if not isinstance(row, Mapping) or set(row) - set(_FIELDS):
+    if not isinstance(row, Mapping):
         return None
-    if any(isinstance(each, list | dict | bool) for each in row.values()):
+    if any(isinstance(row.get(name), list | dict | bool) for name in _FIELDS):
         return None
     words = {name: str(row[name]).strip() for name in _FIELDS if row.get(name) is not None}
     if not words.get("name") or not words.get("value"):

@@ -11,10 +11,9 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
-from medjury.cases import Case, Note, moment_of
+from medjury.cases import Case, Note, period_of
 from medjury.errors import MedjuryError
 from medjury.instruments import (
     Dimension,
@@ -42,8 +41,8 @@ from medjury.judging._rater import Expected, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, Message, context_window, estimate_tokens
 
-# Part of every draft's key: raise it whenever the words or the layout below change.
-DRAFTING_VERSION = "1"
+# Part of every draft's key: raise it whenever the words, the layout or the selection change.
+DRAFTING_VERSION = "2"
 DRAFT = "draft"
 # What a draft takes, for a plan: measured roughly on drafts of half a page to a page.
 TOKENS_PER_DRAFT = 700
@@ -83,6 +82,13 @@ class DraftingRules:
             raise MedjuryError(
                 f"sections: each once, of {', '.join(SECTIONS)}; not {', '.join(self.sections)}"
             )
+        for name in (self.question, self.specialty, *self.inputs):
+            if name in ("reference", "candidate"):
+                raise MedjuryError(
+                    f"the {name} is never shown to the model that drafts: its draft is judged against it"
+                )
+            if name in ("notes", "labs"):
+                raise MedjuryError(f"{name} are given by rules of their own; take them out of the inputs")
 
 
 _RULES = DraftingRules()
@@ -200,16 +206,18 @@ class Drafter:
     def _select(self, case: Case) -> Selection | Unscored:
         if not case.input(self.rules.question):
             return Unscored(Reason.INPUT, f"the case has no {self.rules.question!r} to answer")
-        as_of: datetime | None = None
+        as_of: str | None = None
         if self.rules.as_of is not None:
             written = case.input(self.rules.as_of)
-            as_of = moment_of(written) if isinstance(written, str) else None
-            if as_of is None:
+            as_of = written if isinstance(written, str) else ""
+            if period_of(as_of) is None:
                 problem = f"the case has no readable date under {self.rules.as_of!r}, which `as_of` names"
                 return Unscored(Reason.INPUT, problem)
         specialty = case.input(self.rules.specialty)
         wanted = specialty if isinstance(specialty, str) else None
-        return select_sources(case, self.rules.selection, specialty=wanted, as_of=as_of)
+        chosen = select_sources(case, self.rules.selection, specialty=wanted, as_of=as_of)
+        absent = sum(not case.input(name) for name in self.rules.inputs)
+        return replace(chosen, counts={**chosen.counts, "inputs_absent": absent})
 
     def _messages(self, case: Case, notes: Sequence[Note], chosen: Selection) -> tuple[Message, ...]:
         parts = []
@@ -260,10 +268,12 @@ class Drafter:
                 "citations_invented": sum(each.invented for each in citations),
             }
         if chosen is not None:
+            given = {note.id for note in notes}  # without those that did not fit
+            whole = [note.id for note in chosen.notes if note.id in given]
             record |= {
-                "notes_given": [note.id for note in chosen.notes],
+                "notes_given": whole,
                 "unreadable_dates": list(chosen.unreadable_dates),
-                "counts": dict(chosen.counts),
+                "counts": {**chosen.counts, "notes_given": len(whole)},
             }
         return record
 

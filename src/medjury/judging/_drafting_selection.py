@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from medjury.cases import Case, Lab, Note, labs_of, moment_of
+from medjury.cases import Case, Lab, Note, Period, labs_of, moment_of, period_of
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -19,8 +19,9 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 class SelectionRules:
     """How many notes of more than so many characters, whether the specialty's come first, how many values.
 
-    `as_of` is the moment of the question: nothing later is given, lest the answer be in it; what has no readable
-    date then cannot be shown to be earlier and is left out too. `max_age_days` counts back from there.
+    With `as_of`, the moment of the question, nothing later is given, lest the answer be in it; what cannot be
+    shown to be earlier, for want of a date or of one as exact, is left out too. `max_age_days` counts back from
+    there.
     """
 
     notes: int = 3
@@ -42,12 +43,13 @@ class Selection:
 
 
 def select_sources(
-    case: Case, rules: SelectionRules, *, specialty: str | None = None, as_of: datetime | None = None
+    case: Case, rules: SelectionRules, *, specialty: str | None = None, as_of: str | None = None
 ) -> Selection:
-    """The notes and values for a draft. Notes come the specialty's first, then by date, newest first, then by
-    id; values by date, newest first, then by name and place. The same case always gives the same selection."""
+    """The notes and values for a draft; `as_of` is a date as it is written. Notes come the specialty's first, then
+    by date, newest first, then by id; values by date, newest first, then by name and place. The same case always
+    gives the same selection."""
     long = [note for note in case.notes if len(note.text) > rules.minimum_characters]
-    in_time = [note for note in long if _in_time(moment_of(note.date), as_of, rules.max_age_days)]
+    in_time = [note for note in long if _in_time(note.date, as_of, rules.max_age_days)]
     wanted = (specialty or "").strip().casefold() if rules.specialty_first else ""
 
     def rank(note: Note) -> tuple[bool, float, str]:
@@ -55,13 +57,13 @@ def select_sources(
 
     chosen = tuple(sorted(in_time, key=rank)[: rules.notes])
     labs = labs_of(case)
-    timely = [lab for lab in labs.values if _in_time(moment_of(lab.date), as_of, rules.max_age_days)]
+    timely = [lab for lab in labs.values if _in_time(lab.date, as_of, rules.max_age_days)]
     places = {id(lab): place for place, lab in enumerate(timely)}
     values = sorted(timely, key=lambda lab: (-_age_key(lab.date), lab.name.casefold(), places[id(lab)]))
     return Selection(
         notes=chosen,
         labs=tuple(values[: rules.labs]),
-        labs_text=labs.free_text if rules.labs else "",
+        labs_text=labs.free_text if rules.labs and as_of is None else "",  # its values have no dates to go by
         counts={
             "notes": len(case.notes),
             "notes_given": len(chosen),
@@ -74,6 +76,7 @@ def select_sources(
             "labs_out_of_time": len(labs.values) - len(timely),
             "labs_without_readable_date": sum(moment_of(lab.date) is None for lab in labs.values),
             "labs_unreadable": labs.unreadable,
+            "labs_text_out_of_time": int(bool(labs.free_text) and as_of is not None),
         },
         unreadable_dates=tuple(note.id for note in long if note.date and moment_of(note.date) is None),
     )
@@ -97,12 +100,20 @@ def _words(text: str) -> Sequence[str]:
     return "".join(sign if sign.isalnum() else " " for sign in text.casefold()).split()
 
 
-def _in_time(moment: datetime | None, as_of: datetime | None, max_age_days: int | None) -> bool:
+def _in_time(written: str | None, as_of: str | None, max_age_days: int | None) -> bool:
     if as_of is None:
         return True
-    if moment is None or moment > as_of:
+    period, asked = period_of(written), period_of(as_of)
+    if period is None or asked is None or not period.surely_by(asked):
         return False
-    return max_age_days is None or moment >= as_of - timedelta(days=max_age_days)
+    return max_age_days is None or _age(period, asked) <= timedelta(days=max_age_days)
+
+
+def _age(period: Period, asked: Period) -> timedelta:
+    first, then = period.first, asked.first
+    if (first.tzinfo is None) != (then.tzinfo is None):
+        first, then = first.replace(tzinfo=None), then.replace(tzinfo=None)  # on the same clock
+    return then - first
 
 
 def _age_key(written: str | None) -> float:

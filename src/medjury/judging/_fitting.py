@@ -17,7 +17,7 @@ from medjury.models import cautious_tokens
 Keep = Literal["newest", "oldest", "both_ends"]
 UNTOUCHABLE = ("candidate", "reference")
 # Part of a rating's key wherever a record may be shortened: raise it when the rule or its words change.
-FITTING_VERSION = "1"
+FITTING_VERSION = "2"
 
 _MOST_IDS = 20
 _LONGEST_PIECE = 400
@@ -72,18 +72,18 @@ def shorten(case: Case, rule: Truncation, tokens: int) -> tuple[Case, Cut] | Non
         part = _keep_part(last.text, rule.keep, missing + _MARKER_TOKENS)
         if part is None:
             return None
-    gone = {note.id for note in left_out}
+    gone = {id(note) for note in left_out}  # the notes themselves: two may have one id
     kept = [
         replace(note, text=part[0]) if part is not None and note is last else note
         for note in case.notes
-        if note.id not in gone
+        if id(note) not in gone
     ]
     characters = sum(len(note.text) for note in left_out) + (0 if part is None else part[1])
     if left_out:
         marker = _marker_note(case.notes, left_out)
         kept = [marker, *kept] if rule.keep == "newest" else [*kept, marker]
     cut = Cut(
-        "notes", rule.keep, order, tuple(note.id for note in case.notes if note.id in gone),
+        "notes", rule.keep, order, tuple(note.id for note in case.notes if id(note) in gone),
         None if part is None else last.id, characters, sum(len(note.text) for note in case.notes),
     )  # fmt: skip
     return replace(case, notes=tuple(kept)), cut
@@ -163,8 +163,8 @@ def _marker_note(notes: Sequence[Note], left_out: Sequence[Note]) -> Note:
     name = "left-out"
     while name in taken:
         name += "+"
-    gone = {note.id for note in left_out}
-    ids = [note.id for note in notes if note.id in gone]
+    gone = {id(note) for note in left_out}
+    ids = [note.id for note in notes if id(note) in gone]
     named = ", ".join(ids[:_MOST_IDS]) + (f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else "")
     characters = sum(len(note.text) for note in left_out)
     return Note(

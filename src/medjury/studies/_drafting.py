@@ -73,6 +73,7 @@ class DraftResult:
                 f"{counts['citations_invented']:,} of {counts['citations']:,} citations are invented: the note was "
                 "not given, or does not hold the words"
             )
+        lines += _not_given_lines(counts["sources"])
         lines += left_out_lines(counts.get("shortened", {}), "drafts.jsonl")
         outcome = self.outcome
         money = "cost not known" if outcome.money is None else f"{outcome.money:.4g} {self.currency}"
@@ -81,6 +82,17 @@ class DraftResult:
         )
         lines.append(f"Drafts: {self.file}")
         return "\n".join(lines)
+
+
+def _not_given_lines(sources: Mapping[str, int]) -> list[str]:
+    """What a reader would think was given and was not."""
+    told = {
+        "notes_with_unreadable_date": "notes have a date that cannot be read for sure: they come last",
+        "labs_unreadable": "rows under labs are no values with name and value: they were not given",
+        "labs_text_out_of_time": "cases have laboratory values without dates (free text): with `as_of` not given",
+        "inputs_absent": "times a case had nothing under a name in `inputs`",
+    }
+    return [f"{sources[name]:,} {words}" for name, words in told.items() if sources.get(name)]
 
 
 def drafting_study(study: Study) -> Study:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -18,7 +19,8 @@ _STAND_IN = "word " * int(TOKENS_PER_DRAFT * 0.75)
 
 
 class Undrafted:
-    """The cases that need a draft. One that has an answer already is refused, or left to be judged as it is."""
+    """The cases that need a draft, each with an id of its own. One that has an answer already is refused, or left
+    to be judged as it is."""
 
     def __init__(self, cases: Iterable[Case], existing: str) -> None:
         self._cases = cases
@@ -27,14 +29,20 @@ class Undrafted:
 
     def __iter__(self) -> Iterator[Case]:
         self.kept = 0
+        seen: set[str] = set()
         for case in self._cases:
             if case.candidate is None:
+                if case.id in seen:  # whatever their systems: the drafts are all of one
+                    raise MedjuryError(
+                        f"{_where(case)}two cases without an answer are called {case.id!r}: their drafts could not be "
+                        "told apart; give each its own id"
+                    )
+                seen.add(case.id)
                 yield case
                 continue
             if self._existing == "refuse":
-                where = f"{case.origin.file}, row {case.origin.row}: " if case.origin else ""
                 raise MedjuryError(
-                    f"{where}case {case.id!r} has an answer already, and the study drafts one. Take `candidate` "
+                    f"{_where(case)}case {case.id!r} has an answer already, and the study drafts one. Take `candidate` "
                     "out, or say `existing: keep` under drafting to judge such cases as they are"
                 )
             self.kept += 1
@@ -53,17 +61,10 @@ class DraftedCases:
         self._drafts = drafts
 
     def __iter__(self) -> Iterator[Case]:
-        seen: set[str] = set()
         for case in self.source:
             if case.candidate is not None:
                 yield case
                 continue
-            if case.id in seen:
-                raise MedjuryError(
-                    f"two cases without an answer are called {case.id!r}: their drafts could not be told apart; "
-                    "give each its own id"
-                )
-            seen.add(case.id)
             if self._drafts is None:  # for a plan: about as long as a draft will be
                 draft: Mapping[str, object] = {"candidate": _STAND_IN}
             else:
@@ -75,8 +76,13 @@ class DraftedCases:
         return int(getattr(self.source, "skipped", 0))
 
 
+def _where(case: Case) -> str:
+    return f"{case.origin.file}, row {case.origin.row}: " if case.origin else ""
+
+
 class Drafts:
-    """The file of drafts, and where in it each draft stands: only the places are held in memory."""
+    """The file of drafts, and where in it each draft stands: only the places are held in memory. Another run of
+    the same study may put its file in place of ours: then the places are looked up again."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -86,7 +92,7 @@ class Drafts:
 
     def write(self, store: Store, run: str) -> None:
         """Write every draft of the run with what it cost. A half-written file never has the name."""
-        part = self.file.with_name(f"{self.file.name}.part")
+        part = self.file.with_name(f"{self.file.name}.{os.getpid()}.part")
         with part.open("wb") as out:
             # One row and one record for every draft, both in the same order.
             for rating, record in zip(store.ratings(run), store.records(run), strict=True):
@@ -120,13 +126,41 @@ class Drafts:
     @property
     def sources(self) -> dict[str, int]:
         """What the drafts were written from, and what they were not, over all of them."""
-        return {name: self.counts[name] for name in sorted(self.counts) if name.startswith(("notes", "labs"))}
+        return {
+            name: self.counts[name]
+            for name in sorted(self.counts)
+            if name.startswith(("notes", "labs", "inputs"))
+        }
 
     def find(self, key: str) -> Mapping[str, object]:
-        place = self._places.get(key)
-        if place is None:
+        if key not in self._places:
             return {"reason": Reason.PROVIDER.value, "message": "it was not written; run again to go on"}
-        with self.file.open("rb") as file:
-            file.seek(place)
-            found: Mapping[str, object] = json.loads(file.readline())
-            return found
+        found = self._read(key)
+        if found is None:
+            self._look_up()
+            found = self._read(key)
+        if found is None:
+            raise MedjuryError(
+                f"{self.file}: was changed while its drafts were judged; run again: nothing is lost"
+            )
+        return found
+
+    def _read(self, key: str) -> Mapping[str, object] | None:
+        """The draft at its place; None where another line is there now."""
+        try:
+            with self.file.open("rb") as file:
+                file.seek(self._places[key])
+                found = json.loads(file.readline())
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) and found.get("key") == key else None
+
+    def _look_up(self) -> None:
+        try:
+            with self.file.open("rb") as file:
+                place = 0
+                for line in file:
+                    self._places[json.loads(line)["key"]] = place
+                    place += len(line)
+        except (OSError, ValueError, KeyError, TypeError):
+            return  # what is no file of drafts holds none
