@@ -34,16 +34,16 @@ class Undrafted:
             if case.candidate is None:
                 if case.id in seen:  # whatever their systems: the drafts are all of one
                     raise MedjuryError(
-                        f"{_where(case)}two cases without an answer are called {case.id!r}: their drafts could not be "
-                        "told apart; give each its own id"
+                        f"{_where(case)}two cases without an answer are called {case.id!r}: their drafts could "
+                        "not be told apart; give each its own id"
                     )
                 seen.add(case.id)
                 yield case
                 continue
             if self._existing == "refuse":
                 raise MedjuryError(
-                    f"{_where(case)}case {case.id!r} has an answer already, and the study drafts one. Take `candidate` "
-                    "out, or say `existing: keep` under drafting to judge such cases as they are"
+                    f"{_where(case)}case {case.id!r} has an answer already, and the study drafts one. Take "
+                    "`candidate` out, or say `existing: keep` under drafting to judge such cases as they are"
                 )
             self.kept += 1
 
