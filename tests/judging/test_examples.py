@@ -180,6 +180,68 @@ def test_items_that_share_a_long_note_belong_together_even_without_a_patient() -
     assert split.development == ("one", "two") and [each.item for each in split.examples] == ["one"]
 
 
+def test_the_same_question_under_two_ids_is_one_item() -> None:
+    question = "My mother takes warfarin and was given ibuprofen for her knee. Should she stop one of them, or wait?"
+    cases = [
+        Case("q1-model-a", "Stop ibuprofen.", texts={"question": question}),
+        Case("q1-model-b", "Keep both.", texts={"question": question.replace("Should", " should")}),
+        Case("q2-model-a", "Rest.", texts={"question": "My knee hurts."}),
+        Case("q3-model-a", "Rest too.", texts={"question": "My knee hurts."}),
+    ]
+    asked = replace(INSTRUMENT, inputs=(Input("question", "Question"), Input("candidate", "Answer")))
+    ratings = [row for case in cases for row in rate(case.id, 3, 3)]
+    assert split_training(cases, ratings, asked, items=["q1-model-a"]).development == (
+        "q1-model-a", "q1-model-b",
+    )  # fmt: skip
+    # A few words may be anybody's.
+    assert split_training(cases, ratings, asked, items=["q2-model-a"]).development == ("q2-model-a",)
+
+
+def test_a_case_that_nobody_rated_tells_that_two_rated_ones_are_of_one_patient() -> None:
+    note = Note("1", "Admitted with breathlessness, given diuretics, sent home. " * 10)
+    cases = [
+        Case("by-patient", "A.", patient="p"),
+        Case("by-note", "B.", notes=(note,)),
+        Case("unrated", "C.", patient="p", notes=(note,)),
+        Case("other", "D.", patient="q"),
+    ]
+    ratings = [row for case in cases if case.id != "unrated" for row in rate(case.id, 3, 3)]
+    split = split_training(cases, ratings, INSTRUMENT, items=["by-patient"])
+    assert split.development == ("by-note", "by-patient")
+
+
+FORWARD = (
+    "Ward round {day}. Seen by Dr Hill with the night team. Breathless on the stairs since the weekend, sleeps on "
+    "three pillows, ankles swollen to the knee, no chest pain, no fever. Crackles at both bases, raised jugular "
+    "pressure, weight up four kilograms. Furosemide forty milligrams given twice, potassium checked, bisoprolol "
+    "held, daughter informed by telephone, echo booked for {day} afternoon, bloods again tomorrow."
+)
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_a_note_copied_forward_with_another_date_is_not_shown_though_nobody_named_the_patient(
+    draw: Draw,
+) -> None:
+    others = [
+        Case(f"other-{n}", "A.", notes=(Note("1", " ".join(f"word{n}x{place}" for place in range(30))),))
+        for n in range(4)
+    ]
+    yesterday = Case("yesterday", "A.", notes=(Note("1", FORWARD.format(day="Monday")),))
+    today = Case("today", "A.", notes=(Note("1", FORWARD.format(day="Tuesday")),))
+    training = [*others, yesterday]
+    ratings = [row for n, case in enumerate(training) for row in rate(case.id, n + 1, n + 1)]
+    split = split_training([*training, today], ratings, INSTRUMENT, share=1.0)
+    for seed in range(8):
+        drawn = DrawnExamples(split, INSTRUMENT, shots=4, draw=draw, seed=seed)
+        assert {each.item for each in shown(drawn, today)} == {case.id for case in others}
+        assert "yesterday" in {each.item for each in shown(drawn, others[0])}
+    both = replace(yesterday, id="before", notes=(Note("1", FORWARD.format(day="Sunday")),))
+    ratings = [row for case in (*others[1:], yesterday, both) for row in rate(case.id, 3, 3)]
+    split = split_training([*others[1:], yesterday, both, today], ratings, INSTRUMENT, share=1.0)
+    refused = DrawnExamples(split, INSTRUMENT, shots=4, draw=draw).for_case(today)
+    assert isinstance(refused, Unscored) and "only 3 examples may be shown to it" in refused.message
+
+
 def test_the_share_is_of_the_answers_that_can_be_shown_and_the_seed_decides() -> None:
     cases, ratings = study(20)
     sizes = {

@@ -14,18 +14,19 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason, Unscored
 from medjury.judging._examples_consensus import level_of
 from medjury.judging._examples_nearest import WordIndex
-from medjury.judging._examples_split import TrainingSplit, WorkedExample, chance, kin_of
+from medjury.judging._examples_sketch import nearly_the_same
+from medjury.judging._examples_split import TrainingSplit, WorkedExample, chance, kin_of, record_sketch
 from medjury.judging._prompt import question_text
 
 Draw = Literal["random", "stratified", "nearest"]
 DRAWS: tuple[Draw, ...] = ("random", "stratified", "nearest")
 # Part of every key: raise it whenever another example could be drawn from the same split.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
 class DrawnExamples:
-    """`shots` worked examples for every case, none of which is the case itself or its kin.
+    """`shots` worked examples for every case, none of which is the case itself, its kin, or nearly its own record.
 
     `random` and `stratified` show every case the same examples, apart from those that are its kin, so that a
     provider's prompt cache serves them. `stratified` spreads them evenly from the worst to the best answer on
@@ -69,12 +70,20 @@ class DrawnExamples:
 
     def for_case(self, case: Case) -> tuple[WorkedExample, ...] | Unscored:
         """The examples this case is judged with, or why it cannot have them."""
-        own = kin_of(case, self.instrument)
-        if self._index is None and own.isdisjoint(self._marks):
+        own, record = kin_of(case, self.instrument), record_sketch(case, self.instrument)
+        stranger = self._index is None and own.isdisjoint(self._marks)
+        if stranger and not any(nearly_the_same(record, each.sketch) for each in self._usual):
             return self._usual
-        strangers = [place for place, each in enumerate(self._pool) if own.isdisjoint(each.kin)]
-        if len(strangers) < self.shots:  # its marks join what the split did not know to belong together
-            problem = f"only {len(strangers)} examples may be shown to it: the others are of its own patient"
+        strangers = [
+            place
+            for place, each in enumerate(self._pool)
+            if own.isdisjoint(each.kin) and not nearly_the_same(record, each.sketch)
+        ]
+        if len(strangers) < self.shots:  # it is close to what the split did not know to belong together
+            problem = (
+                f"only {len(strangers)} examples may be shown to it: the others are of its own patient, or their "
+                "records are nearly its own"
+            )
             return Unscored(Reason.INPUT, problem)
         if self._index is not None:
             return self._like(case, self._index, strangers)

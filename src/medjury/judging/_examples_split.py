@@ -18,12 +18,14 @@ from medjury.cases import Case, Redactor
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Unscored
 from medjury.judging._examples_consensus import Consensus, consensus_of
+from medjury.judging._examples_sketch import sketch_of
 from medjury.judging._prompt import question_text
 from medjury.ratings import Rating
 
-# Two items that share a record or a note of at least this many characters are taken for the same patient's.
-# Shorter texts (a specialty, a standing instruction) are shared by cases that have nothing to do with each other.
-_TELLING_RECORD = 400
+# Two items that share a note, or all that is known beside the answer, of at least this many characters are taken
+# for the same patient's. Shorter texts (a specialty, a standing instruction) are shared by cases that have nothing
+# to do with each other; the whole of a record is less often so than one note.
+_TELLING_NOTE, _TELLING_RECORD = 400, 100
 _MOST_COMPARED = 1_000
 _ITEM = "item "
 
@@ -31,7 +33,8 @@ _ITEM = "item "
 @dataclass(frozen=True, slots=True)
 class WorkedExample:
     """An answer that clinicians graded: the question as a judge gets it, and what they said. `kin` are the marks
-    of everything that belongs to it (see `kin_of`): no case that bears one of them may be shown it."""
+    of everything that belongs to it (see `kin_of`): no case that bears one of them may be shown it, nor one whose
+    record is nearly the same by its `sketch`."""
 
     item: str
     system: str
@@ -39,6 +42,7 @@ class WorkedExample:
     scores: Mapping[str, int | None]
     explanations: Mapping[str, str]
     kin: frozenset[str]
+    sketch: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -71,23 +75,31 @@ def kin_of(case: Case, instrument: Instrument) -> frozenset[str]:
     marks = [f"{_ITEM}{case.id}"]
     if case.patient:
         marks.append(f"patient {case.patient}")
-    record: list[str] = []
-    for wanted in instrument.inputs:
-        value = None if wanted.name == "candidate" else case.input(wanted.name)
-        if isinstance(value, str):
-            record.append(value)
-        elif value:
-            notes = [note.text for note in value]
-            marks += [mark for text in notes if (mark := _mark("note", text))]
-            record += notes
-    whole = _mark("record", " ".join(record))
+    # A note tells whose case it is, whether or not the instrument shows it.
+    marks += [mark for note in case.notes if (mark := _mark("note", note.text, _TELLING_NOTE))]
+    whole = _mark("record", record_of(case, instrument), _TELLING_RECORD)
     return frozenset([*marks, whole] if whole else marks)
 
 
-def _mark(kind: str, text: str) -> str:
-    if len(text) < _TELLING_RECORD:
+def record_of(case: Case, instrument: Instrument) -> str:
+    """All that the instrument shows of a case but the answer under judgement."""
+    record: list[str] = []
+    for wanted in instrument.inputs:
+        value = None if wanted.name == "candidate" else case.input(wanted.name)
+        record += [value] if isinstance(value, str) else [note.text for note in value or ()]
+    return " ".join(record)
+
+
+def record_sketch(case: Case, instrument: Instrument) -> frozenset[int]:
+    """The sketch of a record; empty where it is too short to tell."""
+    record = record_of(case, instrument)
+    return sketch_of(record) if len(record) >= _TELLING_RECORD else frozenset()
+
+
+def _mark(kind: str, text: str, least: int) -> str:
+    if len(text) < least:
         return ""
-    plain = " ".join(text.split()).encode("utf-8", "surrogatepass")
+    plain = " ".join(text.casefold().split()).encode("utf-8", "surrogatepass")
     return f"{kind} {hashlib.sha256(plain).hexdigest()[:16]}"
 
 
@@ -103,14 +115,14 @@ def split_training(
     redactor: Redactor | None = None,
 ) -> TrainingSplit:
     """Set a `share` of the answers that clinicians graded apart, or the named `items` with all that belongs to
-    them. The cases are read twice and only the texts of those set apart are kept; with a `redactor` these, and
-    the clinicians' comments on them, are redacted before they are kept.
+    them. The cases are read two or three times and only the texts of those set apart are kept; with a `redactor`
+    these, and the clinicians' comments on them, are redacted before they are kept.
 
     An answer can be shown where `clinicians` or more rated every dimension of it (see `consensus_of`).
     """
     if iter(cases) is cases:
         raise MedjuryError(
-            "the cases are read twice, and these can be read only once; give a list or a reader"
+            "the cases are read more than once, and these can be read only once; give a list or a reader"
         )
     agreed, left_out, rated = _agreed(ratings, instrument, clinicians)
     families, there = _families(cases, instrument, rated)
@@ -179,8 +191,10 @@ def _families(
         return mark
 
     found: set[tuple[str, str]] = set()
+    others_there = False
     for case in cases:
         if case.id not in items:
+            others_there = True
             continue
         if (case.id, case.system) in rated:
             found.add((case.id, case.system))
@@ -189,6 +203,12 @@ def _families(
         for mark in others:
             parent.setdefault(mark, mark)
             parent[head(mark)] = head(first)
+    if others_there:  # a case that nobody rated may tell that two rated ones are of one patient
+        for case in cases:
+            if case.id not in items:
+                known = [mark for mark in kin_of(case, instrument) if mark in parent]
+                for mark in known[1:]:
+                    parent[head(mark)] = head(known[0])
     together: dict[str, set[str]] = {}
     for mark in parent:
         together.setdefault(head(mark), set()).add(mark)
@@ -237,7 +257,9 @@ def _work(
     question = question_text(instrument, case)
     if isinstance(question, Unscored):
         return None
-    return WorkedExample(case.id, case.system, question, said.scores, dict(explanations), kin)
+    return WorkedExample(
+        case.id, case.system, question, said.scores, dict(explanations), kin, record_sketch(case, instrument)
+    )
 
 
 def chance(seed: int, *words: str) -> str:
