@@ -206,3 +206,17 @@ async def test_a_server_that_will_not_even_count_so_long_a_prompt_has_refused_it
     with pytest.raises(ContextError, match="its endpoint refused"):
         await gate().ask(model, request(LONG, max_tokens=100))
     assert not model.requests
+
+
+class _CountsAnything(Scripted):
+    async def count_tokens(self, request: Request) -> int | None:
+        return 10
+
+
+async def test_a_count_that_cannot_be_is_not_believed() -> None:
+    model = _CountsAnything([Reply("{}", tokens_in=3600)], context_window=3600)
+    with pytest.raises(ContextError, match="was cut"):
+        await gate().ask(model, request(LONG, max_tokens=100))
+    with pytest.raises(ContextError, match="nothing was sent"):
+        await gate().ask(model, request(LONG * 3, max_tokens=100))
+    assert len(model.requests) == 1

@@ -103,6 +103,8 @@ async def _counted(
     finally:
         if sent and counted is not None:
             counted()
+    if told is not None and told < least_request_tokens(request):
+        return None  # it counted something else
     return told
 
 
