@@ -352,3 +352,26 @@ def test_values_that_were_not_given_are_told(study: Write) -> None:
     rows = questions(1, labs=[{"name": "Hb"}, {"name": "K", "value": 4.1, "date": "2025-01-02"}])
     told = draft_study(load_study(study(rows, drafting={"inputs": ["age"]}))).text()
     assert "1 rows under labs are no values" in told and "1 times a case had nothing under a name" in told
+
+
+def test_the_plan_of_the_drafts_alone(
+    study: Write, write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["draft", str(study()), "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "In all 3 calls" in told and "juror" not in told and not server.calls
+    kept = [{**row, "candidate": "Nothing to do."} for row in questions()]
+    assert main(["draft", str(study(kept, drafting={"existing": "keep"})), "--dry-run"]) != 0
+    assert "every case has an answer already" in capsys.readouterr().err
+    assert main(["draft", str(write_study()), "--dry-run"]) != 0
+    assert "has no `drafting:` part" in capsys.readouterr().err
+
+
+def test_cases_without_a_draft_are_told_of_where_they_are_written(
+    study: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = questions()
+    rows[1]["question"] += " [[loopback:refusal]]"
+    written = tmp_path / "with_drafts.jsonl"
+    main(["draft", str(study(rows, max_unscored=1.0)), "--quiet", "--cases", str(written)])
+    assert "Cases: 3 in" in (told := capsys.readouterr().out) and "1 of them without a draft" in told

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cases", metavar="FILE", help="write the cases with their drafts to this file (JSONL)"
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="check everything and print calls, tokens, price"
+        "--dry-run", action="store_true", help="check everything and print calls, tokens, price of the drafts"
     )
     parser.add_argument(
         "--skip-bad-cases", action="store_true", help="go on without rows that cannot be read"
@@ -28,11 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies import check_study, draft_study, load_study
+    from medjury.studies import check_drafting, draft_study, load_study
 
     study = load_study(options.study, skip_bad_cases=options.skip_bad_cases)
     if options.dry_run:
-        print(check_study(study).text())
+        print(check_drafting(study).text())
         return 0
     from medjury.cli._progress import ProgressLine
 
@@ -44,7 +44,10 @@ def run(options: argparse.Namespace) -> int:
     if options.cases and not result.stopped:
         from medjury.cases import write_cases
 
-        print(f"Cases: {write_cases(result.study.cases, options.cases):,} in {options.cases}")
+        written = write_cases(result.study.cases, options.cases)
+        failed = sum(result.counts["failed"].values())
+        without = f", {failed:,} of them without a draft" if failed else ""
+        print(f"Cases: {written:,} in {options.cases}{without}")
     if result.status == "complete":
         return 0
     print(f"medjury: {result.status.upper()}: {result.why}", file=sys.stderr)

@@ -4,7 +4,7 @@ from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
 from medjury.studies._manifest import run_name
 from medjury.studies._plan import JudgePlan, Plan, plan_study
-from medjury.studies._run import check_study, draft_study, run_study
+from medjury.studies._run import check_drafting, check_study, draft_study, run_study
 from medjury.studies._study import Study, load_study
 from medjury.studies._verify import Finding, verify_run
 
@@ -15,6 +15,7 @@ __all__ = [
     "Plan",
     "RunResult",
     "Study",
+    "check_drafting",
     "check_study",
     "draft_study",
     "load_study",

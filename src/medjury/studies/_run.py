@@ -18,6 +18,7 @@ from medjury.studies._drafting import (
     DraftResult,
     add_drafting,
     conclude_drafting,
+    drafting_study,
     plan_drafting,
     with_drafting,
     write_drafts,
@@ -238,3 +239,15 @@ def check_study(study: Study) -> Plan:
         plan = plan_study(study, prices)
     read_humans(study, rehearse=True)
     return plan
+
+
+def check_drafting(study: Study) -> Plan:
+    """The same for the drafts alone: `medjury draft --dry-run`."""
+    prices = study_prices(study)
+    _preflight(study, prices)
+    drafts = drafting_study(study)
+    if not any(True for _ in drafts.cases):
+        raise MedjuryError(
+            f"{study.file}: every case has an answer already, so that there is nothing to draft"
+        )
+    return plan_study(drafts, prices)
