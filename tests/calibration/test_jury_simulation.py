@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from tests.calibration.planted_juries import JURORS, planted_votes
+from tests.judging.test_repeats import CASE, INSTRUMENT
 
 from medjury.calibration import JurySimulation, jury_figure, read_judged, simulate_jury
 from medjury.calibration._jury_simulation import (
@@ -21,10 +25,18 @@ from medjury.calibration._jury_simulation import (
     jury_table,
     scores_after,
 )
-from medjury.calibration._jury_simulation_agreement import WITHIN, Losses, agreement_replicates, mean_spearman
+from medjury.calibration._jury_simulation_agreement import (
+    LOST,
+    WITHIN,
+    Losses,
+    agreement_replicates,
+    loss_against,
+    mean_spearman,
+)
 from medjury.calibration._jury_simulation_widths import WidthFitter
 from medjury.errors import MedjuryError
-from medjury.judging import AdaptiveRule
+from medjury.judging import AdaptiveJury, AdaptiveRule, Judge
+from medjury.models import Gate, MemoryCache, Scripted
 
 QUICK = {"reference": ["panel"], "scale": (1, 5), "resamples": 200, "draws": 100}
 
@@ -175,6 +187,115 @@ def test_both_ways_to_compute_agreement_are_scipys() -> None:
     assert made["pair"] == pytest.approx(expected) and made["pair" + WITHIN] == pytest.approx(inside)
     lost = max(made["full"] - made["pair"], made["full" + WITHIN] - made["pair" + WITHIN])
     assert Losses(table).worst(scores) == pytest.approx(lost)
+
+
+def test_agreement_is_compared_on_the_answers_that_both_score() -> None:
+    """Scores that leave out what is hard agree better on the rest: that is no gain over the full jury."""
+    table = table_of(planted_votes(cases=60, dimensions=("x", "y")))
+    full = fixed_scores(table, table.everybody)
+    easy = np.abs(full - table.labels) < np.quantile(np.abs(full - table.labels), 0.7)
+    scores = np.where(easy, full, np.nan)
+    assert mean_spearman(scores, table.labels) > mean_spearman(full, table.labels) + 0.02
+    made = agreement_replicates(
+        table, {"full": full, "easy": scores}, resamples=0, seed=0, within=True, by_dimension=("easy",)
+    ).observed
+    for name in ("easy", "easy" + WITHIN, "easy | x"):
+        assert made[name + LOST] == pytest.approx(0, abs=1e-12), name
+    assert loss_against(full, scores, table.labels) == pytest.approx(0)
+    assert Losses(table).worst(scores) == pytest.approx(0)
+
+
+def test_scores_that_are_blind_in_a_system_have_no_agreement_there() -> None:
+    table = table_of(planted_votes(cases=60))
+    full, first = fixed_scores(table, table.everybody), table.systems == "a"
+    blind = np.where(first[:, np.newaxis], 4.0, full)
+    made = agreement_replicates(
+        table, {"full": full, "blind": blind}, resamples=0, seed=0, within=True
+    ).observed
+    seen = spearmanr(full[~first, 0], table.labels[~first, 0]).statistic
+    assert made["blind" + WITHIN] == pytest.approx(seen / 2), "one of two systems of the same size"
+    lost = spearmanr(full[first, 0], table.labels[first, 0]).statistic / 2
+    assert made["blind" + WITHIN + LOST] == pytest.approx(lost)
+    # Where the clinicians see no difference, nobody can be blind.
+    flat = replace(table, labels=np.where(first[:, np.newaxis], 3.0, table.labels))
+    made = agreement_replicates(
+        flat, {"full": full, "blind": blind}, resamples=0, seed=0, within=True
+    ).observed
+    assert made["blind" + WITHIN] == pytest.approx(seen) and made["blind" + WITHIN + LOST] == pytest.approx(0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    votes=st.lists(st.sampled_from([1, 2, 3, 4, 5, None, "lost"]), min_size=3, max_size=3),
+    minimum=st.integers(1, 3),
+    tolerance=st.sampled_from([0.0, 0.1, 0.2]),
+)
+def test_a_replayed_jury_says_what_the_jury_itself_says(
+    votes: list[float | str | None], minimum: int, tolerance: float
+) -> None:
+    """With the same calls, and no score where too few votes are left."""
+
+    def said(vote: float | str | None) -> str:
+        if vote == "lost":
+            return "I would rather not."
+        plain, given = ({"explanation": "so", "score": score} for score in (5, vote))
+        return json.dumps({"accuracy": plain, "clarity": given})
+
+    rule = AdaptiveRule(tolerance, minimum)
+    jurors = [
+        Judge(Scripted(said(vote), name=f"j{place}"), INSTRUMENT, seed=place, reasks=0)
+        for place, vote in enumerate(votes)
+    ]
+    jury = AdaptiveJury("jury", jurors, rule)
+    (unit,) = jury.units(CASE, 0)
+    rated = asyncio.run(jury.rate(unit, Gate(cache=MemoryCache())))
+    live = {row.dimension: row.score for row in rated.ratings}["clarity"]
+    table = JuryTable(
+        ("j0", "j1", "j2"), ("clarity",), ((1.0, 5.0),),
+        np.array([[[vote if isinstance(vote, int) else np.nan] for vote in votes]]),
+        np.array([[[vote is None] for vote in votes]]),
+        np.ones((1, 1), dtype=bool), np.full((1, 1), 3.0), np.array(["a"]), np.array(["c"], dtype=object),
+    )  # fmt: skip
+    calls = calls_made(doubts(table, table.everybody, rule), tolerance)
+    replayed = float(scores_after(table, table.everybody, calls, minimum)[0, 0])
+    assert rated.record is not None
+    assert len(rated.record["calls"]) == calls[0]  # type: ignore[arg-type]
+    assert (live is None and np.isnan(replayed)) or live == pytest.approx(replayed)
+
+
+def test_the_verdict_claims_no_more_than_the_intervals_show() -> None:
+    found = planted()
+    ends = [each.high for each in (found.adaptive.loss, found.adaptive.within_loss)]
+    near = replace(found, wanted_loss=max(end for end in ends if end is not None) - 1e-6)
+    assert near.kept and not near.proved and "as estimated, but not proved" in near.verdict
+    sure = replace(found, wanted_loss=0.5)
+    assert sure.proved and "within what was wanted." in sure.verdict and "not proved" not in sure.verdict
+    never = replace(found, wanted_loss=-1.0)
+    assert not never.kept and not never.proved and "NOT within what was wanted" in never.verdict
+
+
+def test_the_rule_is_compared_with_the_best_pair_on_the_same_resamples() -> None:
+    found = planted()
+    pair = {each.name: each for each in found.policies}["best fixed pair"]
+    assert found.over_pair is not None and found.over_pair.low is not None
+    assert found.over_pair.value == pytest.approx((pair.loss.value or 0) - (found.adaptive.loss.value or 0))
+    assert "less that of the best fixed pair" in found.verdict
+    unsure = replace(found, over_pair=replace(found.over_pair, low=-0.1))
+    assert "it is not shown to be better" in unsure.verdict
+
+
+def test_random_calls_among_answers_with_two_votes_tell_whether_disagreement_does() -> None:
+    """The easy answers are settled by one vote, so that only what comes after can go by disagreement."""
+    frame = planted_votes(cases=200, hard=0.3, noise=1.5, seed=5)
+    found = simulate_jury(frame, calls=0.8, loss=0.02, signals=["disagreement"], **QUICK)  # type: ignore[arg-type]
+    assert found.stopped_after[0] > 0.5 * found.n_tested[1] and any(found.stopped_after[2:])
+    assert found.later is not None and found.later.p_value is not None and found.later.p_value > 0.05
+    short = planted().later
+    assert short is not None and short.p_value is None, "two calls at most: nothing to draw"
+    beating = replace(found, random=replace(found.random, p_value=0.01))
+    assert "it does NOT" in beating.verdict and "after one vote" in beating.verdict
+    good = replace(beating, later=replace(found.later, p_value=0.01))
+    assert "So it does among the answers with two votes or more" in good.verdict
 
 
 @st.composite

@@ -43,8 +43,8 @@ def test_everything_is_written_and_can_be_read_back(
     assert main(["simulate-jury", ratings, *QUICK, *words]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
-        "verdict", "kept", "shown_on_training_half", "rule", "random", "rows", "stopped_after",
-        "decided_alike", "training", "tested", "splits",
+        "verdict", "kept", "proved", "shown_on_training_half", "rule", "random", "random_after_two_votes",
+        "over_best_pair", "rows", "stopped_after", "decided_alike", "training", "tested", "splits",
     }  # fmt: skip
     table = pl.read_csv(out, infer_schema_length=None)
     assert set(table["kind"]) == {"policy", "curve", "fixed", "dimension"}

@@ -149,17 +149,17 @@ def calls_made(doubt: Floats, tolerance: float) -> Calls:
     return np.asarray(closed.argmax(axis=0) + 1, dtype=np.int64)
 
 
-def scores_after(table: JuryTable, order: Order, calls: Calls) -> Floats:
-    """Units × dimensions: the mean of the votes of the jurors that were called; NaN where none gave a score
-    or more than half said "not applicable". The votes are averaged as they are: see docs/judging/adaptive.md
-    on why jurors are not aligned with each other first."""
+def scores_after(table: JuryTable, order: Order, calls: Calls, minimum: int = 1) -> Floats:
+    """Units × dimensions: the mean of the votes of the jurors that were called; NaN where none gave a score,
+    more than half said "not applicable" or fewer than `minimum` gave a vote at all. The votes are averaged as they
+    are: see docs/judging/adaptive.md on why jurors are not aligned with each other first."""
     called = np.arange(len(order))[np.newaxis, :, np.newaxis] < calls[:, np.newaxis, np.newaxis]
     votes = table.votes[:, list(order)]
     given = called & ~np.isnan(votes)
     skipped = (called & table.skipped[:, list(order)]).sum(axis=1)
     count = given.sum(axis=1)
     total = np.where(given, votes, 0.0).sum(axis=1)
-    usable = (count > 0) & (skipped <= count)
+    usable = (count > 0) & (skipped <= count) & (count + skipped >= minimum)
     # Rounded, so that the same mean of other votes is a tie and not a difference in the last digit.
     return np.where(usable, np.round(total / np.maximum(count, 1), 10), np.nan)
 

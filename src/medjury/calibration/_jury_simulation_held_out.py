@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from medjury.agreement import Replicates
+from medjury.agreement import Estimate, Replicates
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._jury_simulation import (
     Calls,
@@ -19,7 +19,7 @@ from medjury.calibration._jury_simulation import (
     fixed_scores,
     scores_after,
 )
-from medjury.calibration._jury_simulation_agreement import WITHIN, agreement_replicates, mean_spearman
+from medjury.calibration._jury_simulation_agreement import LOST, WITHIN, agreement_replicates, loss_against
 from medjury.calibration._jury_simulation_result import (
     DimensionLoss,
     JuryCurvePoint,
@@ -37,7 +37,7 @@ from medjury.calibration._jury_simulation_search import (
 )
 
 FULL, ADAPTIVE, SYSTEM = "full jury", "adaptive jury", "the system alone, no call"
-_FIXED = ("juror", "pair", "triple")
+BEST_FIXED, _FIXED = "best fixed ", ("juror", "pair", "triple")
 _CURVE_POINTS, _CURVE_DRAWS, _CURVE_RESAMPLES = 14, 40, 1000
 
 
@@ -81,7 +81,7 @@ def held_out(
     """Everything that is reported of a rule."""
     tested, rule = halves.tested, chosen.rule
     doubt = doubts(tested, chosen.order, rule)
-    policies = _policies(halves, chosen.order, calls_made(doubt, rule.tolerance))
+    policies = _policies(halves, chosen, calls_made(doubt, rule.tolerance))
     scores = {name: each.scores for name, each in policies.items()}
     made = agreement_replicates(
         tested,
@@ -100,15 +100,18 @@ def held_out(
         wanted_loss=wanted.loss,
         wanted_calls=wanted.spent,
         policies=tuple(_policy(name, made, tested, policies, wanted) for name in policies),
-        random=_random(tested, chosen.order, calls, made, effort),
+        random=_random(tested, chosen, calls, made, effort),
+        later=None if calls.min() > 1 else _random(tested, chosen, calls, made, effort, later=True),
+        over_pair=_over_pair(made, ""),
+        over_pair_within=_over_pair(made, WITHIN),
         curve=_curve(tested, chosen, doubt, wanted, effort),
-        fixed=_fixed(tested, made.observed[FULL], wanted),
+        fixed=_fixed(tested, wanted),
         dimensions=tuple(
             DimensionLoss(
                 name,
                 made.estimate(f"{FULL} | {name}"),
                 made.estimate(f"{ADAPTIVE} | {name}"),
-                made.difference(f"{FULL} | {name}", f"{ADAPTIVE} | {name}"),
+                made.estimate(f"{ADAPTIVE} | {name}{LOST}"),
             )
             for name in tested.dimensions
         ),
@@ -122,25 +125,33 @@ def held_out(
     )
 
 
-def at_random(table: JuryTable, order: Order, calls: Calls, draws: int, seed: int) -> Floats:
-    """Agreement where the same numbers of calls go to answers drawn by lot."""
+def lost_at_random(
+    table: JuryTable, chosen: Candidate, calls: Calls, draws: int, seed: int, *, later: bool = False
+) -> Floats:
+    """What is lost where the same numbers of calls go to answers drawn by lot, the jurors' order being the same;
+    `later` draws among those with two calls or more, and leaves alone where the first vote settled it."""
     generator = np.random.default_rng([seed, 1])
-    return np.array(
-        [
-            mean_spearman(scores_after(table, order, generator.permutation(calls)), table.labels)
-            for _ in range(draws)
-        ]
-    )
+    full, places = fixed_scores(table, table.everybody), np.flatnonzero(calls > 1 if later else calls > 0)
+    drawn = []
+    for _ in range(draws):
+        lot = calls.copy()
+        lot[places] = generator.permutation(calls[places])
+        drawn.append(
+            loss_against(full, scores_after(table, chosen.order, lot, chosen.rule.minimum), table.labels)
+        )
+    return np.array(drawn)
 
 
-def _policies(halves: Halves, order: Order, calls: Calls) -> dict[str, _Asked]:
+def _policies(halves: Halves, chosen: Candidate, calls: Calls) -> dict[str, _Asked]:
     """The full jury, the rule, the fixed juries that were best on the other half, and the system alone."""
     tested = halves.tested
     found = {FULL: _always(tested, tested.everybody)}
-    found[ADAPTIVE] = _Asked(order, calls, scores_after(tested, order, calls))
+    found[ADAPTIVE] = _Asked(
+        chosen.order, calls, scores_after(tested, chosen.order, calls, chosen.rule.minimum)
+    )
     for size, word in enumerate(_FIXED, start=1):
         if size < len(tested.jurors):
-            found[f"best fixed {word}"] = _always(tested, best_fixed(halves.training, size))
+            found[BEST_FIXED + word] = _always(tested, best_fixed(halves.training, size))
     if len(set(tested.systems.tolist())) > 1:
         nobody = np.zeros(len(tested.votes), dtype=np.int64)
         found[SYSTEM] = _Asked((), nobody, _system_alone(halves))
@@ -163,22 +174,35 @@ def _policy(
         _calls_share(table, asked.order, asked.calls),
         spent_share(asked.calls, asked.order, wanted.prices) if wanted.priced else None,
         made.estimate(name),
-        made.difference(FULL, name),
+        made.estimate(name + LOST),
         made.estimate(name + WITHIN, reason="it gives all answers of a system the same score"),
-        made.difference(FULL + WITHIN, name + WITHIN),
+        made.estimate(name + WITHIN + LOST),
         float(np.nanmean(gap)) if asked.order else None,
         int(np.isnan(asked.scores[table.present]).sum()),
     )
 
 
 def _random(
-    table: JuryTable, order: Order, calls: Calls, made: Replicates, effort: Effort
+    table: JuryTable,
+    chosen: Candidate,
+    calls: Calls,
+    made: Replicates,
+    effort: Effort,
+    *,
+    later: bool = False,
 ) -> RandomEscalation:
-    drawn = at_random(table, order, calls, effort.draws, effort.seed)
-    as_good = int((drawn >= made.observed[ADAPTIVE] - 1e-12).sum())
-    mean, low, high = _spread(made.observed[FULL] - drawn)
-    p_value = None if np.ptp(calls) == 0 else (1 + as_good) / (1 + len(drawn))
-    return RandomEscalation(mean, low, high, effort.draws, p_value)
+    lost = lost_at_random(table, chosen, calls, effort.draws, effort.seed, later=later)
+    known = lost[np.isfinite(lost)]  # where agreement does not exist, neither side was better
+    as_good = int((known <= made.observed[ADAPTIVE + LOST] + 1e-12).sum())
+    drawn = calls[calls > 1] if later else calls
+    p_value = (1 + as_good) / (1 + len(known)) if len(np.unique(drawn)) > 1 and known.size else None
+    return RandomEscalation(*_spread(lost), effort.draws, p_value)
+
+
+def _over_pair(made: Replicates, kind: str) -> Estimate | None:
+    """How much better than the best fixed pair the rule agrees, on the same resamples."""
+    pair = f"{BEST_FIXED}pair{kind}{LOST}"
+    return made.difference(pair, ADAPTIVE + kind + LOST) if pair in made.observed else None
 
 
 def _curve(
@@ -194,7 +218,8 @@ def _curve(
         if (total := int(calls.sum())) not in seen:
             seen.add(total)
             points[f"at {tolerance:g}"] = (tolerance, calls)
-    scores = {name: scores_after(table, order, calls) for name, (_, calls) in points.items()}
+    minimum = chosen.rule.minimum
+    scores = {name: scores_after(table, order, calls, minimum) for name, (_, calls) in points.items()}
     made = agreement_replicates(
         table,
         {FULL: fixed_scores(table, table.everybody), **scores},
@@ -207,19 +232,19 @@ def _curve(
             tolerance,
             _calls_share(table, order, calls),
             spent_share(calls, order, wanted.prices) if wanted.priced else None,
-            made.difference(FULL, name, method="percentile"),
-            *_spread(made.observed[FULL] - at_random(table, order, calls, _CURVE_DRAWS, effort.seed)),
+            made.estimate(name + LOST, method="percentile"),
+            *_spread(lost_at_random(table, chosen, calls, _CURVE_DRAWS, effort.seed)),
         )
         for name, (tolerance, calls) in sorted(points.items(), key=lambda point: point[1][0])
     )
 
 
-def _fixed(table: JuryTable, full: float, wanted: Wanted) -> tuple[tuple[tuple[str, ...], float, float], ...]:
+def _fixed(table: JuryTable, wanted: Wanted) -> tuple[tuple[tuple[str, ...], float, float], ...]:
     """Every fixed jury of up to three, for the figure; one that gives all answers the same score has no loss."""
-    found = []
+    found, full = [], fixed_scores(table, table.everybody)
     for size in range(1, min(len(_FIXED), len(table.jurors) - 1) + 1):
         for members in combinations(table.everybody, size):
-            loss = full - mean_spearman(fixed_scores(table, members), table.labels)
+            loss = loss_against(full, fixed_scores(table, members), table.labels)
             if np.isfinite(loss):
                 spent = spent_share(np.full(1, size), members, wanted.prices)
                 found.append((_names(table, members), spent, loss))

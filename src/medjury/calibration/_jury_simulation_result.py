@@ -15,8 +15,8 @@ class JuryPolicy:
 
     `calls` and `cost` are shares of the full jury's. `spearman` is the correlation with the clinicians pooled
     over systems, dimension by dimension, and averaged; `within` the same inside each system. `loss` is the full
-    jury's less this one's on the same resamples of cases: below zero, it agrees better. `offset` is how far
-    the mean score lies above the full jury's, in grades.
+    jury's less this one's on the same answers and resamples of cases: below zero, it agrees better. `offset` is
+    how far the mean score lies above the full jury's, in grades.
     """
 
     name: str
@@ -103,6 +103,9 @@ class JurySimulation:
     wanted_calls: float
     policies: tuple[JuryPolicy, ...]
     random: RandomEscalation
+    later: RandomEscalation | None  # by lot among answers with two calls or more; None where all have
+    over_pair: Estimate | None  # the rule's agreement less that of the best fixed pair
+    over_pair_within: Estimate | None
     curve: tuple[JuryCurvePoint, ...]
     fixed: tuple[tuple[tuple[str, ...], float, float], ...]
     dimensions: tuple[DimensionLoss, ...]
@@ -127,6 +130,14 @@ class JurySimulation:
         return bool(losses) and max(losses) <= self.wanted_loss and spent <= self.wanted_calls
 
     @property
+    def proved(self) -> bool:
+        """Whether the intervals, too, lie within what was wanted."""
+        ends = [
+            each.high for each in (self.adaptive.loss, self.adaptive.within_loss) if each.value is not None
+        ]
+        return self.kept and all(end is not None and end <= self.wanted_loss for end in ends)
+
+    @property
     def _asked(self) -> int:
         """The most calls that any answer took."""
         return max(place for place, count in enumerate(self.stopped_after, start=1) if count)
@@ -142,9 +153,14 @@ class JurySimulation:
         inside = "" if found.within_loss.value is None else f", inside systems {_told(found.within_loss)}"
         lines = [
             f"On cases it was not found on, the rule makes {spent} and loses {_told(found.loss)} of Spearman's "
-            f"correlation with the clinicians{inside}: "
-            + ("within what was wanted." if self.kept else "NOT within what was wanted.")
+            f"correlation with the clinicians{inside}: " + self._judged
         ]
+        full = self.policies[0]
+        if found.n_unscored > full.n_unscored:
+            lines.append(
+                f"It leaves {found.n_unscored:,} scores open, the full jury {full.n_unscored:,}; agreement is "
+                "compared where both have one."
+            )
         if not self.shown:
             lines.append(
                 f"On the half that was searched no rule could be shown to lose at most {self.wanted_loss:g}; this "
@@ -159,12 +175,53 @@ class JurySimulation:
             lines.append(
                 f"It beats the same number of calls made at random ({made.loss:+.3f}, p = {made.p_value:.2g})."
             )
+            lines += self._told_later
         else:
             lines.append(
                 f"It does NOT beat the same number of calls made at random ({made.loss:+.3f}, p = "
                 f"{made.p_value:.2g}): it does not know where another juror helps."
             )
-        return " ".join(lines)
+        return " ".join([*lines, *self._told_pair])
+
+    @property
+    def _judged(self) -> str:
+        if not self.kept:
+            return "NOT within what was wanted."
+        if self.proved:
+            return "within what was wanted."
+        return (
+            f"within what was wanted as estimated, but not proved: the interval does not exclude more than "
+            f"{self.wanted_loss:g}."
+        )
+
+    @property
+    def _told_later(self) -> list[str]:
+        """Stopping after one vote cannot go by disagreement: what comes after it can."""
+        made = self.later
+        if made is None or made.p_value is None:
+            return []
+        if made.beaten:
+            return [
+                f"So it does among the answers with two votes or more ({made.loss:+.3f}, p = {made.p_value:.2g})."
+            ]
+        return [
+            f"Among the answers with two votes or more it does NOT ({made.loss:+.3f}, p = {made.p_value:.2g}): "
+            "what it gains comes from where it stops after one vote."
+        ]
+
+    @property
+    def _told_pair(self) -> list[str]:
+        gain, inside = self.over_pair, self.over_pair_within
+        if gain is None or gain.value is None:
+            return []
+        told = _told(gain) + (
+            "" if inside is None or inside.value is None else f", inside systems {_told(inside)}"
+        )
+        better = gain.low is not None and gain.low > 0
+        return [
+            f"Its agreement less that of the best fixed pair: {told}"
+            + ("." if better else "; it is not shown to be better.")
+        ]
 
 
 def _told(loss: Estimate) -> str:

@@ -24,7 +24,7 @@ from medjury.calibration._jury_simulation import (
     fixed_scores,
     scores_after,
 )
-from medjury.calibration._jury_simulation_agreement import WITHIN, Losses, agreement_replicates
+from medjury.calibration._jury_simulation_agreement import LOST, WITHIN, Losses, agreement_replicates
 from medjury.calibration._jury_simulation_widths import JurySignal, WidthFitter
 from medjury.judging import AdaptiveRule
 
@@ -114,7 +114,7 @@ def candidates(
                         replace(fitted, tolerance=tolerance, maximum=maximum),
                         spent := spent_share(calls, order, prices),
                         spent + 2.0 * _spent_error(table, calls, order, prices),
-                        losses.worst(scores_after(table, order, calls)),
+                        losses.worst(scores_after(table, order, calls, rule.minimum)),
                     )
 
 
@@ -169,8 +169,8 @@ def _upper_bounds(table: JuryTable, rules: Sequence[Candidate], seed: int) -> Fl
     bounds, observed, drawn = ("", WITHIN) if inside else ("",), [], []
     for kind in bounds:
         for place in range(len(rules)):
-            observed.append(made.observed["full" + kind] - made.observed[f"{place}{kind}"])
-            drawn.append(made.resampled["full" + kind] - made.resampled[f"{place}{kind}"])
+            observed.append(made.observed[f"{place}{kind}{LOST}"])
+            drawn.append(made.resampled[f"{place}{kind}{LOST}"])
     loss, resampled = np.array(observed), np.stack(drawn)
     if not resampled.size or not np.isfinite(resampled).all():
         return None
@@ -182,7 +182,7 @@ def _upper_bounds(table: JuryTable, rules: Sequence[Candidate], seed: int) -> Fl
 
 
 def scores_of(table: JuryTable, candidate: Candidate) -> Floats:
-    return scores_after(table, candidate.order, calls_of(table, candidate))
+    return scores_after(table, candidate.order, calls_of(table, candidate), candidate.rule.minimum)
 
 
 def calls_of(table: JuryTable, candidate: Candidate) -> Calls:

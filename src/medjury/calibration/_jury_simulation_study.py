@@ -17,8 +17,8 @@ from medjury.calibration._jury_simulation import (
     jury_table,
     scores_after,
 )
-from medjury.calibration._jury_simulation_agreement import WITHIN, agreement_replicates
-from medjury.calibration._jury_simulation_held_out import Effort, Halves, at_random, held_out
+from medjury.calibration._jury_simulation_agreement import LOST, WITHIN, agreement_replicates
+from medjury.calibration._jury_simulation_held_out import Effort, Halves, held_out, lost_at_random
 from medjury.calibration._jury_simulation_result import JurySimulation, JurySplit
 from medjury.calibration._jury_simulation_search import (
     Candidate,
@@ -129,7 +129,7 @@ def _split(table: JuryTable, search: _Search, seed: int) -> JurySplit:
     calls, prices = calls_of(tested, chosen), search.wanted.prices
     policies = {
         "full": fixed_scores(tested, tested.everybody),
-        "rule": scores_after(tested, chosen.order, calls),
+        "rule": scores_after(tested, chosen.order, calls, chosen.rule.minimum),
         "pair": fixed_scores(tested, best_fixed(training, 2)),
     }
     found = agreement_replicates(tested, policies, resamples=0, seed=seed, within=True).observed
@@ -140,10 +140,10 @@ def _split(table: JuryTable, search: _Search, seed: int) -> JurySplit:
         chosen.rule.tolerance,
         spent_share(calls, chosen.order, (1.0,) * len(table.jurors)),
         spent_share(calls, chosen.order, prices) if search.wanted.priced else None,
-        found["full"] - found["rule"],
-        found["full" + WITHIN] - found["rule" + WITHIN],
-        found["full"] - float(at_random(tested, chosen.order, calls, _SPLIT_DRAWS, seed).mean()),
-        found["full"] - found["pair"],
+        found["rule" + LOST],
+        found["rule" + WITHIN + LOST],
+        float(lost_at_random(tested, chosen, calls, _SPLIT_DRAWS, seed).mean()),
+        found["pair" + LOST],
     )
 
 

@@ -21,7 +21,7 @@ from medjury.cli._rated import (
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
-    from medjury.calibration import JurySimulation
+    from medjury.calibration import JurySimulation, RandomEscalation
 
 _EPILOG = """
 RATINGS holds every juror's vote on every case, and the clinicians' (--reference). Half of the cases are searched
@@ -197,10 +197,11 @@ def _fragment(found: JurySimulation, file: str | None) -> str:
 
 
 def _content(found: JurySimulation) -> dict[str, Any]:
-    rule, made = found.rule, found.random
+    rule = found.rule
     return {
         "verdict": found.verdict,
         "kept": found.kept,
+        "proved": found.proved,
         "shown_on_training_half": found.shown,
         "rule": {
             "jurors": list(found.jurors),
@@ -210,12 +211,11 @@ def _content(found: JurySimulation) -> dict[str, Any]:
             "maximum": rule.maximum,
             "threshold": rule.threshold,
         },
-        "random": {
-            "loss": _known(made.loss),
-            "low": _known(made.low),
-            "high": _known(made.high),
-            "p_value": made.p_value,
-            "draws": made.draws,
+        "random": _drawn(found.random),
+        "random_after_two_votes": None if found.later is None else _drawn(found.later),
+        "over_best_pair": {
+            **({} if found.over_pair is None else numbers(found.over_pair, "pooled")),
+            **({} if found.over_pair_within is None else numbers(found.over_pair_within, "within")),
         },
         "rows": _rows(found),
         "stopped_after": list(found.stopped_after),
@@ -237,6 +237,16 @@ def _content(found: JurySimulation) -> dict[str, Any]:
             }
             for each in found.splits
         ],
+    }
+
+
+def _drawn(made: RandomEscalation) -> dict[str, Any]:
+    return {
+        "loss": _known(made.loss),
+        "low": _known(made.low),
+        "high": _known(made.high),
+        "p_value": made.p_value,
+        "draws": made.draws,
     }
 
 
