@@ -220,3 +220,12 @@ async def test_a_count_that_cannot_be_is_not_believed() -> None:
     with pytest.raises(ContextError, match="nothing was sent"):
         await gate().ask(model, request(LONG * 3, max_tokens=100))
     assert len(model.requests) == 1
+
+
+async def test_without_a_window_a_prompt_that_seems_cut_is_used_and_noted(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    model = Scripted([Reply("{}", tokens_in=2048), Reply("{}", tokens_in=3300), Reply("{}", tokens_in=0)])
+    the_gate = gate(audit=AuditLog(log))
+    for repeat in range(3):  # the second read it all, the third does not say
+        await the_gate.ask(model, request(LONG, max_tokens=100), repeat)
+    assert audit_totals(log).perhaps_cut == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import loopback
 from tests.loopback import LoopbackServer
 
 from medjury.cli import main
@@ -187,3 +188,21 @@ def test_what_may_fit_is_planned_and_asked_about(study: Write, server: LoopbackS
     assert "juror: 1 of 3 cases may be too long for its 3,400 tokens" in plan.text() and plan.calls == 3
     result = run_study(loaded)
     assert len(server.calls) == 3 and result.coverage["unscored"] == 0
+
+
+def test_an_endpoint_of_unknown_window_that_seems_to_cut_is_told_of_in_every_run(
+    study: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = loopback._envelope
+
+    def cut(*words: Any) -> dict[str, Any]:
+        said = whole(*words)
+        said["usage"]["prompt_tokens"] = min(1000, said["usage"]["prompt_tokens"])
+        return said
+
+    monkeypatch.setattr(loopback, "_envelope", cut)
+    loaded = load_study(study(judge={}))
+    for _ in range(2):
+        result = run_study(loaded)
+        assert "1 prompts had more tokens than their endpoint says it read" in result.text()
+    assert manifest(loaded.file)["coverage"]["perhaps_cut"] == 1 and result.calls == 0

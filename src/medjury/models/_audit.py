@@ -3,7 +3,8 @@
 Each line is JSON that ends in its own hash, taken over the line before that field; every line names the hash
 of the line before it, so that a line changed, removed or put in later breaks the chain. A line is written
 whole, under a lock, when the call's reply has come and before it is stored: a killed process loses nothing
-that was written, and no reply is stored that the log does not have. Only a power failure may lose the last second or so.
+that was written, and no reply is stored that the log does not have. Only a power failure may
+lose the last second or so.
 """
 
 from __future__ import annotations
@@ -151,18 +152,19 @@ def verify_audit_log(path: str | Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class AuditTotals:
-    """What a log's calls come to: all that were sent, failed ones too, the sum of the known costs, and the
-    most that lost answers may cost on top."""
+    """What a log's calls come to: all that were sent, failed ones too, the sum of the known costs, the most that
+    lost answers may cost on top, and how many prompts their endpoints seem to have cut."""
 
     calls: int
     money: float
     perhaps: float = 0.0
+    perhaps_cut: int = 0
 
 
 def audit_totals(path: str | Path) -> AuditTotals:
     """What all runs that share a log have used. A line torn by a dying process still tells of a call that was
     sent, at a cost not known. The chain is not verified; a log that is not there has no calls."""
-    calls, costs, perhaps = 0, 0.0, 0.0
+    calls, costs, perhaps, cut = 0, 0.0, 0.0, 0
     try:
         with Path(path).open("rb") as file:
             for line in file:
@@ -177,11 +179,12 @@ def audit_totals(path: str | Path) -> AuditTotals:
                     calls += 1
                     costs += _known_cost(entry.get("cost"))
                     perhaps += _known_cost(entry.get("perhaps"))
+                    cut += entry.get("perhaps_cut") is True and entry.get("status") != "cut"
     except FileNotFoundError:
         return AuditTotals(0, 0.0)
     except OSError as error:
         raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
-    return AuditTotals(calls, costs, perhaps)
+    return AuditTotals(calls, costs, perhaps, cut)
 
 
 def _known_cost(cost: Any) -> float:

@@ -17,6 +17,7 @@ from medjury.models._context_windows import context_window
 from medjury.models._schema_text import schema_text
 from medjury.models._tokens import (
     CAUTIOUS_TOKENS_PER_MESSAGE,
+    MOST_SIGNS_PER_TOKEN,
     cautious_request_tokens,
     least_request_tokens,
 )
@@ -127,6 +128,15 @@ def cut_by_endpoint(model: ChatModel, request: Request, reply: Reply) -> Context
         f"{window:,}: the prompt was cut, and the answer to the rest of it is not used"
     )
     return ContextError(model, what, tokens, request.max_tokens, window, exact=False, sent=True)
+
+
+def perhaps_cut(request: Request, reply: Reply) -> bool:
+    """Whether the endpoint says that it read fewer tokens than the prompt can have. Where the window is not known
+    this proves nothing, for some endpoints count otherwise; but a reader should know."""
+    signs = sum(len(message.content) for message in request.messages)
+    if reply.tokens_in * MOST_SIGNS_PER_TOKEN >= signs:  # as nearly always: nothing need be counted
+        return False
+    return 0 < reply.tokens_in < least_request_tokens(request)
 
 
 def excess_tokens(model: ChatModel, request: Request) -> int | None:

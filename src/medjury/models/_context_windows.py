@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from medjury.models._chat import ChatModel
 from medjury.models._prices import without_version
 
@@ -35,5 +37,9 @@ def context_window(model: ChatModel) -> int | None:
     stated: int | None = getattr(model, "context_window", None)
     if stated is not None:
         return stated
-    name = model.identity.get("model", "")
+    return _published(model.identity.get("model", ""))
+
+
+@lru_cache(maxsize=256)
+def _published(name: str) -> int | None:
     return KNOWN.get(name) or KNOWN.get(without_version(name))

@@ -19,6 +19,7 @@ from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._context import (
     ContextError,
     cut_by_endpoint,
+    perhaps_cut,
     plainly_fits,
     refused_by_endpoint,
     require_fit,
@@ -190,7 +191,10 @@ class Gate:
                 lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
             cut = None if fits else cut_by_endpoint(model, request, reply)
             try:  # first in the log: a process that dies in between has paid, and its totals say so
-                self._record(model, key, attempt, "cut" if cut else reply.finish, reply, cost)
+                doubtful = perhaps_cut(request, reply)
+                self._record(
+                    model, key, attempt, "cut" if cut else reply.finish, reply, cost, doubtful=doubtful
+                )
             finally:  # the reply is paid for: it is stored even where the log cannot be written
                 if cut is None:
                     await self._cache.put(key, reply, cost)
@@ -264,6 +268,7 @@ class Gate:
         cost: float | None,
         event: str = "call",
         perhaps: float = 0.0,
+        doubtful: bool = False,
     ) -> None:
         if self._audit is None:
             return
@@ -284,6 +289,8 @@ class Gate:
                 "tokens_out": reply.tokens_out,
                 "cost": cost,
             }
+        if doubtful:  # fewer tokens read than the prompt can have
+            entry["perhaps_cut"] = True
         if perhaps:  # a lost answer may be on the bill, at this much in the worst case
             entry["perhaps"] = perhaps
         self._audit.record(entry)

@@ -80,7 +80,7 @@ def _piece_tokens(piece: str, foreign: bool) -> float:
 
 # The largest vocabularies in use make at least one token of so many signs that are no white space, over a text
 # of some length: about 4 in English prose, fewer in tables, abbreviations and other languages.
-_MOST_SIGNS_PER_TOKEN = 5
+MOST_SIGNS_PER_TOKEN = 5
 _SAME_SIGN = re.compile(r"([^\sA-Za-z0-9])\1{3,}")  # a ruled line is a token or two, however long
 
 
@@ -90,7 +90,7 @@ def least_tokens(text: str) -> int:
     >>> least_tokens("No fever, no cough, sats 98 % on air.")
     6
     """
-    return math.ceil(len("".join(_SAME_SIGN.sub(r"\1", text).split())) / _MOST_SIGNS_PER_TOKEN)
+    return math.ceil(len("".join(_SAME_SIGN.sub(r"\1", text).split())) / MOST_SIGNS_PER_TOKEN)
 
 
 def told_tokens(value: Any) -> int | None:

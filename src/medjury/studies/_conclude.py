@@ -54,6 +54,11 @@ class RunResult:
             f"  unscored, {reason}: {count:,}" for reason, count in covered["unscored_by_reason"].items()
         ]
         lines += left_out_lines(covered.get("shortened", {}))
+        if cut := covered.get("perhaps_cut"):
+            lines.append(
+                f"{cut:,} prompts had more tokens than their endpoint says it read: it may have cut them; do not rely "
+                "on these answers, and say `context_window: TOKENS` (see docs/judging/context-windows.md)"
+            )
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         lines.append(
             f"{self.calls:,} calls made now ({money}); {self.progress.found:,} answers were stored already"
@@ -89,12 +94,14 @@ def conclude(
 ) -> RunResult:
     """Write what the run folder holds, and say plainly what came of the run."""
     covered = coverage(store.counts(run))
+    spent = audit_totals(study.output / "audit.jsonl")
+    if spent.perhaps_cut:
+        covered["perhaps_cut"] = spent.perhaps_cut
     if shortened := left_out(store.records(run)):
         covered["shortened"] = shortened
     status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
     files = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
     models = [model for model, _ in study.models]
-    spent = audit_totals(study.output / "audit.jsonl")
     source = getattr(study.cases, "source", study.cases)  # of drafted cases
     if isinstance(source, RedactedCases):
         manifest["redactions"] = dict(source.counts)
