@@ -166,6 +166,8 @@ async def test_what_does_not_fit_is_refused_free_of_charge_or_shortened_and_reco
     assert record["notes_given"] == ["b"] and record["counts"]["notes_given"] == 1
     with pytest.raises(MedjuryError, match="context_window"):
         drafter([answer], truncation=Truncation())
+    with pytest.raises(MedjuryError, match="not written from a text 'labs'"):
+        drafter([answer], RULES, 2450, truncation=Truncation("labs"))
 
 
 async def test_sections_and_the_sites_own_instructions_are_parameters() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -167,3 +168,15 @@ async def test_a_prompt_that_was_cut_and_paid_for_is_in_the_costs_of_the_shorten
     assert all(row.status != "unscored" for row in rated.ratings)
     assert sum(row.calls or 0 for row in rated.ratings) == 2 == len(model.requests)
     assert sum(row.tokens_in or 0 for row in rated.ratings) == 13_000
+
+
+@pytest.mark.parametrize("cut", [True, False])
+async def test_a_text_that_the_prompt_does_not_show_is_not_shortened_again_and_again(
+    instrument: Instrument, cut: bool
+) -> None:
+    answer = Reply("{}", tokens_in=8000) if cut else ModelError(Reason.CONTEXT, "too long")
+    model = Scripted([answer] * 9, context_window=8000)
+    case = replace(record(), texts={"unseen": SENTENCE * 400})
+    rated, _ = await rate(Fitted(Judge(model, instrument, max_tokens=500), Truncation("unseen")), case)
+    assert {row.reason for row in rated.ratings} == {Reason.CONTEXT} and rated.record is None
+    assert len(model.requests) == 2, "it is not paid for again and again"

@@ -114,6 +114,12 @@ class Drafter:
                 "a record can only be shortened to fit where the model's window is known, and that of "
                 f"{model.name} is not; say `context_window: TOKENS` (prompt and answer together)"
             )
+        shown = ("notes", self.rules.question, *self.rules.inputs)
+        if self.truncation is not None and self.truncation.what not in shown:
+            raise MedjuryError(
+                f"context: a draft is not written from a text {self.truncation.what!r} that could be shortened; "
+                f"one of {', '.join(shown)} can be"
+            )
         opening = Message("system", _instructions(self.rules))
         settings = {
             "version": DRAFTING_VERSION,

@@ -123,11 +123,17 @@ async def fit(
     wasted: list[Answer] = []
     cut: Cut | None = None
     excess, shorter = 0, case
+    before: set[int] = set()
     for _ in range(_MOST_ROUNDS):
         watched = Watched(gate)
         result, failed = await attempt(shorter, watched)
         if rule is None or not failed or not watched.refused:
             return result, cut, wasted
+        if (
+            before & watched.questions
+        ):  # the prompt does not show what is left out: it would be refused for ever
+            return result, None, wasted
+        before |= watched.questions
         excess += max(each.excess for each in watched.refused)
         found = shorten(case, rule, excess)
         if found is None:  # nothing more may be left out: it is refused as it stands
@@ -146,6 +152,7 @@ class Watched(Gate):
         self._gate = gate
         self.answers: list[Answer] = []
         self.refused: list[ContextError] = []
+        self.questions: set[int] = set()  # those that were refused
         self.sent = 0
 
     async def ask(self, model: ChatModel, request: Request, repeat: int = 0) -> Answer:
@@ -153,6 +160,7 @@ class Watched(Gate):
             answer = await self._gate.ask(model, request, repeat)
         except ContextError as error:
             self.refused.append(error)
+            self.questions.add(hash(request.messages))
             self.sent += error.sent
             if error.paid is not None:
                 self.answers.append(error.paid)

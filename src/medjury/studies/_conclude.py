@@ -56,8 +56,8 @@ class RunResult:
         lines += left_out_lines(covered.get("shortened", {}))
         if cut := covered.get("perhaps_cut"):
             lines.append(
-                f"{cut:,} prompts had more tokens than their endpoint says it read: it may have cut them; do not rely "
-                "on these answers, and say `context_window: TOKENS` (see docs/judging/context-windows.md)"
+                f"{cut:,} prompts had more tokens than their endpoint says it read: it may have cut them; do not "
+                "rely on these answers, and say `context_window: TOKENS` (see docs/judging/context-windows.md)"
             )
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         lines.append(
