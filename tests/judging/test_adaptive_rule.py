@@ -21,6 +21,7 @@ from medjury.judging import (
 )
 
 SCALE = (1.0, 5.0)
+SCALES = {"accuracy": (1.0, 5.0), "safety": (0.0, 1.0)}
 votes_on_scale = st.lists(st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0]), min_size=1, max_size=8)
 WIDTHS = Widths({"accuracy": ({(8, 0): 0.0, (4, 0): 0.5}, {(6, 2): 0.4})}, {"accuracy": (0.3, 0.2)})
 
@@ -103,12 +104,21 @@ def test_a_rule_that_makes_no_sense_is_refused(wrong: dict[str, float], told: st
 
 
 def test_a_rule_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    saved = SavedAdaptiveRule(AdaptiveRule(0.125, 1, 3, 3.5, WIDTHS), ("small", "large", "other"))
+    saved = SavedAdaptiveRule(AdaptiveRule(0.125, 1, 3, 3.5, WIDTHS), ("small", "large", "other"), SCALES)
     save_adaptive_rule(tmp_path / "rule.json", saved, {"seed": 0})
     assert load_adaptive_rule(tmp_path / "rule.json") == saved
-    saved.check(["small", "large", "other"])
+    saved.check(["small", "large", "other"], SCALES)
     with pytest.raises(MedjuryError, match="small, large, other in this order, not for large, small, other"):
-        saved.check(["large", "small", "other"])
+        saved.check(["large", "small", "other"], SCALES)
+
+
+def test_a_rule_holds_for_the_dimensions_and_scales_it_was_learnt_on() -> None:
+    saved = SavedAdaptiveRule(AdaptiveRule(), ("small", "large"), SCALES)
+    saved.check(["small", "large"], {"accuracy": (1.0, 5.0)})
+    with pytest.raises(MedjuryError, match="not learnt on empathy, but on accuracy, safety"):
+        saved.check(["small", "large"], {"empathy": (1.0, 5.0)})
+    with pytest.raises(MedjuryError, match="safety graded 0 to 1, not 1 to 5"):
+        saved.check(["small", "large"], {"accuracy": (1.0, 5.0), "safety": (1.0, 5.0)})
 
 
 @pytest.mark.parametrize(
@@ -121,11 +131,13 @@ def test_a_rule_is_read_back_as_it_was_written(tmp_path: Path) -> None:
         ({"tolerance": 7}, "a share of the scale"),
         ({"widths": {"accuracy": [{"anywhere": 2, "cells": []}]}}, "damaged"),
         ({"widths": {"accuracy": []}}, "not complete"),
+        ({"scales": None}, "scales of its dimensions are damaged"),
+        ({"scales": {"accuracy": [1]}}, "scales of its dimensions are damaged"),
     ],
 )
 def test_a_damaged_file_is_told_by_its_name(change: dict[str, object], told: str, tmp_path: Path) -> None:
     file = tmp_path / "rule.json"
-    save_adaptive_rule(file, SavedAdaptiveRule(AdaptiveRule(), ("small", "large")), {})
+    save_adaptive_rule(file, SavedAdaptiveRule(AdaptiveRule(), ("small", "large"), SCALES), {})
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     with pytest.raises(MedjuryError, match=told) as error:
         load_adaptive_rule(file)

@@ -31,6 +31,7 @@ GRADES = {
 JURORS = [{"name": "small"}, {"name": "middle", "model": "middle"}, {"name": "large", "model": "large"}]
 RULE = {"tolerance": 0.125, "minimum": 1}
 STRATEGY = {"name": "adaptive", "jurors": JURORS, "rule": RULE}
+SCALES = dict.fromkeys(DIMENSIONS, (1.0, 5.0))
 
 
 def grade(call: Call) -> str:
@@ -101,7 +102,7 @@ def test_a_rule_from_a_file_and_jurors_of_other_endpoints(
     adapt: Write, server: LoopbackServer, tmp_path: Path
 ) -> None:
     save_adaptive_rule(
-        tmp_path / "rule.json", SavedAdaptiveRule(AdaptiveRule(0.125, 1, 2), ("small", "middle")), {}
+        tmp_path / "rule.json", SavedAdaptiveRule(AdaptiveRule(0.125, 1, 2), ("small", "middle"), SCALES), {}
     )
     other = {"name": "middle", "kind": "openai", "url": server.url, "model": "middle", "max_tokens": 77}
     study = adapt({"name": "adaptive", "jurors": [JURORS[0], other], "rule": "rule.json"})
@@ -213,10 +214,106 @@ def test_a_rule_of_other_jurors_is_refused(
     adapt: Write, server: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     save_adaptive_rule(
-        tmp_path / "rule.json", SavedAdaptiveRule(AdaptiveRule(), ("middle", "small", "large")), {}
+        tmp_path / "rule.json", SavedAdaptiveRule(AdaptiveRule(), ("middle", "small", "large"), SCALES), {}
     )
     assert run(adapt({**STRATEGY, "rule": "rule.json"})) == 2
     assert "in this order" in capsys.readouterr().err and not server.calls
+
+
+@pytest.mark.parametrize(
+    ("scales", "told"),
+    [
+        (SCALES | {"clarity": (0.0, 1.0)}, "clarity graded 0 to 1, not 1 to 5"),
+        (
+            {"accuracy": (1.0, 5.0), "empathy": (1.0, 5.0)},
+            "not learnt on completeness, but on accuracy, empathy",
+        ),
+    ],
+)
+def test_a_rule_of_another_instrument_is_refused(
+    scales: Any,
+    told: str,
+    adapt: Write,
+    server: LoopbackServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    saved = SavedAdaptiveRule(AdaptiveRule(), ("small", "middle", "large"), scales)
+    save_adaptive_rule(tmp_path / "rule.json", saved, {})
+    assert run(adapt({**STRATEGY, "rule": "rule.json"})) == 2
+    assert told in capsys.readouterr().err and not server.calls
+
+
+def test_a_rule_file_that_changes_between_runs_is_another_judge_and_keeps_the_votes(
+    adapt: Write, server: LoopbackServer, tmp_path: Path
+) -> None:
+    study = adapt({**STRATEGY, "rule": "rule.json"})
+    for rule, calls in ((AdaptiveRule(1.0), 3), (AdaptiveRule(0.125, 1), 6), (AdaptiveRule(0.0, 3), 9)):
+        saved = SavedAdaptiveRule(rule, ("small", "middle", "large"), SCALES)
+        save_adaptive_rule(tmp_path / "rule.json", saved, {})
+        assert run(study) == 0 and len(server.calls) == calls, "only jurors not asked before are asked"
+    assert votes(study)["score"].to_list()[::3] == [pytest.approx(each / 3) for each in (7, 7, 9)]
+    assert len(records(study)) == 3, "one record for each case: that of the rule in force"
+
+
+def test_repeats_of_the_whole_jury_are_other_draws(adapt: Write, server: LoopbackServer) -> None:
+    study = adapt(repeats=2, judge={"temperature": 0.7})
+    assert run(study) == 0
+    assert asked(server) == {"m": 6, "middle": 4, "large": 2}
+    assert len({(call.json["model"], call.body) for call in server.calls}) == 12, (
+        "each with a seed of its own"
+    )
+    table = votes(study)
+    assert set(table["repeat"]) == {0, 1} and table["calls"].sum() == 12 and len(records(study)) == 6
+
+
+def test_asked_by_dimension_it_stops_by_dimension(adapt: Write, server: LoopbackServer) -> None:
+    def by_dimension(call: Call) -> str:
+        wanted = next(name for name in DIMENSIONS if name in json.dumps(call.json["response_format"]))
+        score = 5 if wanted != "clarity" else GRADES[call.json["model"]]["Summary 2."]
+        return "ok:" + json.dumps({wanted: {"explanation": "so", "score": score}})
+
+    study = adapt(cases=1, judge={"per_dimension": True})
+    server.endpoint.behaviours = by_dimension
+    assert run(study) == 0
+    assert asked(server) == {"m": 3, "middle": 1, "large": 1}
+    found = {row["dimension"]: (row["score"], row["calls"]) for row in votes(study).to_dicts()}
+    assert found == {"accuracy": (5.0, 1), "completeness": (5.0, 1), "clarity": (3.0, 3)}
+
+
+def test_judges_that_share_jurors_share_their_calls(
+    adapt: Write, server: LoopbackServer, tmp_path: Path
+) -> None:
+    """Two adaptive juries and the same models as single judges, all at once: every question is asked once."""
+    study = adapt()
+    settings = [line for line in study.read_text().splitlines() if not line.startswith("judges:")]
+    own = {"kind": "openai", "url": server.url}
+    judges = [
+        {**own, "name": "quick", "model": "m", "strategy": STRATEGY},
+        {
+            **own,
+            "name": "strict",
+            "model": "m",
+            "strategy": {**STRATEGY, "rule": {"tolerance": 0, "minimum": 3}},
+        },
+        *({**own, "name": name, "model": name} for name in ("m", "middle", "large")),
+    ]
+    study.write_text("\n".join([*settings, f"judges: {json.dumps(judges)}"]) + "\n")
+    assert run(study) == 0
+    assert asked(server) == {"m": 3, "middle": 3, "large": 3}
+    table = votes(study)
+    calls = dict(table.group_by("rater").agg(polars.col("calls").sum()).iter_rows())
+    assert calls == {"quick": 6, "strict": 9, "m": 3, "middle": 3, "large": 3}, (
+        "what each way takes, whoever paid"
+    )
+
+
+def test_a_budget_in_money_needs_the_price_of_every_juror(
+    adapt: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = adapt(budget={"money": 1.0}, judge={"price": {"input": 10.0, "output": 20.0}})
+    assert run(study) == 2
+    assert "price of model juror/middle is not known" in capsys.readouterr().err and not server.calls
 
 
 def test_a_host_of_a_juror_must_be_allowed_too(

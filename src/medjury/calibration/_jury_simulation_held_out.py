@@ -94,6 +94,7 @@ def held_out(
     calls = policies[ADAPTIVE].calls
     return JurySimulation(
         jurors=_names(tested, chosen.order),
+        scales=tuple(zip(tested.dimensions, tested.scales, strict=True)),
         signal=chosen.signal,
         rule=rule,
         shown=shown,

@@ -96,6 +96,7 @@ class JurySimulation:
     jury's calls and loss, for the figure."""
 
     jurors: tuple[str, ...]
+    scales: tuple[tuple[str, tuple[float, float]], ...]  # of the dimensions
     signal: JurySignal
     rule: AdaptiveRule
     shown: bool

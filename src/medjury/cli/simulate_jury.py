@@ -311,7 +311,7 @@ def _write_rule(path: str, found: JurySimulation, options: argparse.Namespace) -
         "medjury": __version__,
         "result": found.verdict,
     }
-    save_adaptive_rule(path, SavedAdaptiveRule(found.rule, found.jurors), learnt)
+    save_adaptive_rule(path, SavedAdaptiveRule(found.rule, found.jurors, dict(found.scales)), learnt)
 
 
 def _known(value: float) -> float | None:

@@ -10,23 +10,39 @@ from pathlib import Path
 from medjury.errors import MedjuryError
 from medjury.judging._adaptive_rule import AdaptiveRule, read_widths
 
-_KIND, _VERSION = "medjury adaptive rule", 1
+_KIND, _VERSION = "medjury adaptive rule", 2
 
 
 @dataclass(frozen=True)
 class SavedAdaptiveRule:
-    """A rule and the jurors, in order, whose votes it was learnt on."""
+    """A rule, the jurors, in order, whose votes it was learnt on, and the lowest and highest score of each
+    dimension that they graded."""
 
     rule: AdaptiveRule
     jurors: tuple[str, ...]
+    scales: Mapping[str, tuple[float, float]]
 
-    def check(self, jurors: Sequence[str]) -> None:
-        """A rule knows its jurors: others, or the same in another order, would be another rule."""
+    def check(self, jurors: Sequence[str], scales: Mapping[str, tuple[float, float]]) -> None:
+        """A rule knows its jurors and what they grade: others, or the same in another order, would need another
+        rule."""
         if tuple(jurors) != self.jurors:
             raise MedjuryError(
                 f"the rule was learnt for the jurors {', '.join(self.jurors)} in this order, not for "
                 f"{', '.join(jurors) or 'none'}; name the jurors as the rule does, or simulate the jury again"
             )
+        for name, (low, high) in scales.items():
+            if name not in self.scales:
+                raise MedjuryError(
+                    f"the rule was not learnt on {name}, but on {', '.join(self.scales)}; simulate the jury on all "
+                    "dimensions of the instrument, or leave this one out of the study"
+                )
+            learnt = self.scales[name]
+            if learnt != (low, high):
+                raise MedjuryError(
+                    f"the rule was learnt on {name} graded {learnt[0]:g} to {learnt[1]:g}, not {low:g} to "
+                    f"{high:g}: that is another instrument; "
+                    "simulate the jury again"
+                )
 
 
 def save_adaptive_rule(path: str | Path, saved: SavedAdaptiveRule, learnt: Mapping[str, object]) -> None:
@@ -36,6 +52,7 @@ def save_adaptive_rule(path: str | Path, saved: SavedAdaptiveRule, learnt: Mappi
         "kind": _KIND,
         "version": _VERSION,
         "jurors": list(saved.jurors),
+        "scales": {name: list(scale) for name, scale in saved.scales.items()},
         "tolerance": rule.tolerance,
         "minimum": rule.minimum,
         "maximum": rule.maximum,
@@ -74,9 +91,19 @@ def load_adaptive_rule(path: str | Path) -> SavedAdaptiveRule:
             threshold=None if content.get("threshold") is None else _number(content, "threshold"),
             widths=None if content.get("widths") is None else read_widths(content["widths"]),
         )
+        scales = _scales(content.get("scales"))
     except MedjuryError as error:
         raise MedjuryError(f"{path}: {error}") from None
-    return SavedAdaptiveRule(rule, tuple(jurors))
+    return SavedAdaptiveRule(rule, tuple(jurors), scales)
+
+
+def _scales(content: object) -> dict[str, tuple[float, float]]:
+    try:
+        if not isinstance(content, Mapping):
+            raise TypeError
+        return {str(name): (float(low), float(high)) for name, (low, high) in content.items()}
+    except (TypeError, ValueError):
+        raise MedjuryError("the scales of its dimensions are damaged; simulate the jury again") from None
 
 
 def _number(content: Mapping[str, object], name: str) -> float:

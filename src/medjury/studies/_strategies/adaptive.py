@@ -40,7 +40,8 @@ def build(settings: AdaptiveSettings, setup: Setup) -> AdaptiveJury:
     names = [each.name for each in settings.jurors]
     if isinstance(settings.rule, str):
         saved = load_adaptive_rule(setup.folder / settings.rule)
-        saved.check(names)
+        scales = {each.name: (each.lowest, each.highest) for each in setup.instrument.dimensions}
+        saved.check(names, scales)
         rule = saved.rule
     else:
         stated = settings.rule
