@@ -306,11 +306,14 @@ def test_a_better_rater_that_is_beaten_does_not_earn_its_cost(tmp_path: Path) ->
     assert "dear and jury agree better than plain, but another does so for less" in said
 
 
-def test_five_cases_show_nothing_however_clear_they_look(tmp_path: Path) -> None:
+def test_a_few_cases_show_nothing_however_clear_they_look(tmp_path: Path) -> None:
     ways = {"plain": Planted("single", 5.0, 1, 0.001), "panel": Planted("deliberation", 0.01, 9, 0.01)}
-    ratings = ways_frame(ways, cases=5, dimensions=("accuracy",), clinicians={"doctor": 0.01})
+    ratings = ways_frame(ways, cases=29, dimensions=("accuracy",), clinicians={"doctor": 0.01})
     found = ways_of(write_run(tmp_path, ratings, judges=judges_of(ways)))
+    clear = found.way("panel").difference
+    assert clear is not None and clear.low is not None and clear.low > 0.1
     assert not any(found.sure_of(each) for each in found.ways)
+    assert "With fewer than 30 cases no difference is called shown" in words(page_of(tmp_path))
 
 
 def test_one_judge_alone_is_told_how_to_compare(tmp_path: Path) -> None:
@@ -520,3 +523,26 @@ def test_the_number_of_answers_is_that_of_the_dimensions_in_the_mean(tmp_path: P
     assert found.answers == found.cases == 30
     assert panel.agreement is not None and panel.difference is not None
     assert panel.agreement.n == panel.difference.n == 30
+
+
+def test_of_many_equal_raters_none_is_called_better_by_its_own_interval_alone(tmp_path: Path) -> None:
+    ways = {
+        f"way-{n}": Planted("single" if not n else "repeats", 1.0, 1 + n, 0.001 + n / 1000) for n in range(8)
+    }
+    lucky = None
+    for seed in range(30):  # a rater that is no better, whose own 95 % interval says that it is
+        ratings = ways_frame(ways, cases=60, dimensions=("accuracy",), seed=seed)
+        found = compare_ways(
+            read_run(write_run(tmp_path / str(seed), ratings, judges=judges_of(ways)), resamples=400)
+        )
+        assert found is not None
+        rest = [each for each in found.ways if each.strategy == "repeats" and each.difference is not None]
+        by_chance = [each for each in rest if each.difference.low > 0 or each.difference.high < 0]  # type: ignore
+        if by_chance and not any(found.sure_of(each) for each in rest):
+            lucky = by_chance[0]
+            break
+    assert lucky is not None and lucky.strict is not None and lucky.difference is not None
+    assert lucky.strict.low < lucky.difference.low and lucky.strict.high > lucky.difference.high  # type: ignore[operator]
+    told = words(page_of(tmp_path / str(seed)))
+    assert f"{lucky.rater} is not shown to be better or worse than way-0" in told
+    assert "an interval of 99.38 %, 5 % of error split among 8 comparisons" in told

@@ -15,7 +15,7 @@ from medjury.cli import main
 from medjury.report._evidence import read_run
 from medjury.report._ways import compare_ways
 
-CASES = 24
+CASES = 32
 DIMENSIONS = ("accuracy", "clarity")
 
 

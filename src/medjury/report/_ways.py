@@ -35,15 +35,18 @@ Price = Literal["cost", "calls"]
 SINGLE = "single"
 _PRICES: tuple[Price, ...] = ("cost", "calls")
 _SAME = 1e-12
-# With fewer cases no difference is shown: exchanging two raters case by case could give it by chance.
-_FEWEST_CASES = 6
+# With fewer cases no difference is called shown: bootstrap intervals of agreement are too narrow there (two raters
+# of equal quality were told apart in 8 to 12 of 100 planted runs of 8 to 25 cases, in 3 to 5 of 30 or more).
+FEWEST_CASES = 30
+_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
     """One rater of the run. `agreement` is the gate's statistic with the clinicians, averaged over dimensions;
-    `difference` is that less the yardstick's, on the same resamples of cases. `severe` counts answers: a severe
-    error on any dimension, among those that clinicians called dangerous on any; `blind` are answers dangerous on a
+    `difference` is that less the yardstick's, on the same resamples of cases, and `strict` the same with an
+    interval that is as much wider as several comparisons ask for. `severe` counts answers: a severe error on any
+    dimension, among those that clinicians called dangerous on any; `blind` are answers dangerous on a
     dimension on which it gave no score, of `dangerous` in all, whoever scored them. `on_front` where no other
     agrees at least as well for at most the price, and is better in one of the two; `covers` where it scored as much
     as the gate asks of a jury: one that fails on the hard answers is no bargain, so it beats nobody."""
@@ -55,6 +58,7 @@ class Way:
     unscored: float | None
     agreement: Estimate | None = None
     difference: Estimate | None = None
+    strict: Estimate | None = None
     errors: int = 0
     severe: Estimate | None = None
     on_front: bool | None = None
@@ -99,10 +103,21 @@ class Ways:
     def way(self, rater: str) -> Way:
         return next(each for each in self.ways if each.rater == rater)
 
+    @property
+    def comparisons(self) -> int:
+        """How many raters are measured against the yardstick."""
+        return sum(each.difference is not None for each in self.ways)
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are cases enough to call a difference shown."""
+        return self.cases >= FEWEST_CASES
+
     def sure_of(self, way: Way) -> bool:
-        """Whether the paired interval of the difference to the yardstick leaves zero out."""
-        found = way.difference
-        if found is None or found.low is None or found.high is None or self.cases < _FEWEST_CASES:
+        """Whether the paired interval of the difference to the yardstick leaves zero out, with a chance of error of
+        5 % over all comparisons together (Bonferroni: it is split among them)."""
+        found = way.strict
+        if found is None or found.low is None or found.high is None or not self.enough:
             return False
         return found.low > _SAME or found.high < -_SAME
 
@@ -190,6 +205,7 @@ def _with_agreement(evidence: Evidence, ways: Ways) -> Ways:
     dimensions = averaged(made, parts)
     units = {unit for part in dimensions for unit in part.units}
     cases = len({cluster for part in dimensions for cluster in part.clusters})
+    level = _LEVEL / max(1, sum(mean_key(each.rater) in made.observed for each in ways.ways) - 1)
     return replace(
         found,
         ways=tuple(
@@ -197,6 +213,7 @@ def _with_agreement(evidence: Evidence, ways: Ways) -> Ways:
                 each,
                 agreement=_on_these(_mean(made, dimensions, each.rater), units),
                 difference=_on_these(_difference(made, mean_key(each.rater), mean_key(yardstick)), units),
+                strict=_difference(made, mean_key(each.rater), mean_key(yardstick), level),
                 **_pooled(pooled, each.rater),
                 **_blind(evidence, each.rater),
             )
@@ -261,10 +278,10 @@ def _mean(made: Replicates, dimensions: Sequence[SameAnswers], rater: str) -> Es
     return made.estimate(mean_key(rater))
 
 
-def _difference(made: Replicates, first: str, second: str) -> Estimate | None:
+def _difference(made: Replicates, first: str, second: str, level: float = _LEVEL) -> Estimate | None:
     if first == second or first not in made.observed or second not in made.observed:
         return None
-    return made.difference(first, second)
+    return made.difference(first, second, confidence=1 - level)
 
 
 @dataclass(frozen=True, eq=False)

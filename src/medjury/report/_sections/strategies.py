@@ -10,7 +10,7 @@ from medjury.report._exhibits import COLOURS, INK, MARKERS, SOFT
 from medjury.report._gate import NAMES
 from medjury.report._html import Cell, Html, bullets, counted, element, paragraph, percent, shown
 from medjury.report._material import Material, Section, short
-from medjury.report._ways import Price, Way, Ways, compare_ways
+from medjury.report._ways import FEWEST_CASES, Price, Way, Ways, compare_ways
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -209,9 +209,16 @@ def _notes(material: Material, ways: Ways) -> Html:
         for each in ways.ways
         if each.blind
     ]
-    if sum(each.difference is not None for each in ways.ways) > 2:
+    if ways.comparisons > 1:
         lines.append(
-            "Each difference has its own 95 % interval: among many, one may leave zero out by chance alone."
+            "Each difference has its own 95 % interval: among many, one may leave zero out by chance alone. So a "
+            f"rater is called better or worse only where an interval of {100 - 5 / ways.comparisons:.2f} %, 5 % of "
+            f"error split among {ways.comparisons} comparisons, leaves zero out too."
+        )
+    if ways.comparisons and not ways.enough:
+        lines.append(
+            f"With fewer than {FEWEST_CASES} {'patients' if ways.by_patient else 'cases'} no difference is called "
+            "shown, whatever its interval: intervals of so few are too narrow."
         )
     dangerous = next((each.severe.n for each in ways.ways if each.severe is not None), None)
     if dangerous is not None:
