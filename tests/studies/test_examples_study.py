@@ -355,10 +355,35 @@ def test_development_cases_that_are_no_cases_are_told_and_all_wrong_ones_refused
     write_rated: Write, server: LoopbackServer
 ) -> None:
     plan = check_study(load_study(write_rated(gate={"development_cases": ["case-01", "case 02"]})))
-    assert any("1 of 2 names are no case of this study" in note and "'case 02'" in note for note in plan.notes)
+    assert any(
+        "1 of 2 names are no case of this study" in note and "'case 02'" in note for note in plan.notes
+    )
     study = load_study(write_rated(gate={"development_cases": ["1", "2"]}))
     with pytest.raises(MedjuryError, match="none of the 2 names is a case of this study"):
         check_study(study)
     with pytest.raises(MedjuryError, match="none of the 2 names"):
         run_study(study)
+    assert not server.calls
+
+
+def test_own_examples_that_would_not_be_shown_are_told_and_not_passed_over(
+    write_rated: Write, server: LoopbackServer
+) -> None:
+    def told(**settings: Any) -> str:
+        with pytest.raises(MedjuryError) as refused:
+            load_study(write_rated(dimensions=None, humans=None, **settings))
+        return str(refused.value)
+
+    own = {"examples": True}
+    assert "line 4: judges[0].examples: the strategy claims shows no examples" in told(
+        instrument="grounding", judge={**own, "strategy": "claims"}
+    )
+    assert "the instrument grounding has no examples of its own" in told(instrument="grounding", judge=own)
+    assert "say `strategy: {name: concordance, examples: false}`" in told(
+        instrument="concordance", judge={"examples": False, "strategy": "concordance"}
+    )
+    study = load_study(write_rated(dimensions=None, humans=None, instrument="grounding", examples=True))
+    assert study.notes == (
+        "examples: the instrument grounding has no examples of its own; judges are asked without any",
+    )
     assert not server.calls

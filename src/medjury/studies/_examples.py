@@ -16,6 +16,9 @@ from medjury.studies._file import ExamplesPart, JudgePart, StudyFile
 
 # The ways of judging in which the question is the judge's own, so that examples of it can be shown.
 SHOWING = ("single", "repeats")
+# The ways that show none, not even the instrument's own; and those that say in their own settings whether they do.
+NEVER_OWN = ("claims",)
+OWN_WORD = ("concordance",)
 _SHARE = 0.3
 
 
@@ -59,6 +62,7 @@ class Shelf:
         part = self._settings.judges[index]
         wanted = stated_examples(self._settings, part)
         place = ("examples",) if part.examples is None else ("judges", index, "examples")
+        self._check_own(part, wanted, place)
         if not wanted.shots:
             return None
         if part.strategy["name"] not in SHOWING:
@@ -78,6 +82,20 @@ class Shelf:
             )
         except MedjuryError as error:
             raise MedjuryError(self._document.complaint(place, str(error))) from None
+
+    def _check_own(self, part: JudgePart, wanted: ExamplesPart, place: tuple[str | int, ...]) -> None:
+        """The instrument's own examples: asked for where there are none, or where a strategy does not go by it."""
+        name, problem = part.strategy["name"], ""
+        if name in OWN_WORD and part.examples is not None and not wanted.own and not wanted.shots:
+            problem = f"say `strategy: {{name: {name}, examples: false}}` to leave out the instrument's own"
+        elif wanted.own and name in NEVER_OWN:
+            problem = f"the strategy {name} shows no examples"
+        elif wanted.own and not self._instrument.examples:
+            problem = f"the instrument {self._instrument.name} has no examples of its own"
+        if problem and part.examples is not None:
+            raise MedjuryError(self._document.complaint(place, problem))
+        if problem:
+            self._passed.append(f"examples: {problem}; judges are asked without any")
 
     def notes(self) -> tuple[str, ...]:
         """What was set apart, and what could not be used, for a reader of the plan."""
