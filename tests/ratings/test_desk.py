@@ -42,13 +42,6 @@ async def test_settled_keys_join_the_run_that_asks(store: Store, desk: StoreDesk
     assert [row.key for row in store.ratings("third")] == ["key-1", "key-2"]
 
 
-async def test_a_failure_is_a_rating_too(desk: StoreDesk) -> None:
-    assert await desk.rated(["key-1", "key-2", "key-3"]) == set()
-    await desk.write_ratings("first", [rating(), unscored(Reason.TIMEOUT, key="key-2", item="case-2")])
-    both = await asyncio.gather(desk.rated(["key-1", "key-2", "key-3"]), desk.rated(["key-3"]))
-    assert both == [{"key-1", "key-2"}, set()]
-
-
 async def test_neighbours_wait_for_the_one_who_makes_the_call(desk: StoreDesk) -> None:
     assert await desk.find_or_claim("a") is None
     neighbours = [asyncio.create_task(desk.find_or_claim("a")) for _ in range(5)]
@@ -256,7 +249,7 @@ async def test_an_impossible_value_is_the_error_of_the_one_who_gave_it(
         desk.put("b", Reply("x", tokens_out=10**30), 0.5),
         desk.find_or_claim("c"),
         desk.settled(["good"], run="third"),
-        desk.rated(["good", bad.key]),
+        desk.settled(["good", bad.key]),
         return_exceptions=True,
     )
     assert isinstance(results[1], StoreError | OverflowError)

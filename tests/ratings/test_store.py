@@ -150,22 +150,6 @@ def test_settled_means_no_further_work(store: Store) -> None:
     assert store.settled([]) == set()
 
 
-def test_rated_means_any_rating_at_all(store: Store) -> None:
-    store.write(
-        replies=[StoredReply("answered only", Reply("x"), None)],
-        ratings=[
-            rating(key="scored"),
-            rating(key="scored", dimension="useful"),
-            rating(key="not applicable", score=None, status="not_applicable"),
-            unscored(Reason.TIMEOUT, key="half \ud800"),
-            rating(key="not asked for"),
-        ],
-    )
-    keys = ["scored", "not applicable", "half \ud800", "answered only", "never seen"]
-    assert store.rated(keys) == {"scored", "not applicable", "half \ud800"}
-    assert store.rated([]) == set()
-
-
 def test_a_key_belongs_to_every_run_that_used_it(store: Store) -> None:
     store.write(ratings=[rating(), rating(item="case-2", key="key-2")], members={"a": ["key-1"]})
     store.write(members={"b": ["key-1", "key-2"]})

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Protocol
 
 from medjury.cases import Case
-from medjury.instruments import Reason
+from medjury.instruments import TRANSIENT, Reason
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate
 from medjury.ratings import Rating, Record
@@ -33,9 +33,6 @@ class Ledger(Protocol):
         self, keys: Collection[str], retry: Collection[Reason], *, run: str | None = None
     ) -> set[str]:
         """The keys that need no further work; they become part of the run."""
-
-    async def rated(self, keys: Collection[str]) -> set[str]:
-        """The keys that have any rating, scored or not."""
 
     async def write_ratings(
         self, run: str, ratings: Sequence[Rating], records: Sequence[Record] = ()
@@ -99,13 +96,14 @@ async def judge_all(
         while not stop.is_set() and (chunk := list(islice(units, _LOOKUP))):
             keys = [unit.key for unit in chunk]
             settled = await ledger.settled(keys, retry, run=run)
-            # Only what was answered and could not be used is asked anew; a stored reply without a rating is used.
-            rated = await ledger.rated(keys) if again else set()
+            # Only what was answered and could not be used is asked anew. What a passing failure broke off goes on
+            # with the replies that are stored.
+            lasting = await ledger.settled(keys, TRANSIENT) if again else set()
             for unit in chunk:
                 if unit.key in settled:
                     progress.found += 1
                 else:
-                    unit = replace(unit, again=again) if unit.key in rated else unit
+                    unit = replace(unit, again=again) if unit.key in lasting else unit
                     await queues[unit.rater.name].put(unit)
         for queue in queues.values():
             await queue.put(None)

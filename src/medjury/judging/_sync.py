@@ -68,9 +68,6 @@ class _Memory(MemoryCache):
     ) -> set[str]:
         return set()
 
-    async def rated(self, keys: Collection[str]) -> set[str]:
-        return set()
-
     async def write_ratings(
         self, run: str, ratings: Sequence[Rating], records: Sequence[Record] = ()
     ) -> None:

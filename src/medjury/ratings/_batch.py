@@ -29,15 +29,6 @@ class SettledQuestion:
 
 
 @dataclass(slots=True)
-class RatedQuestion:
-    """A question which keys have any rating at all."""
-
-    keys: Collection[str]
-    future: asyncio.Future[set[str]]
-    answer: set[str] = field(default_factory=set)
-
-
-@dataclass(slots=True)
 class Write:
     """What one task wants kept, all of it or nothing; the claims in `releases` end with it."""
 
@@ -57,7 +48,6 @@ class Batch:
     releases: list[str] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
     settled: list[SettledQuestion] = field(default_factory=list)
-    rated: list[RatedQuestion] = field(default_factory=list)
     found: dict[str, Answer] = field(default_factory=dict)
     error: Exception | None = None
 
@@ -75,8 +65,6 @@ class Batch:
             yield Batch(find={key: future})
         for question in self.settled:
             yield Batch(settled=[question])
-        for asked in self.rated:
-            yield Batch(rated=[asked])
 
     def carry_out(self, transaction: Transaction, owner: Owner) -> None:
         transaction.add_replies([reply for write in self.writes for reply in write.replies])
@@ -98,5 +86,3 @@ class Batch:
             question.answer = transaction.settled(question.keys, question.retry)
             if question.run is not None:
                 transaction.add_members(question.run, question.answer)
-        for asked in self.rated:
-            asked.answer = transaction.rated(asked.keys)

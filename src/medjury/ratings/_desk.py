@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from medjury.instruments import TRANSIENT, Reason
 from medjury.models import Reply
-from medjury.ratings._batch import Answer, Batch, RatedQuestion, SettledQuestion, Write
+from medjury.ratings._batch import Answer, Batch, SettledQuestion, Write
 from medjury.ratings._owner import Busy, Claimed, new_owner
 from medjury.ratings._rating import Rating
 from medjury.ratings._record import Record
@@ -111,12 +111,6 @@ class StoreDesk:
         """The keys that need no further work; with `run` they join that run, whoever paid for them."""
         question = SettledQuestion(keys, retry, run, self._future())
         self._gather().settled.append(question)
-        return await question.future
-
-    async def rated(self, keys: Collection[str]) -> set[str]:
-        """The keys that have any rating at all, be it a failure."""
-        question = RatedQuestion(keys, self._future())
-        self._gather().rated.append(question)
         return await question.future
 
     async def write_ratings(
@@ -275,8 +269,6 @@ class StoreDesk:
             _resolve(future, batch.found.get(key), error)
         for question in batch.settled:
             _resolve(question.future, question.answer, error)
-        for asked in batch.rated:
-            _resolve(asked.future, asked.answer, error)
         for write in batch.writes:
             _resolve(write.future, None, error)
 

@@ -43,7 +43,6 @@ class Statements:
     drop_owner: str = "DELETE FROM owners WHERE owner = ?"
     find_settled: str = f"""SELECT key, reason FROM ratings WHERE key {{keys}} AND {_LATEST}
         GROUP BY key, reason"""
-    find_rated: str = "SELECT DISTINCT key FROM ratings WHERE key {keys}"
     find_latest: str = f"""SELECT key, dimension, score, status, reason, explanation FROM ratings
         WHERE key {{keys}} AND {_LATEST}"""
     find_attempts: str = "SELECT key, max(attempt) FROM ratings WHERE key {keys} GROUP BY key"

@@ -157,10 +157,6 @@ class Store:
         """The keys that need no further work; a failure with a reason in `retry` is to be tried again."""
         return self.in_transaction(lambda transaction: transaction.settled(keys, retry), write=False)
 
-    def rated(self, keys: Collection[str]) -> set[str]:
-        """The keys that have any rating at all, be it a failure."""
-        return self.in_transaction(lambda transaction: transaction.rated(keys), write=False)
-
     def ratings(self, run: str | None = None) -> Iterator[Rating]:
         """The latest rating of each key and dimension, ordered by item, system, rater, dimension and repeat.
 

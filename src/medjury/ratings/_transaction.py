@@ -123,10 +123,6 @@ class Transaction:
             found[key] = found.get(key, True) and (reason is None or reason not in retry)
         return {unescape(key) for key, good in found.items() if good}
 
-    def rated(self, keys: Collection[str]) -> set[str]:
-        """The keys that have any rating at all, be it a failure."""
-        return {unescape(key) for (key,) in self._select(self._sql.find_rated, keys)}
-
     def add_ratings(self, ratings: Sequence[Rating], records: Sequence[Record] = ()) -> int:
         """Append ratings, and the records of those that are new; how many were new.
 
