@@ -213,7 +213,7 @@ class JurySimulation:
     @property
     def _told_pair(self) -> list[str]:
         gain, inside = self.over_pair, self.over_pair_within
-        if gain is None or gain.value is None:
+        if gain is None or gain.value is None or self.random.p_value is None:
             return []
         told = _told(gain) + (
             "" if inside is None or inside.value is None else f", inside systems {_told(inside)}"
