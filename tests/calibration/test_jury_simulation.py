@@ -17,15 +17,7 @@ from tests.calibration.planted_juries import JURORS, planted_votes
 from tests.judging.test_repeats import CASE, INSTRUMENT
 
 from medjury.calibration import JurySimulation, jury_figure, read_judged, simulate_jury
-from medjury.calibration._jury_simulation import (
-    JuryTable,
-    calls_made,
-    doubts,
-    fixed_scores,
-    jury_table,
-    scores_after,
-)
-from medjury.calibration._jury_simulation_agreement import (
+from medjury.calibration._jury_simulation.agreement import (
     LOST,
     WITHIN,
     Losses,
@@ -33,7 +25,15 @@ from medjury.calibration._jury_simulation_agreement import (
     loss_against,
     mean_spearman,
 )
-from medjury.calibration._jury_simulation_widths import WidthFitter
+from medjury.calibration._jury_simulation.simulation import (
+    JuryTable,
+    calls_made,
+    doubts,
+    fixed_scores,
+    jury_table,
+    scores_after,
+)
+from medjury.calibration._jury_simulation.widths import WidthFitter
 from medjury.errors import MedjuryError
 from medjury.judging import AdaptiveJury, AdaptiveRule, Judge
 from medjury.models import Gate, MemoryCache, Scripted

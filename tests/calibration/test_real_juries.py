@@ -12,10 +12,16 @@ import pytest
 from medjury.agreement import read_rating_table
 from medjury.calibration import JurySimulation, read_judged, simulate_jury
 from medjury.calibration._conformal import first_share
-from medjury.calibration._jury_simulation import calls_made, doubts, fixed_scores, jury_table, scores_after
-from medjury.calibration._jury_simulation_agreement import loss_against
-from medjury.calibration._jury_simulation_held_out import lost_at_random
-from medjury.calibration._jury_simulation_search import Candidate
+from medjury.calibration._jury_simulation.agreement import loss_against
+from medjury.calibration._jury_simulation.held_out import lost_at_random
+from medjury.calibration._jury_simulation.search import Candidate
+from medjury.calibration._jury_simulation.simulation import (
+    calls_made,
+    doubts,
+    fixed_scores,
+    jury_table,
+    scores_after,
+)
 from medjury.judging import AdaptiveRule
 
 ROOT = Path(__file__).parents[2]

@@ -44,8 +44,8 @@ from medjury.judging import (
     claim_cases,
     claim_statistics,
 )
-from medjury.judging._claims_list import Claim, without_repeats
-from medjury.judging._claims_steps import together
+from medjury.judging._claims.listing import Claim, without_repeats
+from medjury.judging._claims.steps import together
 from medjury.models import Budget, Gate, MemoryCache, ModelError, Reply, Request, Scripted
 from medjury.ratings import Rating
 

@@ -15,8 +15,8 @@ from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Dimension, Input, Instrument, Reason, SkipRule, load_instrument
 from medjury.judging import ClosedLoop, DraftGate, Judge, Jury, Rated, Speaker, judge
-from medjury.judging._closed_loop_gate import passing_grades
-from medjury.judging._closed_loop_story import changes
+from medjury.judging._closed_loop.gate import passing_grades
+from medjury.judging._closed_loop.story import changes
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 
 FIVE = {grade: f"grade {grade}" for grade in range(1, 6)}

@@ -15,9 +15,9 @@ from medjury.cases import Case, Note, Redactor
 from medjury.errors import MedjuryError
 from medjury.instruments import Composite, Dimension, Input, Instrument, Reason, SkipRule, Unscored
 from medjury.judging import DRAWS, Draw, DrawnExamples, Judge, TrainingSplit, WorkedExample, split_training
-from medjury.judging._examples_consensus import consensus_of, nearest_grade
-from medjury.judging._examples_nearest import WordIndex
-from medjury.judging._examples_split import kin_of
+from medjury.judging._examples.consensus import consensus_of, nearest_grade
+from medjury.judging._examples.nearest import WordIndex
+from medjury.judging._examples.split import kin_of
 from medjury.models import Scripted
 from medjury.ratings import Rating, Status
 
@@ -181,7 +181,9 @@ def test_items_that_share_a_long_note_belong_together_even_without_a_patient() -
 
 
 def test_the_same_question_under_two_ids_is_one_item() -> None:
-    question = "My mother takes warfarin and was given ibuprofen for her knee. Should she stop one of them now?"
+    question = (
+        "My mother takes warfarin and was given ibuprofen for her knee. Should she stop one of them now?"
+    )
     cases = [
         Case("q1-model-a", "Stop ibuprofen.", texts={"question": question}),
         Case("q1-model-b", "Keep both.", texts={"question": question.replace("Should", " should")}),

@@ -100,7 +100,9 @@ def test_a_step_that_fails_is_no_score_and_its_record_says_what_its_ratings_say(
     assert found["explanation"].str.contains("round 1, writer|turn [12]").all()
     before = len(server.calls)
     server.endpoint.behaviours = talk
-    main(["run", str(file), "--retry-unscored"])  # anew what was answered in vain; on with what was broken off
+    main(
+        ["run", str(file), "--retry-unscored"]
+    )  # anew what was answered in vain; on with what was broken off
     found = table(tmp_path).filter(pl.col("rater") == rater)
     assert found["status"].unique().to_list() == ["scored"]
     if fault == "429:1000":

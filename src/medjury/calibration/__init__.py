@@ -10,8 +10,8 @@ from medjury.calibration._cross_fit import METHODS, CrossFitted, OutOfFold, cros
 from medjury.calibration._folds import case_folds
 from medjury.calibration._isotonic import Isotonic
 from medjury.calibration._judged import Judged, JudgedDimension, read_judged
-from medjury.calibration._jury_simulation_figure import jury_figure
-from medjury.calibration._jury_simulation_result import (
+from medjury.calibration._jury_simulation.figure import jury_figure
+from medjury.calibration._jury_simulation.result import (
     DimensionLoss,
     JuryCurvePoint,
     JuryPolicy,
@@ -19,8 +19,8 @@ from medjury.calibration._jury_simulation_result import (
     JurySplit,
     RandomEscalation,
 )
-from medjury.calibration._jury_simulation_study import simulate_jury
-from medjury.calibration._jury_simulation_widths import DEFAULT_JURY_SIGNALS, JURY_SIGNALS, JurySignal
+from medjury.calibration._jury_simulation.study import simulate_jury
+from medjury.calibration._jury_simulation.widths import DEFAULT_JURY_SIGNALS, JURY_SIGNALS, JurySignal
 from medjury.calibration._linear import Linear
 from medjury.calibration._offset import Offset
 from medjury.calibration._ordinal import Ordinal

@@ -1,35 +1,35 @@
 """Judging: from cases to ratings. A judge is one model with one instrument; a jury is several; each way of
 judging is one file that the engine runs."""
 
-from medjury.judging._adaptive import AdaptiveJury
-from medjury.judging._adaptive_rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
-from medjury.judging._adaptive_rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
+from medjury.judging._adaptive.jury import AdaptiveJury
+from medjury.judging._adaptive.rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
+from medjury.judging._adaptive.rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
-from medjury.judging._claims import Claims, ShareRule
-from medjury.judging._claims_cases import claim_cases
-from medjury.judging._claims_share import ClaimFinding, Support, decide_support, support_share, worst_claim
-from medjury.judging._claims_statistics import ClaimStatistics, claim_statistics
-from medjury.judging._claims_steps import ClaimReading
-from medjury.judging._closed_loop import ClosedLoop
-from medjury.judging._closed_loop_gate import Checked, DraftGate
-from medjury.judging._closed_loop_story import revised_cases
+from medjury.judging._claims.cases import claim_cases
+from medjury.judging._claims.rater import Claims, ShareRule
+from medjury.judging._claims.share import ClaimFinding, Support, decide_support, support_share, worst_claim
+from medjury.judging._claims.statistics import ClaimStatistics, claim_statistics
+from medjury.judging._claims.steps import ClaimReading
+from medjury.judging._closed_loop.gate import Checked, DraftGate
+from medjury.judging._closed_loop.loop import ClosedLoop
+from medjury.judging._closed_loop.story import revised_cases
 from medjury.judging._combine import RULES, Rule, combine
 from medjury.judging._concordance import Concordance
-from medjury.judging._deliberation import Agent, Deliberation
-from medjury.judging._drafted import AfterDrafting, drafted_case
-from medjury.judging._drafting import DRAFTING_VERSION, TOKENS_PER_DRAFT, Drafter, DraftingRules
-from medjury.judging._drafting_answer import SECTIONS, Citation
-from medjury.judging._drafting_selection import Selection, SelectionRules, select_sources
+from medjury.judging._context.fitted import Fitted, first_questions
+from medjury.judging._context.shortening import UNTOUCHABLE, Cut, Truncation, shorten
+from medjury.judging._deliberation.personas import PERSONA_GROUPS, PERSONAS, Persona
+from medjury.judging._deliberation.rater import Agent, Deliberation
+from medjury.judging._drafting.answer import SECTIONS, Citation
+from medjury.judging._drafting.drafted import AfterDrafting, drafted_case
+from medjury.judging._drafting.drafter import DRAFTING_VERSION, TOKENS_PER_DRAFT, Drafter, DraftingRules
+from medjury.judging._drafting.selection import Selection, SelectionRules, select_sources
 from medjury.judging._engine import Ledger, Progress, judge_all
-from medjury.judging._evidence import Place, Source, check_evidence
-from medjury.judging._examples import DRAWS, Draw, DrawnExamples
-from medjury.judging._examples_split import TrainingSplit, WorkedExample, split_training
-from medjury.judging._fitted import Fitted, first_questions
-from medjury.judging._fitting import UNTOUCHABLE, Cut, Truncation, shorten
+from medjury.judging._evidence.quotation import Place, Source, check_evidence
+from medjury.judging._examples.drawn import DRAWS, Draw, DrawnExamples
+from medjury.judging._examples.split import TrainingSplit, WorkedExample, split_training
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
-from medjury.judging._personas import PERSONA_GROUPS, PERSONAS, Persona
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
 from medjury.judging._repeats import Repeats

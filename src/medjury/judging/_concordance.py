@@ -24,7 +24,7 @@ from medjury.instruments import (
     Unscored,
 )
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
-from medjury.judging._examples import DrawnExamples
+from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import Judge
 from medjury.judging._prompt import input_block, text_block
 from medjury.judging._rater import Expected, Rated, Unit, make_units

@@ -19,7 +19,7 @@ from medjury.instruments import (
     read_answer,
 )
 from medjury.judging._asking import HOPELESS, no_answer
-from medjury.judging._examples import DrawnExamples
+from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, worked_messages
 from medjury.judging._rater import Expected, Rated, Unit, make_units
 from medjury.judging._rows import rows_of

@@ -1,0 +1,1 @@
+"""Simulating on stored votes when an adaptive jury may stop."""

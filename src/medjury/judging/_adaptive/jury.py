@@ -1,0 +1,303 @@
+"""The adaptive jury: the cheapest juror first, and the next only while the decision is open."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from medjury.cases import Case
+from medjury.errors import MedjuryError
+from medjury.instruments import TRANSIENT, Instrument, NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.judging._adaptive.rule import AdaptiveRule, Vote
+from medjury.judging._combine import combine
+from medjury.judging._judge import Graded, Judge
+from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rows import outcome_columns, rows_of
+from medjury.models import Answer, ChatModel, Gate
+
+# Part of every rating's key: raise it whenever the same votes would become another rating.
+_VERSION = 1
+
+Stopped = Literal["settled", "all calls made", "not asked", "failed for now"]
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One juror's answer about one unit: who was asked, in which turn, what came of it, what was open after."""
+
+    juror: str
+    turn: int
+    outcomes: Mapping[str, Outcome]
+    doubt: Mapping[str, float]
+    open: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AdaptiveJury:
+    """`jurors` in the order in which they are asked, and the `rule` that says after each whether to go on.
+
+    A call grades all dimensions at once, so the next juror is asked about the whole case while any dimension is
+    open. The score is the mean of the jurors' votes, one juror's several votes counting as one. A juror whose
+    answer cannot be used gives no vote: the next is asked. A failure that may pass (the endpoint is down, the
+    budget is spent) ends the unit for now, so that who votes never depends on the state of the network. The calls
+    are the very ones that the jurors would make as single judges: replies that are stored are not paid for again.
+    """
+
+    name: str
+    jurors: Sequence[Judge]
+    rule: AdaptiveRule = field(default_factory=AdaptiveRule)
+
+    def __post_init__(self) -> None:
+        names = [juror.name for juror in self.jurors]
+        if not names:
+            raise MedjuryError("an adaptive jury needs jurors; give two or more, the cheapest first")
+        if len(set(names)) < len(names):
+            raise MedjuryError(f"two jurors have the same name: {', '.join(names)}; give each its own")
+        first = self.jurors[0]
+        for juror in self.jurors[1:]:
+            if (
+                juror.instrument.fingerprint() != first.instrument.fingerprint()
+                or juror.groups != first.groups
+            ):
+                raise MedjuryError(f"{juror.name} and {first.name} are not asked the same questions")
+        if self.rule.minimum > self.most_calls:
+            raise MedjuryError(
+                f"{self.most_calls} calls cannot give the minimum of {self.rule.minimum} votes; name more jurors, "
+                "lower `minimum` or raise `maximum`"
+            )
+        again = [
+            juror.name
+            for juror in self.jurors[: max(0, self.most_calls - len(names))]
+            if juror.temperature == 0
+        ]
+        if again:
+            raise MedjuryError(
+                f"{self.most_calls} calls ask {again[0]} again, and at temperature 0 a model says the same again: "
+                f"set its `temperature` above 0, or `maximum` to {len(names)} or less"
+            )
+        if self.rule.widths is not None:
+            missing = [
+                each.name for each in first.instrument.dimensions if each.name not in self.rule.widths.cells
+            ]
+            if missing:
+                raise MedjuryError(
+                    f"the rule has no widths for {', '.join(missing)}; simulate the jury on them too"
+                )
+
+    @property
+    def most_calls(self) -> int:
+        return len(self.jurors) if self.rule.maximum is None else self.rule.maximum
+
+    @property
+    def instrument(self) -> Instrument:
+        return self.jurors[0].instrument
+
+    @property
+    def models(self) -> Sequence[ChatModel]:
+        return tuple(model for juror in self.jurors for model in juror.models)
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        return self.jurors[0].groups
+
+    def voice(self) -> str:
+        stated = [
+            "adaptive",
+            _VERSION,
+            [juror.voice() for juror in self.jurors],
+            self._rule_content(whole=True),
+        ]
+        return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()
+
+    def describe(self) -> Mapping[str, object]:
+        jurors = [
+            {
+                "name": juror.name,
+                **{key: value for key, value in juror.describe().items() if key != "strategy"},
+            }
+            for juror in self.jurors
+        ]
+        shown = {"strategy": "adaptive", "jurors": jurors, "rule": self._rule_content()}
+        known = {case for juror in jurors for case in _listed(juror.get("development_cases"))}
+        return {**shown, "development_cases": sorted(known)} if known else shown
+
+    def units(self, case: Case, repeat: int) -> list[Unit]:
+        return make_units(self, case, repeat)
+
+    def expected(self, unit: Unit) -> Expected | Unscored:
+        """Every call that may be made: how many will be is not known before the votes are, and a plan should not
+        promise less than a run may cost. `medjury simulate-jury` tells what share to expect."""
+        calls = tokens_in = tokens_out = 0
+        for turn in range(self.most_calls):
+            one = self.jurors[turn % len(self.jurors)].expected(unit)
+            if isinstance(one, Unscored):
+                return one
+            calls, tokens_in, tokens_out = (
+                calls + one.calls,
+                tokens_in + one.tokens_in,
+                tokens_out + one.tokens_out,
+            )
+        return Expected(calls, tokens_in, tokens_out)
+
+    async def rate(self, unit: Unit, gate: Gate) -> Rated:
+        made: list[_Call] = []
+        answers: list[Answer] = []
+        asked = False
+        for turn in range(self.most_calls):
+            juror = self.jurors[turn % len(self.jurors)]
+            graded = await self._ask(juror, unit, turn // len(self.jurors), gate)
+            answers += graded.answers or ()
+            asked = asked or graded.answers is not None
+            call = self._seen(juror.name, turn, graded.outcomes, made, unit.dimensions)
+            made.append(call)
+            passing = _passing(graded.outcomes)
+            if passing is not None:
+                failed = Unscored(passing.reason, f"juror {juror.name}: {passing.message}")
+                return self._rated(
+                    unit, dict.fromkeys(unit.dimensions, failed), made, answers, "failed for now"
+                )
+            if not call.open:
+                break
+        outcomes = {name: self._settle(name, made) for name in unit.dimensions}
+        if not asked:  # the case itself cannot be asked: no juror was, and the record must not say so
+            return self._rated(unit, outcomes, [], None, "not asked")
+        stopped: Stopped = "all calls made" if made[-1].open else "settled"
+        return self._rated(unit, outcomes, made, answers, stopped)
+
+    async def _ask(self, juror: Judge, unit: Unit, again: int, gate: Gate) -> Graded:
+        """One call. Where unusable answers are to be asked for anew, only those are: the others are stored."""
+        rounds = -(-self.most_calls // len(self.jurors))
+        # With one round these are the draws of the juror as a single judge; further rounds follow them.
+        place = replace(unit, repeat=unit.repeat * rounds + again)
+        graded = await juror.grade(replace(place, again=0), gate)
+        if unit.again and any(isinstance(each, Unscored) for each in graded.outcomes.values()):
+            return await juror.grade(place, gate)
+        return graded
+
+    def _seen(
+        self,
+        juror: str,
+        turn: int,
+        outcomes: Mapping[str, Outcome],
+        before: Sequence[_Call],
+        dimensions: Sequence[str],
+    ) -> _Call:
+        scales = {name: self._scale(name) for name in dimensions}
+        votes = {
+            name: _votes([*(call.outcomes[name] for call in before), outcomes[name]]) for name in dimensions
+        }
+        doubt = {name: self.rule.doubt(name, votes[name], scales[name]) for name in dimensions}
+        return _Call(juror, turn, outcomes, doubt, self.rule.still_open(votes, scales))
+
+    def _settle(self, name: str, made: Sequence[_Call]) -> Outcome:
+        """One outcome: each juror's votes become one, then the jurors' votes one score."""
+        said: dict[str, list[Outcome]] = {}
+        failures: dict[str, Unscored] = {}
+        for call in made:
+            outcome = call.outcomes[name]
+            if isinstance(outcome, Unscored):
+                failures[call.juror] = outcome
+            else:
+                said.setdefault(call.juror, []).append(outcome)
+        count = sum(map(len, said.values()))
+        told = "; ".join(f"{juror}: {each.reason.value}, {each.message}" for juror, each in failures.items())
+        if not count:
+            return Unscored(list(failures.values())[-1].reason, f"no juror gave a usable vote ({told})")
+        if count < self.rule.minimum:
+            return Unscored(Reason.NO_QUORUM, f"votes: {count} where {self.rule.minimum} are needed ({told})")
+        ballots = {
+            juror: combine(each, seats=len(each), rule="mean", quorum=1) for juror, each in said.items()
+        }
+        together = combine(list(ballots.values()), seats=len(ballots), rule="mean", quorum=1)
+        if not isinstance(together, Score):
+            return together
+        value = together.value
+        juror, nearest = min(
+            ((juror, vote) for juror, each in said.items() for vote in each if isinstance(vote, Score)),
+            key=lambda pair: abs(pair[1].value - value),
+        )
+        asked = f"{len(made)} of at most {self.most_calls} calls"
+        words = (
+            f". {juror}, who gave {nearest.value:g}, said: {nearest.explanation}"
+            if nearest.explanation
+            else ""
+        )
+        lost = f"; no vote from {told}" if told else ""
+        return Score(value, f"{together.explanation}; {asked}{lost}{words}")
+
+    def _rated(
+        self,
+        unit: Unit,
+        outcomes: Mapping[str, Outcome],
+        made: Sequence[_Call],
+        answers: Sequence[Answer] | None,
+        stopped: Stopped,
+    ) -> Rated:
+        record: dict[str, object] = {
+            "kind": "adaptive",
+            "jurors": [juror.name for juror in self.jurors],
+            "rule": self._rule_content(),
+            "stopped": stopped,
+            "calls": [
+                {
+                    "juror": call.juror,
+                    "round": call.turn // len(self.jurors) + 1,
+                    "outcomes": {name: _plain(outcome) for name, outcome in call.outcomes.items()},
+                    # No number where there is nothing to go by.
+                    "doubt": {
+                        name: round(doubt, 4) if math.isfinite(doubt) else None
+                        for name, doubt in call.doubt.items()
+                    },
+                    "open": list(call.open),
+                }
+                for call in made
+            ],
+        }
+        return Rated(rows_of(unit, outcomes, answers), record)
+
+    def _scale(self, name: str) -> tuple[float, float]:
+        dimension = self.instrument.dimension(name)
+        return dimension.lowest, dimension.highest
+
+    def _rule_content(self, *, whole: bool = False) -> dict[str, object]:
+        """The rule as JSON values; of the widths, unless all is wanted, the hash."""
+        rule = self.rule
+        widths: object = None if rule.widths is None else rule.widths.content()
+        if widths is not None and not whole:
+            widths = hashlib.sha256(json.dumps(widths, sort_keys=True).encode()).hexdigest()
+        return {
+            "signal": "disagreement" if rule.widths is None else "conformal width",
+            "tolerance": rule.tolerance,
+            "minimum": rule.minimum,
+            "maximum": self.most_calls,
+            "threshold": rule.threshold,
+            "widths": widths,
+        }
+
+
+def _votes(outcomes: Sequence[Outcome]) -> list[Vote]:
+    """The votes that were given: scores, and None for "not applicable"; a failure is no vote."""
+    return [
+        each.value if isinstance(each, Score) else None for each in outcomes if not isinstance(each, Unscored)
+    ]
+
+
+def _passing(outcomes: Mapping[str, Outcome]) -> Unscored | None:
+    """A failure that may be gone another time, where there is one."""
+    found = [each for each in outcomes.values() if isinstance(each, Unscored) and each.reason in TRANSIENT]
+    return found[0] if found else None
+
+
+def _plain(outcome: Outcome) -> dict[str, object]:
+    score, status, reason, words = outcome_columns(outcome)
+    if isinstance(outcome, Score | NotApplicable):
+        return {"status": status, "score": score, "explanation": words}
+    return {"status": status, "reason": None if reason is None else reason.value, "message": words}
+
+
+def _listed(value: object) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else []

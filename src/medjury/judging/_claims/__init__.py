@@ -1,0 +1,1 @@
+"""Decompose, then verify: claims, their verdicts, and what follows from them."""

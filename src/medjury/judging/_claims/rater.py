@@ -1,0 +1,346 @@
+"""Decompose, then verify: a text is taken apart into claims, and each claim is held against another text.
+
+After Wu et al., Automated Evaluation of Large Language Model Response Concordance with Human Specialist Responses
+on Physician-to-Physician eConsult Cases, and the MedScore and VeriFact methods it builds on. Importance, the veto,
+the check of every quotation and the rules for what could not be verified are ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal
+
+from medjury.cases import Case, Note
+from medjury.errors import MedjuryError
+from medjury.instruments import (
+    TRANSIENT,
+    Instrument,
+    NotApplicable,
+    Outcome,
+    Reason,
+    Unscored,
+    load_instrument,
+)
+from medjury.judging._asking import Speaker
+from medjury.judging._claims.prompts import CLAIMS_PROMPT_VERSION, listing_system, verifying_system
+from medjury.judging._claims.record import KIND, record_of
+from medjury.judging._claims.share import (
+    WEIGHTS,
+    ClaimFinding,
+    Decisive,
+    Denominator,
+    decide_support,
+    support_share,
+    worst_claim,
+)
+from medjury.judging._claims.steps import ClaimReading, Listed, list_claims, needs_search, verify_claims
+from medjury.judging._claims.verifying import Checked
+from medjury.judging._evidence.quotation import Source
+from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rows import rows_of
+from medjury.models import Answer, ChatModel, Gate, estimate_tokens
+
+# What a dimension is read from: the supported share with its threshold (0 or 1), the gravest claim of the text
+# that its sources do not support, or the gravest fact of the sources that the text does not give.
+Measure = Literal["support", "unsupported", "omitted"]
+MEASURES: Mapping[str, Measure] = {
+    "concordant": "support",
+    "unsupported": "unsupported",
+    "omitted": "omitted",
+}
+_AGAINST: Mapping[Measure, str] = {"support": "reference", "unsupported": "notes", "omitted": "notes"}
+# The grade of a claim that is not supported, by its importance. A summary may leave out background.
+_GRADES: Mapping[Measure, Mapping[int, int]] = {
+    "unsupported": {1: 1, 2: 2, 3: 3},
+    "omitted": {1: 0, 2: 1, 3: 2},
+}
+# For a plan: one claim in so many tokens of text (the study of eConsults counted 24.9 claims in an answer of some
+# 500 tokens), one important fact in so many of a record, and what a claim and a verdict take.
+_TOKENS_PER_CLAIM, _TOKENS_PER_FACT, _CLAIM, _VERDICT = 20, 60, 70, 90
+
+
+@dataclass(frozen=True, slots=True)
+class ShareRule:
+    """How verdicts become "concordant": see `decide_support`."""
+
+    threshold: float = 0.8
+    denominator: Denominator = "addressed"
+    weights: Mapping[int, float] = field(default_factory=lambda: dict(WEIGHTS))
+    decisive: Decisive = "veto"
+    minimum_verified: float = 0.5
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Rates the dimensions of `measures` that the instrument has, one unit each.
+
+    `lister` takes texts apart, `verifier` gives the verdicts, `batch` claims to a call. `rubric` is the instrument
+    that a single claim is rated by: its words for verdicts and importance are the prompts'. `against` names the
+    input that claims are held against; by default the reference for a share, the notes for grades.
+    """
+
+    name: str
+    instrument: Instrument
+    lister: Speaker
+    verifier: Speaker
+    rule: ShareRule = field(default_factory=ShareRule)
+    reading: ClaimReading = field(default_factory=ClaimReading)
+    batch: int = 1
+    least: int = 2
+    against: str | None = None
+    measures: Mapping[str, Measure] = field(default_factory=lambda: dict(MEASURES))
+    rubric: Instrument = field(default_factory=lambda: load_instrument("claims"))
+    _voice: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._check()
+        settings = {
+            **self._settings(),
+            "instrument": self.instrument.fingerprint(),
+            "rubric": self.rubric.fingerprint(),
+            "prompt": [
+                listing_system(self.rubric, least, self.reading.claims) for least in (None, self.least)
+            ],
+            "verifying": verifying_system(self.rubric),
+            "lister": self.lister.settings(),
+            "verifier": self.verifier.settings(),
+        }
+        voice = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+        object.__setattr__(self, "_voice", voice)
+
+    def _check(self) -> None:
+        names = [dimension.name for dimension in self.instrument.dimensions]
+        unknown = [name for name in self.measures if name not in names]
+        if unknown and self.measures != MEASURES:
+            known = ", ".join(names)
+            raise MedjuryError(f"{self.instrument.name} has no dimension {unknown[0]!r}; it has {known}")
+        if not self.groups:
+            hint = (
+                "there one case is one claim: rate it with `strategy: single`"
+                if self.instrument.name == self.rubric.name
+                else f"use `concordance` or `grounding`, or say with `rates` which of {', '.join(names)} it gives"
+            )
+            raise MedjuryError(f"claims cannot rate the instrument {self.instrument.name}: {hint}")
+        for (name,) in self.groups:
+            measure = self.measures[name]
+            needed = {0, 1} if measure == "support" else {0, *_GRADES[measure].values()}
+            if not needed <= set(self.instrument.dimension(name).grades):
+                wanted = ", ".join(str(each) for each in sorted(needed))
+                raise MedjuryError(
+                    f"{name!r} cannot be rated by {measure!r}, which gives the grades {wanted}"
+                )
+        grades = self.rubric.dimension("importance").values
+        if set(grades) != {1, 2, 3} or not {1, 2, 3} <= set(self.rule.weights):
+            raise MedjuryError("importance is 1, 2 or 3, and `weights` needs a weight for each")
+        if not any(self.rule.weights[each] > 0 for each in grades) or min(self.rule.weights.values()) < 0:
+            raise MedjuryError("`weights` must be 0 or more, and one of them above 0")
+        if self.reading.overlap >= self.reading.sentences:
+            raise MedjuryError("passages must be longer than their overlap: raise `sentences`")
+
+    @property
+    def models(self) -> Sequence[ChatModel]:
+        return tuple({id(each.model): each.model for each in (self.lister, self.verifier)}.values())
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Only what it can rate: other dimensions of the instrument have no rating of this rater."""
+        return tuple((each.name,) for each in self.instrument.dimensions if each.name in self.measures)
+
+    def voice(self) -> str:
+        return self._voice
+
+    def describe(self) -> Mapping[str, object]:
+        rated = {name for (name,) in self.groups}
+        return {
+            **self._settings(),
+            "rates": {name: measure for name, measure in self.measures.items() if name in rated},
+            "not_rated": [each.name for each in self.instrument.dimensions if each.name not in rated],
+            "rubric": f"{self.rubric.name}@{self.rubric.version}",
+            "lister": _described(self.lister),
+            "verifier": _described(self.verifier),
+        }
+
+    def _settings(self) -> dict[str, object]:
+        # A dataclass's fields, one by one: what embeds texts may be a large model and is named, not copied.
+        reading = {
+            each.name: getattr(self.reading, each.name)
+            for each in fields(self.reading)
+            if each.name != "embed"
+        }
+        rule = {each.name: getattr(self.rule, each.name) for each in fields(self.rule)}
+        rule["weights"] = {str(grade): float(weight) for grade, weight in sorted(self.rule.weights.items())}
+        return {
+            "strategy": KIND,
+            "version": CLAIMS_PROMPT_VERSION,
+            "rule": rule,
+            "reading": reading,
+            "batch": self.batch,
+            "least": self.least,
+            "against": self.against,
+            "measures": dict(self.measures),
+        }
+
+    def units(self, case: Case, repeat: int) -> list[Unit]:
+        return make_units(self, case, repeat)
+
+    def expected(self, unit: Unit) -> Expected | Unscored:
+        """Assumes one claim in twenty tokens of an answer, one important fact in sixty of a record, and that
+        nothing is asked twice."""
+        texts = self._texts(unit)
+        if isinstance(texts, Unscored):
+            return texts
+        taken_apart, held_against, _ = texts
+        measure = self.measures[unit.dimensions[0]]
+        tokens = sum(estimate_tokens(source.text) for source in taken_apart)
+        per = _TOKENS_PER_FACT if measure == "omitted" else _TOKENS_PER_CLAIM
+        parts = sum(-(-len(source.text) // self.reading.piece) or 1 for source in taken_apart)
+        claims = max(1, round(tokens / per))
+        if self.reading.claims is not None:
+            claims = min(claims, parts * self.reading.claims)
+        calls = -(-claims // self.batch)
+        shown = sum(estimate_tokens(source.text) for source in held_against)
+        if needs_search(held_against, self.reading):
+            shown = min(shown, self.reading.most * self.reading.sentences * 30 * self.batch)
+        listing = estimate_tokens(listing_system(self.rubric)) * parts + tokens
+        verifying = (estimate_tokens(verifying_system(self.rubric)) + shown) * calls + claims * _CLAIM // 2
+        return Expected(parts + calls, listing + verifying, claims * (_CLAIM + _VERDICT))
+
+    async def rate(self, unit: Unit, gate: Gate) -> Rated:
+        [dimension] = unit.dimensions
+        texts = self._texts(unit)
+        if isinstance(texts, Unscored):
+            return Rated(rows_of(unit, {dimension: texts}, None))
+        taken_apart, held_against, against = texts
+        measure = self.measures[dimension]
+        question = _text(unit.case.input("question"))
+        listed = await list_claims(
+            taken_apart,
+            gate=gate,
+            speaker=self.lister,
+            rubric=self.rubric,
+            question=question,
+            reading=self.reading,
+            least=self.least if measure == "omitted" else None,
+            draw=unit.draw,
+        )
+        answers: list[Answer] = list(listed.answers)
+        verified = None
+        if listed.claims:
+            verified = await verify_claims(
+                listed.claims,
+                held_against,
+                gate=gate,
+                speaker=self.verifier,
+                rubric=self.rubric,
+                question=question,
+                reading=self.reading,
+                batch=self.batch,
+                draw=unit.draw,
+            )
+            answers += verified.answers
+        checked = verified.checked if verified else ()
+        findings = [each.finding for each in checked]
+        is_share = measure == "support" and listed.failure is None
+        found = support_share(findings, denominator=self.rule.denominator, weights=self.rule.weights)
+        outcome = self._outcome(dimension, measure, listed, checked, findings)
+        record = record_of(
+            dimension=dimension,
+            measure=measure,
+            against=against,
+            listed=listed,
+            verified=verified,
+            found=found if is_share else None,
+            threshold=self.rule.threshold if is_share else None,
+            weights=self.rule.weights,
+            outcome=outcome,
+        )
+        return Rated(rows_of(unit, {dimension: outcome}, answers), record)
+
+    def _outcome(
+        self,
+        dimension: str,
+        measure: Measure,
+        listed: Listed,
+        checked: Sequence[Checked],
+        findings: Sequence[ClaimFinding],
+    ) -> Outcome:
+        if listed.failure is not None:
+            return listed.failure
+        if not listed.claims:
+            nothing = (
+                f"the sources hold no fact of importance {self.least} or more"
+                if measure == "omitted"
+                else "the text makes no claim that could be verified"
+            )
+            if self.instrument.dimension(dimension).may_be_not_applicable:
+                return NotApplicable(nothing)
+            return Unscored(Reason.MISSING, nothing)
+        # A fault that may pass leaves the whole unit open, so that the next run goes on with it.
+        for number, finding in enumerate(findings, start=1):
+            failure = finding.failure
+            if failure is not None and failure.reason in TRANSIENT:
+                return Unscored(
+                    failure.reason, f"verifying claim {number} of {len(findings)}: {failure.message}"
+                )
+        if measure == "support":
+            rule = self.rule
+            outcome = decide_support(
+                findings,
+                threshold=rule.threshold,
+                denominator=rule.denominator,
+                weights=rule.weights,
+                decisive=rule.decisive,
+                minimum_verified=rule.minimum_verified,
+            )
+        else:
+            outcome = worst_claim(findings, _GRADES[measure])
+        return _with_claims(outcome, checked)
+
+    def _texts(self, unit: Unit) -> tuple[list[Source], list[Source], str] | Unscored:
+        """What is taken apart, what it is held against, and the latter's name."""
+        measure = self.measures[unit.dimensions[0]]
+        against = self.against or _AGAINST[measure]
+        candidate, other = _sources(unit.case, "candidate"), _sources(unit.case, against)
+        for name, found in (("candidate", candidate), (against, other)):
+            if not found:
+                return Unscored(Reason.INPUT, f"the case has no {name!r}, which claims need")
+        return (other, candidate, "candidate") if measure == "omitted" else (candidate, other, against)
+
+
+def _sources(case: Case, name: str) -> list[Source]:
+    value = case.input(name)
+    if not value:
+        return []
+    if isinstance(value, str):
+        return [Source(name, value)] if value.strip() else []
+    seen: Counter[str] = Counter()
+    found = []
+    for note in value:
+        seen[note.id] += 1
+        name = note.id if seen[note.id] == 1 else f"{note.id} ({seen[note.id]})"  # an id may stand twice
+        if note.text.strip():
+            label = ", ".join(fact for fact in (note.kind, note.date) if fact)
+            found.append(Source(name, note.text, label=label))
+    return found
+
+
+def _text(value: str | tuple[Note, ...] | None) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _with_claims(outcome: Outcome, checked: Sequence[Checked]) -> Outcome:
+    """The explanation with the gravest claims that count against the text, so that a reader sees why."""
+    against = [each for each in checked if each.verdict in ("contradicted", "not_addressed")]
+    against.sort(key=lambda each: (-each.claim.importance, each.verdict != "contradicted"))
+    lines = [f"{(each.verdict or '').replace('_', ' ')}: {each.claim.text}" for each in against[:3]]
+    if isinstance(outcome, Unscored) or not lines:
+        return outcome
+    return replace(outcome, explanation=". ".join([outcome.explanation, *lines]))
+
+
+def _described(speaker: Speaker) -> dict[str, object]:
+    return {"model": speaker.model.name, **{k: v for k, v in speaker.settings().items() if k != "model"}}

@@ -1,0 +1,216 @@
+"""The two steps: list the claims of texts, piece by piece; then verify every claim against what was shown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from medjury.instruments import Instrument, Reason, Unscored
+from medjury.judging._asking import Speaker, ask_for
+from medjury.judging._claims.listing import Claim, numbers_of, pieces, read_claims, strays, without_repeats
+from medjury.judging._claims.prompts import listing_messages, listing_schema, listing_system, verifying_system
+from medjury.judging._claims.verifying import Checked, verify
+from medjury.judging._evidence.quotation import CLOSENESS, Source
+from medjury.judging._retrieval import Embed, Hit, Index, passages
+from medjury.models import Answer, Gate
+
+# How much of what comes before a piece is shown with it, so that the piece can be understood.
+_BEFORE = 800
+_Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimReading:
+    """How texts are shown. Up to `whole` characters a text is verified against as a whole; of a longer one each
+    claim sees the `most` passages (windows of `sentences`, `overlap` shared) that fit it best. Claims are listed
+    from pieces of at most `piece` characters, at most `claims` of each where that is set. `embed` ranks passages
+    by meaning too, and `embed_name` tells which model that is."""
+
+    whole: int = 20_000
+    most: int = 8
+    sentences: int = 4
+    overlap: int = 1
+    piece: int = 4_000
+    claims: int | None = None
+    closeness: float = CLOSENESS
+    embed: Embed | None = field(default=None, compare=False)
+    embed_name: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The claims of some texts. `repeats` name the place of the claim they repeat; `set_aside` are facts of too
+    little importance to look for; `failure` is why there is no list. `strays` are numbers in a claim that stand
+    nowhere in its text, by the claim's place."""
+
+    claims: Sequence[Claim] = ()
+    repeats: Sequence[tuple[Claim, int]] = ()
+    set_aside: Sequence[Claim] = ()
+    strays: dict[int, list[str]] = field(default_factory=dict)
+    failure: Unscored | None = None
+    answers: Sequence[Answer] = ()
+    parts: int = 0
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Every claim with its verdict or why it has none, and the passages it saw (None: the whole text)."""
+
+    checked: Sequence[Checked]
+    seen: Sequence[Sequence[Hit] | None]
+    answers: Sequence[Answer]
+
+
+async def list_claims(
+    sources: Sequence[Source],
+    *,
+    gate: Gate,
+    speaker: Speaker,
+    rubric: Instrument,
+    question: str,
+    reading: ClaimReading,
+    least: int | None,
+    draw: int,
+) -> Listed:
+    """One call for each piece of each text. A piece that fails leaves no list at all: a list with a hole would
+    look complete."""
+    system = listing_system(rubric, least, reading.claims)
+    grades = rubric.dimension("importance").values
+    schema = listing_schema(grades, reading.claims)
+    parts = [(source, place) for source in sources for place in pieces(source.text, reading.piece)]
+
+    async def one(source: Source, start: int, end: int) -> tuple[list[Claim], Unscored | None, list[Answer]]:
+        before = source.text[max(0, start - _BEFORE) : start]
+        asked = await ask_for(
+            gate,
+            speaker,
+            listing_messages(system, question, before, source.text[start:end]),
+            schema,
+            lambda value: read_claims(value, source, grades, reading.claims),
+            draw,
+        )
+        return asked.value or [], asked.failure, list(asked.answers)
+
+    done = await together([one(source, *place) for source, place in parts])
+    answers = [answer for _, _, given in done for answer in given]
+    failed = [(number, each) for number, (_, each, _) in enumerate(done, start=1) if each is not None]
+    if failed:
+        number, failure = failed[0]
+        where = f"part {number} of {len(parts)}: " if len(parts) > 1 else ""
+        what = failure.message
+        if failure.reason is Reason.TRUNCATED:
+            what = (
+                f"the list was cut off at {speaker.max_tokens} tokens; raise list_tokens, or set most_claims"
+            )
+        told = Unscored(failure.reason, f"listing the claims, {where}{what}")
+        return Listed(failure=told, answers=answers, parts=len(parts))
+    found = [claim for claims, _, _ in done for claim in claims]
+    kept, repeats = without_repeats(each for each in found if least is None or each.importance >= least)
+    aside = [each for each in found if least is not None and each.importance < least]
+    numbers = {source.id: set(numbers_of(source.text)) | set(numbers_of(question)) for source in sources}
+    strange = {place: odd for place, each in enumerate(kept) if (odd := strays(each, numbers[each.source]))}
+    return Listed(kept, repeats, aside, strange, None, answers, len(parts))
+
+
+async def verify_claims(
+    claims: Sequence[Claim],
+    sources: Sequence[Source],
+    *,
+    gate: Gate,
+    speaker: Speaker,
+    rubric: Instrument,
+    question: str,
+    reading: ClaimReading,
+    batch: int,
+    draw: int,
+) -> Verified:
+    """`batch` claims to a call; a long record is searched for each claim."""
+    system = verifying_system(rubric)
+    hits = await _search(claims, sources, reading)
+    checked: dict[int, Checked] = {}
+    askable: list[int] = []
+    for place, found in enumerate(hits):
+        if found == []:
+            nothing = Unscored(Reason.MISSING, "no passage of the record shares a word with the claim")
+            checked[place] = Checked(claims[place], None, failure=nothing)
+        else:
+            askable.append(place)
+    batches = [askable[start : start + batch] for start in range(0, len(askable), batch)]
+
+    async def one(places: Sequence[int]) -> tuple[dict[int, Checked], list[Answer]]:
+        shown = (
+            sources
+            if hits[places[0]] is None
+            else _shown([hit for place in places for hit in hits[place] or ()], sources)
+        )
+        return await verify(
+            {place + 1: claims[place] for place in places},
+            shown,
+            gate=gate,
+            speaker=speaker,
+            system=system,
+            question=question,
+            closeness=reading.closeness,
+            draw=draw,
+        )
+
+    done = await together([one(places) for places in batches])
+    for verdicts, _ in done:
+        checked |= {number - 1: each for number, each in verdicts.items()}
+    answers = [answer for _, given in done for answer in given]
+    return Verified([checked[place] for place in range(len(claims))], hits, answers)
+
+
+def needs_search(sources: Sequence[Source], reading: ClaimReading) -> bool:
+    return sum(len(source.text) for source in sources) > reading.whole
+
+
+async def _search(
+    claims: Sequence[Claim], sources: Sequence[Source], reading: ClaimReading
+) -> Sequence[list[Hit] | None]:
+    """The best passages for every claim; None where the texts are short enough to be shown whole."""
+    if not needs_search(sources, reading):
+        return [None] * len(claims)
+    found = [
+        passage
+        for source in sources
+        for passage in passages(source.id, source.text, size=reading.sentences, overlap=reading.overlap)
+    ]
+
+    def search() -> Sequence[list[Hit] | None]:
+        index = Index(found, reading.embed)
+        return [index.search(claim.text, reading.most) for claim in claims]
+
+    # What embeds may be slow: the other calls in flight must not wait for it.
+    return search() if reading.embed is None else await asyncio.to_thread(search)
+
+
+def _shown(hits: Sequence[Hit], sources: Sequence[Source]) -> list[Source]:
+    """The passages that a call shows, in the order of the record; those that overlap or touch become one."""
+    shown: list[Source] = []
+    for source in sources:
+        spans = sorted(
+            {(hit.passage.start, hit.passage.end) for hit in hits if hit.passage.source == source.id}
+        )
+        merged: list[tuple[int, int]] = []
+        for start, end in spans:
+            if merged and not source.text[merged[-1][1] : start].strip():
+                merged[-1] = merged[-1][0], max(end, merged[-1][1])
+            else:
+                merged.append((start, end))
+        shown += [
+            Source(source.id, source.text[start:end], start, source.label, source) for start, end in merged
+        ]
+    return shown
+
+
+async def together(work: Sequence[Awaitable[_Made]]) -> list[_Made]:
+    """All results in order; an error is raised as it is, once all have ended: a call in flight is paid for, and
+    its reply is kept for the next run."""
+    done = await asyncio.gather(*work, return_exceptions=True)
+    for each in done:
+        if isinstance(each, BaseException):
+            raise each
+    return [each for each in done if not isinstance(each, BaseException)]

@@ -1,0 +1,202 @@
+"""Verdicts on claims, each resting on quotations that we looked up ourselves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from medjury.cases import clean_text
+from medjury.instruments import TRANSIENT, Reason, Unscored
+from medjury.judging._asking import Speaker, Unusable, ask_for
+from medjury.judging._claims.listing import Claim, whole_number
+from medjury.judging._claims.prompts import complaint, verifying_messages, verifying_schema
+from medjury.judging._claims.share import VERDICTS, ClaimFinding, Verdict
+from medjury.judging._evidence.quotation import Place, Source, check_evidence
+from medjury.models import Answer, Gate, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A quotation that occurs: in which source, and where."""
+
+    quote: str
+    source: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Invented:
+    """A quotation that is no evidence, and why; "" where the verdict came without any."""
+
+    quote: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of one claim. No verdict: it was not verified, and `failure` says why. `invented` are the
+    quotations that were refused, also where the model mended them when told (`told`)."""
+
+    claim: Claim
+    verdict: Verdict | None
+    explanation: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    invented: tuple[Invented, ...] = ()
+    told: bool = False
+    first_verdict: Verdict | None = None
+    failure: Unscored | None = None
+
+    @property
+    def finding(self) -> ClaimFinding:
+        return ClaimFinding(self.verdict, self.claim.importance, self.failure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    verdict: Verdict
+    explanation: str
+    quotes: tuple[str, ...]
+
+
+async def verify(
+    claims: Mapping[int, Claim],
+    shown: Sequence[Source],
+    *,
+    gate: Gate,
+    speaker: Speaker,
+    system: str,
+    question: str,
+    closeness: float,
+    draw: int,
+) -> tuple[dict[int, Checked], list[Answer]]:
+    """One call for these claims, and a second for those whose quotations do not occur: they are told once, and
+    where the quotation stays invented there is no verdict. Only a fatal `ModelError` is raised."""
+    messages = verifying_messages(system, question, shown, claims)
+    numbers = list(claims)
+    asked = await ask_for(
+        gate, speaker, messages, verifying_schema(numbers), lambda value: _read(value, numbers), draw
+    )
+    answers = list(asked.answers)
+    if asked.value is None:
+        failed = asked.failure or Unscored(Reason.PARSE)
+        return {number: Checked(claim, None, failure=failed) for number, claim in claims.items()}, answers
+    checked = {number: _check(claims[number], said, shown, closeness) for number, said in asked.value.items()}
+    wrong = {number: each for number, each in checked.items() if each.failure is not None}
+    if not wrong:
+        return checked, answers
+    problems = {number: _problem(each) for number, each in wrong.items()}
+    said_so = Message("assistant", asked.answers[-1].reply.text), Message("user", complaint(problems))
+    again = await ask_for(
+        gate,
+        speaker,
+        (*messages, *said_so),
+        verifying_schema(list(wrong)),
+        lambda value: _read(value, list(wrong)),
+        draw,
+    )
+    answers += again.answers
+    for number, first in wrong.items():
+        checked[number] = _second(first, again.value, again.failure, number, shown, closeness)
+    return checked, answers
+
+
+def _second(
+    first: Checked,
+    said: Mapping[int, _Said] | None,
+    failure: Unscored | None,
+    number: int,
+    shown: Sequence[Source],
+    closeness: float,
+) -> Checked:
+    """The verdict after the model was told, with what it had invented before kept beside it."""
+    if said is None:
+        # A fault that may pass must be seen as one, so that the next run goes on here.
+        lasting = failure is None or failure.reason not in TRANSIENT
+        return Checked(
+            first.claim,
+            None,
+            invented=first.invented,
+            told=True,
+            first_verdict=first.first_verdict,
+            failure=first.failure if lasting else failure,
+        )
+    then = _check(first.claim, said[number], shown, closeness)
+    return Checked(
+        first.claim,
+        then.verdict,
+        then.explanation,
+        then.evidence,
+        (*first.invented, *then.invented),
+        True,
+        first.first_verdict,
+        then.failure,
+    )
+
+
+def _check(claim: Claim, said: _Said, shown: Sequence[Source], closeness: float) -> Checked:
+    if said.verdict == "not_addressed":  # nothing to quote; what was quoted all the same shows nothing
+        return Checked(claim, said.verdict, said.explanation, first_verdict=said.verdict)
+    evidence: list[Evidence] = []
+    invented = [] if said.quotes else [Invented("", "it quotes nothing")]
+    for quote in said.quotes:
+        found = check_evidence(quote, shown, closeness)
+        if isinstance(found, str):
+            invented.append(Invented(quote, found))
+        else:
+            evidence.append(Evidence(quote, *found))
+    if invented:
+        failure = Unscored(
+            Reason.UNFOUNDED, f"{said.verdict}, but the evidence was refused: {invented[0].why}"
+        )
+        return Checked(
+            claim,
+            None,
+            said.explanation,
+            tuple(evidence),
+            tuple(invented),
+            first_verdict=said.verdict,
+            failure=failure,
+        )
+    return Checked(claim, said.verdict, said.explanation, tuple(evidence), first_verdict=said.verdict)
+
+
+def _problem(checked: Checked) -> str:
+    whys = dict.fromkeys(each.why for each in checked.invented)
+    return "; ".join(f"{'a quotation: ' if why != 'it quotes nothing' else ''}{why}" for why in whys)
+
+
+def _read(value: Any, numbers: Collection[int]) -> dict[int, _Said]:
+    entries = value.get("verdicts") if isinstance(value, Mapping) else None
+    if not isinstance(entries, list):
+        raise Unusable('it needs one object with a list "verdicts"')
+    found: dict[int, _Said] = {}
+    for entry in entries:
+        if not isinstance(entry, Mapping):
+            raise Unusable("a verdict is not an object")
+        number = whole_number(entry.get("number"))
+        if not isinstance(number, int) or isinstance(number, bool) or number not in numbers:
+            raise Unusable(f'each "number" must be one of {", ".join(map(str, numbers))}')
+        if number in found:
+            raise Unusable(f"claim {number} has two verdicts")
+        found[number] = _read_one(entry, number)
+    if missing := [number for number in numbers if number not in found]:
+        raise Unusable(f"there is no verdict on claim {', '.join(map(str, missing))}", Reason.MISSING)
+    return {number: found[number] for number in numbers}
+
+
+def _read_one(entry: Mapping[str, Any], number: int) -> _Said:
+    verdict, quotes = entry.get("verdict"), entry.get("evidence", [])
+    name = verdict.strip().casefold().replace(" ", "_").replace("-", "_") if isinstance(verdict, str) else ""
+    known: dict[str, Verdict] = {each: each for each in VERDICTS}
+    if name not in known:
+        raise Unusable(f"the verdict on claim {number} must be one of {', '.join(VERDICTS)}")
+    quotes = [quotes] if isinstance(quotes, str) else quotes
+    if not isinstance(quotes, list) or not all(isinstance(each, str) for each in quotes):
+        raise Unusable(f'the "evidence" of claim {number} must be a list of quotations')
+    explanation = entry.get("explanation", "")
+    return _Said(
+        known[name],
+        clean_text(explanation) if isinstance(explanation, str) else "",
+        tuple(clean_text(each) for each in quotes if each.strip()),
+    )

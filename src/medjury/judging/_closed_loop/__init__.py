@@ -1,0 +1,1 @@
+"""The closed loop: gate, writer, and a final juror that never saw the loop."""

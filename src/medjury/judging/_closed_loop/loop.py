@@ -1,0 +1,261 @@
+"""The closed loop: a draft is judged, revised for the judge's reasons, judged again; then a juror that never saw
+the loop says whether the last draft is better than the first.
+
+A writer that learns to please its judge raises the loop's scores and nothing else. The final juror is there to
+show it: it is another model, it sees the case and the text alone, and its scores are the ones that count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from medjury.cases import Case
+from medjury.errors import MedjuryError
+from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Unscored
+from medjury.judging._asking import Speaker
+from medjury.judging._closed_loop.gate import DEFAULT_PASSING, DraftGate, Passing, grade_case
+from medjury.judging._closed_loop.story import Story, told
+from medjury.judging._closed_loop.writer import WRITER_VERSION, revise, sources
+from medjury.judging._judge import Judge
+from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rows import rows_of
+from medjury.models import Answer, ChatModel, Gate, estimate_tokens
+
+# Part of every rating's key: raise it whenever the course of the loop changes.
+_VERSION = "2"
+_SUFFIX = re.compile(r"\+[A-Za-z0-9][A-Za-z0-9._-]{0,48}")
+# The system of a case that names none, once it was revised.
+_NAMELESS = "draft"
+
+
+@dataclass(frozen=True)
+class ClosedLoop:
+    """Judges, revises and judges again, until the draft passes or `rounds` revisions were made.
+
+    `loop_judge` gates the drafts, `writer` revises them, and `final` scores the first and the last. Its scores
+    of the last draft are the ratings, under the system's name with `suffix`: the revised text is another
+    system's answer. Repeats ask the final juror again about the very same drafts. `final` must be another model
+    than the other two, unless `same_model` says that this is known.
+    """
+
+    final: Judge
+    loop_judge: Judge
+    writer: Speaker
+    passing: Passing = DEFAULT_PASSING
+    rounds: int = 3
+    same_model: bool = False
+    suffix: str = "+loop"
+    _gate: DraftGate = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1:
+            raise MedjuryError("a closed loop needs at least one round")
+        if not _SUFFIX.fullmatch(self.suffix):
+            raise MedjuryError(
+                f"the suffix {self.suffix!r} must be + and then letters, digits, dots, _ or -: '+loop'"
+            )
+        if self.loop_judge.instrument.fingerprint() != self.final.instrument.fingerprint():
+            raise MedjuryError("the loop judge and the final juror must use the same instrument")
+        if all(each.name in ("candidate", "reference") for each in self.instrument.inputs):
+            raise MedjuryError(
+                f"{self.instrument.name} gives no source to write from (only the text and its reference), so a "
+                "writer could only invent; a closed loop needs an instrument with the sources among its inputs"
+            )
+        if not self.separate and not self.same_model:
+            raise MedjuryError(
+                f"the final juror {self.final.name!r} is the same model as the loop judge or the writer, so it "
+                "would only confirm itself: name another model for `loop_judge` (and `writer`), or say "
+                "`same_model: true` and the report will say so too"
+            )
+        object.__setattr__(self, "_gate", DraftGate(self.loop_judge, self.passing))
+
+    @property
+    def separate(self) -> bool:
+        """The final juror is another model than those in the loop."""
+        inside = (self.loop_judge.model, self.writer.model)
+        return not any(_same_model(self.final.model, each) for each in inside)
+
+    @property
+    def name(self) -> str:
+        return self.final.name
+
+    @property
+    def instrument(self) -> Instrument:
+        return self.final.instrument
+
+    @property
+    def models(self) -> Sequence[ChatModel]:
+        """The final juror's first: the scores are its own."""
+        return tuple(dict.fromkeys((self.final.model, self.loop_judge.model, self.writer.model)))
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        return (tuple(each.name for each in self.instrument.dimensions),)
+
+    @property
+    def revises_as(self) -> str:
+        """What the jury must know: this rater rates texts of its own, under names with this ending."""
+        return self.suffix
+
+    def voice(self) -> str:
+        """The hash of everything but name and case that determines an answer."""
+        settings = {
+            "strategy": "closed_loop",
+            "versions": [_VERSION, WRITER_VERSION],
+            "final": self.final.voice(),
+            "loop": self.loop_judge.voice(),
+            "writer": self.writer.settings(),
+            "pass": dict(self._gate.least),
+            "rounds": self.rounds,
+            "suffix": self.suffix,
+        }
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+    def describe(self) -> Mapping[str, object]:
+        return {
+            **self.final.describe(),
+            "strategy": "closed_loop",
+            "loop_judge": {**self.loop_judge.model.identity, **self.loop_judge.describe()},
+            "writer": self.writer.settings(),
+            "pass": dict(self._gate.least),
+            "rounds": self.rounds,
+            "separate_final_juror": self.separate,
+            "suffix": self.suffix,
+        }
+
+    def units(self, case: Case, repeat: int) -> list[Unit]:
+        self._refuse_ending(case)
+        return make_units(self, case, repeat)
+
+    def expected(self, unit: Unit) -> Expected | Unscored:
+        """As if no draft ever passed, and revisions were as long as the draft: the most it takes, answers that
+        are handed back apart."""
+        self._refuse_ending(unit.case)
+        lacking = self._lacking(unit.case)
+        if lacking is not None:
+            return lacking
+        once = [_expected(judge, unit.case) for judge in (self.loop_judge, self.final)]
+        draft = estimate_tokens(unit.case.candidate or "")
+        # The remarks are about what the judge said.
+        writer_in = once[0].tokens_in + once[0].tokens_out
+        times = (self.rounds + 1, 2)
+        return Expected(
+            sum(count * each.calls for count, each in zip(times, once, strict=True)) + self.rounds,
+            sum(count * each.tokens_in for count, each in zip(times, once, strict=True))
+            + self.rounds * writer_in,
+            sum(count * each.tokens_out for count, each in zip(times, once, strict=True))
+            + self.rounds * draft,
+        )
+
+    async def rate(self, unit: Unit, gate: Gate) -> Rated:
+        system = (unit.case.system or _NAMELESS) + self.suffix
+        lacking = self._lacking(unit.case)
+        if lacking is not None:
+            return Rated(rows_of(unit, dict.fromkeys(unit.dimensions, lacking), None, system=system))
+        # Where an answer is asked for anew, drafts that were well made are not made again: their ratings, of this
+        # repeat and of the others, are of one text.
+        for again in dict.fromkeys((0, unit.again)):
+            story = Story(self._gate.least, self.separate, unit.case.system)
+            answers: list[Answer] = []
+            improved = await self._improve(replace(unit, repeat=0, again=again), gate, story, answers)
+            if isinstance(improved, str) or improved.reason in TRANSIENT:
+                break
+        if isinstance(improved, Unscored):
+            outcomes: Mapping[str, Outcome] = dict.fromkeys(unit.dimensions, improved)
+        else:
+            outcomes = await self._confirm(unit, gate, improved, story, answers)
+        return Rated(rows_of(unit, outcomes, answers, system=system), story.record())
+
+    async def _improve(self, unit: Unit, gate: Gate, story: Story, answers: list[Answer]) -> str | Unscored:
+        """The last draft, or the failure of the step that ended the loop. `unit` is always the first repeat's."""
+        draft, earlier = unit.case.candidate or "", None
+        seen = {draft.strip()}
+        for number in range(self.rounds + 1):
+            case = replace(unit.case, candidate=draft)
+            checked = await self._gate.check(case, gate=gate, repeat=unit.repeat, again=unit.again)
+            answers.extend(checked.answers or ())
+            story.add_round(draft, earlier, checked)
+            if checked.failure is not None:
+                return story.fail(f"round {number}, loop judge", checked.failure)
+            if checked.passed:
+                story.stopped = "passed"
+                break
+            if number == self.rounds:
+                break
+            asked = await revise(gate, self.writer, self.instrument, case, checked, unit.draw)
+            answers.extend(asked.answers)
+            if asked.value is None:
+                assert asked.failure is not None
+                return story.fail(f"round {number + 1}, writer", asked.failure)
+            # A draft that was there before would be judged and revised as before.
+            if asked.value in seen:
+                story.stopped = "stalled"
+                break
+            seen.add(asked.value)
+            draft, earlier = asked.value, draft
+        return draft
+
+    async def _confirm(
+        self, unit: Unit, gate: Gate, last: str, story: Story, answers: list[Answer]
+    ) -> Mapping[str, Outcome]:
+        """The final juror's word on the last draft. A dimension on which it failed for either draft is unscored:
+        the last score without the first cannot tell whether the loop did any good."""
+        found: dict[str, Mapping[str, Outcome]] = {}
+        for which, text in (("first", unit.case.candidate), ("last", last)):
+            if which == "last" and text == unit.case.candidate:
+                found[which] = found["first"]  # the very same question
+            else:
+                case = replace(unit.case, candidate=text)
+                graded = await grade_case(self.final, case, gate, repeat=unit.repeat, again=unit.again)
+                answers.extend(graded.answers or ())
+                found[which] = graded.outcomes
+            story.final[which] = told(found[which])
+        outcomes: dict[str, Outcome] = {}
+        for name in unit.dimensions:
+            failed = [
+                Unscored(outcome.reason, f"final juror, {which} draft: {outcome.message}")
+                for which, each in found.items()
+                if isinstance(outcome := each[name], Unscored)
+            ]
+            # A failure that may pass comes first: it is the one to try again.
+            worst = min(failed, key=lambda each: each.reason not in TRANSIENT, default=None)
+            outcomes[name] = worst or found["last"][name]
+        return outcomes
+
+    def _refuse_ending(self, case: Case) -> None:
+        if case.system.endswith(self.suffix):
+            raise MedjuryError(
+                f"case {case.id!r}: its system {case.system!r} ends with {self.suffix!r}, the ending of revised "
+                "texts, and the two would be mixed up; give the loop another `suffix`"
+            )
+
+    def _lacking(self, case: Case) -> Unscored | None:
+        for unit in self.loop_judge.units(case, 0):
+            request = self.loop_judge.request(unit)
+            if isinstance(request, Unscored):
+                return request
+        if next(sources(self.instrument, case), None) is None:
+            return Unscored(Reason.INPUT, "the case has no source that a writer could revise the draft from")
+        return None
+
+
+def _expected(judge: Judge, case: Case) -> Expected:
+    each = [
+        expected for unit in judge.units(case, 0) if isinstance(expected := judge.expected(unit), Expected)
+    ]
+    return Expected(
+        sum(one.calls for one in each),
+        sum(one.tokens_in for one in each),
+        sum(one.tokens_out for one in each),
+    )
+
+
+def _same_model(first: ChatModel, second: ChatModel) -> bool:
+    """The same weights: also where two endpoints serve a model of one name."""
+    one, two = dict(first.identity), dict(second.identity)
+    named = one.get("model", "").casefold()
+    return one == two or (bool(named) and named == two.get("model", "").casefold())

@@ -1,0 +1,1 @@
+"""Records too long for a model: refused, or shortened by a rule and recorded."""

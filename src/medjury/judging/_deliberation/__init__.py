@@ -1,0 +1,1 @@
+"""The deliberation: points of view, an orchestrator, its questions and its decision."""

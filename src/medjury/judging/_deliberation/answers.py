@@ -1,0 +1,216 @@
+"""What is asked for in each step of a deliberation, as a schema, and how the answer is read: strictly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from medjury.cases import clean_text
+from medjury.instruments import (
+    Instrument,
+    NotApplicable,
+    Outcome,
+    Reason,
+    Score,
+    Unscored,
+    apply_skips,
+    output_schema,
+    read_answer,
+)
+from medjury.judging._asking import Unusable
+from medjury.judging._deliberation.averaging import averages
+from medjury.judging._deliberation.prompts import ALL, NOBODY
+
+Grades = Mapping[str, Outcome]
+_SEPARATORS = re.compile(r"[\s_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the orchestrator wants next; no speaker ends the discussion. `progress` is its own word on the last
+    turn, where it was asked for it."""
+
+    assessment: str
+    speaker: str | None
+    about: tuple[str, ...]
+    question: str
+    progress: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a rater said in a turn, and its grades on what it was asked about."""
+
+    words: str
+    grades: Grades
+
+
+def read_opening(instrument: Instrument, dimensions: Sequence[str]) -> Callable[[Any], Grades]:
+    def read(value: Any) -> Grades:
+        return _whole(instrument, read_answer(instrument, value, dimensions))
+
+    return read
+
+
+def choice_schema(speakers: Sequence[str], dimensions: Sequence[str], *, ledger: bool) -> dict[str, Any]:
+    progress: dict[str, Any] = {"progress": {"type": "boolean"}} if ledger else {}
+    return _closed(
+        {
+            "assessment": {"type": "string"},
+            **progress,
+            "speaker": {"type": "string", "enum": [*speakers, NOBODY]},
+            "about": {"type": "string", "enum": [*dimensions, ALL]},
+            "question": {"type": "string"},
+        }
+    )
+
+
+def read_choice(
+    instrument: Instrument,
+    speakers: Sequence[str],
+    dimensions: Sequence[str],
+    open_dimensions: Sequence[str],
+    *,
+    ledger: bool,
+) -> Callable[[Any], Choice]:
+    """A choice names a rater who is there, or nobody, and a dimension that is, or all that are in dispute."""
+
+    def read(value: Any) -> Choice:
+        given = _mapping(value)
+        progress = given.get("progress")
+        if ledger and not isinstance(progress, bool):
+            raise Unusable('"progress" must be true or false')
+        assessment = _words(given, "assessment")
+        speaker = _one_of(given.get("speaker"), [*speakers, NOBODY])
+        if speaker is None:
+            raise Unusable(
+                f'"speaker" names nobody who is here; it must be one of {", ".join(speakers)}, {NOBODY}'
+            )
+        said = progress if isinstance(progress, bool) else None
+        if speaker == NOBODY:
+            return Choice(assessment, None, (), "", said)
+        question = _words(given, "question")
+        if not question:
+            raise Unusable(f'"question" is empty; ask {speaker} something, or end with {NOBODY}')
+        about = given.get("about")
+        named = [
+            _one_of(each, [*dimensions, ALL]) for each in (about if isinstance(about, list) else [about])
+        ]
+        wanted = [each for each in named if each is not None]
+        if not wanted or len(wanted) < len(named):
+            raise Unusable(f'"about" must be one of {", ".join(dimensions)}, {ALL}')
+        if ALL in wanted:
+            wanted = list(open_dimensions) or list(dimensions)
+        return Choice(assessment, speaker, linked(instrument, wanted, dimensions), question, said)
+
+    return read
+
+
+def turn_schema(instrument: Instrument, about: Sequence[str]) -> dict[str, Any]:
+    return _closed(
+        {"statement": {"type": "string"}, "grades": output_schema(instrument, about, explain=False)}
+    )
+
+
+def read_turn(instrument: Instrument, about: Sequence[str]) -> Callable[[Any], Statement]:
+    def read(value: Any) -> Statement:
+        given = _mapping(value)
+        words = _words(given, "statement")
+        if not words:
+            raise Unusable('"statement" is empty; say why you keep or change your grades', Reason.MISSING)
+        grades = given.get("grades")
+        if not isinstance(grades, Mapping):
+            raise Unusable('"grades" is missing', Reason.MISSING)
+        return Statement(words, _whole(instrument, read_answer(instrument, grades, about)))
+
+    return read
+
+
+def read_decision(
+    instrument: Instrument, dimensions: Sequence[str], kept: dict[str, Outcome]
+) -> Callable[[Any], Grades]:
+    """The orchestrator's grades, each with a reason that is not an average. `kept` holds, after answers that
+    could not be used whole, the outcomes of the best of them: what was well decided there is not lost."""
+
+    def read(value: Any) -> Grades:
+        given = read_answer(instrument, value, dimensions)
+        # A grade that is refused no longer makes another one "not applicable".
+        outcomes = apply_skips(instrument, {name: _decided(outcome) for name, outcome in given.items()})
+        if not kept or _unscored(outcomes) <= _unscored(kept):
+            kept.clear()
+            kept.update(outcomes)
+        return _whole(instrument, outcomes)
+
+    return read
+
+
+def linked(instrument: Instrument, wanted: Sequence[str], within: Sequence[str]) -> tuple[str, ...]:
+    """The wanted dimensions with those that a skip rule ties to them, in the instrument's order: a grade that
+    makes another one meaningless, or meaningful, is never asked for without it."""
+    found = set(wanted)
+    ties = [(each.name, each.skip.dimension) for each in instrument.dimensions if each.skip]
+    while more := {name for tie in ties if found & set(tie) for name in tie} - found:
+        found |= more
+    return tuple(name for name in within if name in found)
+
+
+def _decided(outcome: Outcome) -> Outcome:
+    match outcome:
+        case Score(_, explanation) if not explanation.strip():
+            return Unscored(Reason.MISSING, "its grade has no reason; explain it")
+        case Score(_, explanation) | NotApplicable(explanation) if averages(explanation):
+            problem = (
+                "the reason speaks of an average of grades; do not average, weigh the arguments and decide"
+            )
+            return Unscored(Reason.AVERAGED, problem)
+        case Unscored(Reason.OUT_OF_RANGE, message):
+            return Unscored(Reason.OUT_OF_RANGE, f"{message}; do not average, decide for one of them")
+        case _:
+            return outcome
+
+
+def _whole(instrument: Instrument, outcomes: Grades) -> Grades:
+    """The outcomes where each dimension has one; else what is wrong with all that have none."""
+    lost = [each for each in outcomes.values() if isinstance(each, Unscored)]
+    if lost:
+        wrong: dict[str, list[str]] = {}
+        for name, each in outcomes.items():
+            if isinstance(each, Unscored):
+                wrong.setdefault(each.message or each.reason.value, []).append(name)
+        told = "; ".join(f"{', '.join(names)}: {message}" for message, names in wrong.items())
+        raise Unusable(told, lost[0].reason)
+    return outcomes
+
+
+def _unscored(outcomes: Grades) -> int:
+    return sum(isinstance(each, Unscored) for each in outcomes.values())
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise Unusable("the answer is not a JSON object")
+    return value
+
+
+def _words(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name, "")
+    if not isinstance(value, str):
+        raise Unusable(f'"{name}" must be text')
+    return clean_text(value).strip()
+
+
+def _one_of(value: object, names: Sequence[str]) -> str | None:
+    """The name that is meant, whatever its case and separators."""
+    plain = {_SEPARATORS.sub("_", name.casefold()): name for name in names}
+    return plain.get(_SEPARATORS.sub("_", value.strip().casefold())) if isinstance(value, str) else None
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

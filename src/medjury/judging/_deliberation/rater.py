@@ -1,0 +1,173 @@
+"""The deliberation: raters with points of view grade, discuss under an orchestrator, and the orchestrator decides.
+
+After Croxford et al., Evaluating clinical AI summaries with large language models as judges (npj Digit Med 2025):
+agents that grade on their own first, rounds bounded in turns and in stalls, a decision with reasons and without
+averaging. The orchestrator, the words and the rules for what goes wrong are ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from medjury.cases import Case
+from medjury.errors import MedjuryError
+from medjury.instruments import Example, Instrument, Unscored
+from medjury.judging._asking import Speaker
+from medjury.judging._deliberation.course import Course
+from medjury.judging._deliberation.personas import Persona
+from medjury.judging._deliberation.prompts import DELIBERATION_VERSION
+from medjury.judging._judge import groups_of
+from medjury.judging._prompt import PROMPT_VERSION, Prompt
+from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rows import rows_of
+from medjury.models import ChatModel, Gate, estimate_tokens
+
+WhenAgreed = Literal["stop", "discuss"]
+# For a plan: tokens of one explained grade, of a statement with its grades, and of a question.
+_EXPLAINED, _STATEMENT, _QUESTION = 57, 180, 120
+_ROLE = 250  # a role's part of the prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A point of view and the model that takes it."""
+
+    persona: Persona
+    speaker: Speaker
+
+
+@dataclass(frozen=True)
+class Deliberation:
+    """Agents who grade alone, then speak when the orchestrator asks them; the orchestrator decides.
+
+    At most `max_turns` agents' turns, and no more after `max_stalls` stalled ones in a row: a stall is a turn
+    that changed no grade and brought nothing new. Where all agree, `when_agreed` ends the discussion ("stop") or
+    lets the orchestrator question them nevertheless ("discuss"). `quorum` agents must remain able to answer (by
+    default more than half). `turns_shown` bounds what a prompt holds of the discussion to its last turns; first
+    gradings are always shown.
+    """
+
+    name: str
+    instrument: Instrument
+    orchestrator: Speaker
+    agents: Sequence[Agent]
+    max_turns: int = 6
+    max_stalls: int = 2
+    when_agreed: WhenAgreed = "stop"
+    quorum: int | None = None
+    turns_shown: int | None = None
+    per_dimension: bool = False
+    examples: Sequence[Example] = ()
+    _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
+    _voice: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._check()
+        prompts = {
+            group: Prompt.build(self.instrument, group, explain=True, examples=self.examples)
+            for group in groups_of(self.instrument, self.per_dimension)
+        }
+        object.__setattr__(self, "_prompts", prompts)
+        settings = {
+            **self._settings(),
+            "instrument": self.instrument.fingerprint(),
+            "prompt": [PROMPT_VERSION, [[m.role, m.content] for p in prompts.values() for m in p.opening]],
+            "orchestrator": self.orchestrator.settings(),
+            "agents": [
+                [each.persona.name, each.persona.text, each.speaker.settings()] for each in self.agents
+            ],
+        }
+        voice = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+        object.__setattr__(self, "_voice", voice)
+
+    def _check(self) -> None:
+        names = [agent.persona.name.casefold().replace("-", "_") for agent in self.agents]
+        if len(names) < 2:
+            raise MedjuryError("a deliberation needs at least two agents; give it two or more personas")
+        for name in names:
+            if names.count(name) > 1:
+                raise MedjuryError(f"two personas are called {name!r}; give each its own name")
+        if self.quorum is not None and not 1 <= self.quorum <= len(names):
+            raise MedjuryError(f"quorum is {self.quorum}, but there are {len(names)} agents")
+        if self.max_turns < 0 or self.max_stalls < 1:
+            raise MedjuryError("max_turns must be 0 or more, and max_stalls 1 or more")
+        if self.turns_shown is not None and self.turns_shown < 1:
+            raise MedjuryError("turns_shown must be 1 or more; a question is part of its turn")
+
+    @property
+    def agents_needed(self) -> int:
+        return len(self.agents) // 2 + 1 if self.quorum is None else self.quorum
+
+    @property
+    def models(self) -> Sequence[ChatModel]:
+        speakers = (self.orchestrator, *(agent.speaker for agent in self.agents))
+        return tuple({id(each.model): each.model for each in speakers}.values())
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The dimensions that are deliberated together."""
+        return tuple(self._prompts)
+
+    def voice(self) -> str:
+        return self._voice
+
+    def describe(self) -> Mapping[str, object]:
+        return {
+            **self._settings(),
+            "orchestrator": _described(self.orchestrator),
+            "personas": [
+                {"name": each.persona.name, "text": each.persona.text, **_described(each.speaker)}
+                for each in self.agents
+            ],
+            "examples": len(self.examples),
+        }
+
+    def _settings(self) -> dict[str, object]:
+        return {
+            "strategy": "deliberation",
+            "version": DELIBERATION_VERSION,
+            "max_turns": self.max_turns,
+            "max_stalls": self.max_stalls,
+            "when_agreed": self.when_agreed,
+            "quorum": self.agents_needed,
+            "turns_shown": self.turns_shown,
+            "per_dimension": self.per_dimension,
+        }
+
+    def units(self, case: Case, repeat: int) -> list[Unit]:
+        return make_units(self, case, repeat)
+
+    def expected(self, unit: Unit) -> Expected | Unscored:
+        """Assumes that half of the allowed turns are taken, and that nothing is asked twice. Agents who agree at
+        once need fewer calls, agents who never do up to twice the turns."""
+        messages = self._prompts[unit.dimensions].messages(unit.case)
+        if isinstance(messages, Unscored):
+            return messages
+        base = sum(estimate_tokens(message.content) for message in messages) + _ROLE
+        graded = _EXPLAINED * len(unit.dimensions)
+        said = len(self.agents) * graded  # what every later prompt holds of the first gradings
+        turns = -(-self.max_turns // 2)
+        tokens_in, tokens_out = len(self.agents) * base, said
+        for turn in range(turns):
+            shown = turn if self.turns_shown is None else min(turn, self.turns_shown)
+            tokens_in += 2 * (base + said + shown * (_QUESTION + _STATEMENT)) + _QUESTION
+            tokens_out += _QUESTION + _STATEMENT
+        shown = turns if self.turns_shown is None else min(turns, self.turns_shown)
+        tokens_in += base + said + shown * (_QUESTION + _STATEMENT)
+        return Expected(len(self.agents) + 2 * turns + 1, tokens_in, tokens_out + graded)
+
+    async def rate(self, unit: Unit, gate: Gate) -> Rated:
+        messages = self._prompts[unit.dimensions].messages(unit.case)
+        if isinstance(messages, Unscored):
+            return Rated(rows_of(unit, dict.fromkeys(unit.dimensions, messages), None))
+        course = Course(self, unit, messages, gate)
+        outcomes = await course.run()
+        return Rated(rows_of(unit, outcomes, course.answers), course.record())
+
+
+def _described(speaker: Speaker) -> dict[str, object]:
+    return {"role_model": speaker.model.name, **speaker.settings()}

@@ -1,0 +1,151 @@
+"""A draft as it is asked for and as it comes back: its sections, its words as one text, its citations checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from medjury.cases import Note
+from medjury.judging._asking import Unusable
+from medjury.judging._evidence.quotation import Source, locate
+
+SECTIONS = {
+    "assessment": "what is probably going on and how sure that is, in a few sentences",
+    "recommendations": "what to do, the most important first, each with its rationale: the finding in the record "
+    "or the accepted practice that speaks for it",
+    "contingency": "what would change the plan: which findings or results, what to do then, when to call or refer",
+    "citations": "for every fact about this patient that matters, the id of the note that holds it and its exact "
+    "words there, copied without a change; an empty list where no note was given",
+}
+_TEXT = {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A note and words from it, as the draft claims. `given` says that a note of this id was given, `found`
+    that the words occur in it (`exact`: word for word)."""
+
+    note: str
+    quote: str
+    given: bool
+    found: bool
+    exact: bool
+
+    @property
+    def invented(self) -> bool:
+        return not (self.given and self.found)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftText:
+    """The sections as they were answered, and the text that is judged."""
+
+    sections: Mapping[str, Any]
+    text: str
+
+
+def draft_schema(sections: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of a draft with these sections."""
+    lists = {
+        "recommendations": _object(recommendation=_TEXT, rationale=_TEXT),
+        "citations": _object(note=_TEXT, quote=_TEXT),
+    }
+    shapes = {name: {"type": "array", "items": lists[name]} if name in lists else _TEXT for name in sections}
+    return _object(**shapes)
+
+
+def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def answer_form(sections: Sequence[str]) -> str:
+    """The same in words, for models that are not bound by a schema."""
+    forms = {
+        "recommendations": '[{"recommendation": "...", "rationale": "..."}, ...]',
+        "citations": '[{"note": "<its id>", "quote": "<its words>"}, ...]',
+    }
+    rows = ",\n".join(f'  "{name}": {forms.get(name, chr(34) + "..." + chr(34))}' for name in sections)
+    return "One JSON object of this form, every part present:\n{\n" + rows + "\n}"
+
+
+def read_draft(value: Any, sections: Sequence[str]) -> DraftText:
+    """The draft in an answer; `Unusable` where a section is missing, empty or of another form."""
+    if not isinstance(value, Mapping):
+        raise Unusable("the answer is not a JSON object")
+    found: dict[str, Any] = {}
+    for name in sections:
+        if name in ("recommendations", "citations"):
+            fields = ("recommendation", "rationale") if name == "recommendations" else ("note", "quote")
+            found[name] = _rows(value.get(name), name, fields)
+        else:
+            found[name] = _words(value.get(name), name)
+    if "recommendations" in found and not found["recommendations"]:
+        raise Unusable("recommendations is empty; give at least one, be it that nothing need be done")
+    return DraftText(found, render(found))
+
+
+def _words(value: Any, name: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise Unusable(f"{name} is missing or empty")
+    return value.strip()
+
+
+def _rows(value: Any, name: str, fields: tuple[str, str]) -> list[dict[str, str]]:
+    if not isinstance(value, list):
+        raise Unusable(f"{name} is not a list")
+    rows = []
+    for place, each in enumerate(value, 1):
+        if not isinstance(each, Mapping):
+            raise Unusable(f"{name}[{place}] is not an object with {fields[0]} and {fields[1]}")
+        note = each.get(fields[0])
+        first = str(note) if isinstance(note, int) and not isinstance(note, bool) else note  # an id such as 3
+        rows.append(
+            {
+                fields[0]: _words(first, f"{name}[{place}].{fields[0]}"),
+                fields[1]: _words(each.get(fields[1]), f"{name}[{place}].{fields[1]}"),
+            }
+        )
+    return rows
+
+
+def render(sections: Mapping[str, Any]) -> str:
+    """The draft as a reader gets it. Citations stand as the model wrote them, invented ones too: that is the
+    answer under judgement."""
+    parts = []
+    for name, value in sections.items():
+        if name == "recommendations":
+            lines = [
+                f"{number}. {each['recommendation']}\n   Rationale: {each['rationale']}"
+                for number, each in enumerate(value, 1)
+            ]
+        elif name == "citations":
+            lines = [f'- Note {each["note"]}: "{each["quote"]}"' for each in value] or ["None."]
+        else:
+            lines = [value]
+        parts.append("\n".join((name.capitalize(), *lines)))
+    return "\n\n".join(parts)
+
+
+def check_citations(draft: DraftText, notes: Sequence[Note]) -> tuple[Citation, ...]:
+    """Every citation against the notes that were given."""
+    sources = {note.id: Source(note.id, note.text) for note in notes}
+    checked = []
+    for each in draft.sections.get("citations", ()):
+        source = sources.get(each["note"].strip())
+        place = None if source is None else locate(each["quote"], source)
+        checked.append(
+            Citation(
+                each["note"],
+                each["quote"],
+                source is not None,
+                place is not None,
+                place is not None and place.exact,
+            )
+        )
+    return tuple(checked)

@@ -1,0 +1,1 @@
+"""Quotations: do they really stand in the text, whole and in its sense?"""

@@ -1,0 +1,1 @@
+"""Worked examples: the training split, what clinicians agreed on, which are shown for a case."""

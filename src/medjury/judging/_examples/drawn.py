@@ -1,0 +1,191 @@
+"""Worked examples drawn for each case from a training split: at random, spread over the scores, or by likeness."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from medjury.cases import Case
+from medjury.documents import nearest
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument, Reason, Unscored
+from medjury.judging._examples.consensus import level_of
+from medjury.judging._examples.nearest import WordIndex
+from medjury.judging._examples.sketch import nearly_the_same
+from medjury.judging._examples.split import TrainingSplit, WorkedExample, chance, kin_of, record_sketch
+from medjury.judging._prompt import question_text
+
+Draw = Literal["random", "stratified", "nearest"]
+DRAWS: tuple[Draw, ...] = ("random", "stratified", "nearest")
+# Part of every key: raise it whenever another example could be drawn from the same split.
+_VERSION = 2
+
+
+@dataclass(frozen=True)
+class DrawnExamples:
+    """`shots` worked examples for every case, none of which is the case itself, its kin, or nearly its own record.
+
+    `random` and `stratified` show every case the same examples, apart from those that are its kin, so that a
+    provider's prompt cache serves them. `stratified` spreads them evenly from the worst to the best answer on
+    `dimension` (a dimension or a composite; by default all dimensions together). `nearest` shows each case
+    the examples whose texts read most like it, the most alike last. As far as there are enough, no two examples
+    come from the same patient.
+    """
+
+    split: TrainingSplit
+    instrument: Instrument
+    shots: int
+    draw: Draw = "random"
+    seed: int = 0
+    dimension: str | None = None
+    _pool: tuple[WorkedExample, ...] = field(init=False, repr=False, compare=False)
+    _marks: frozenset[str] = field(init=False, repr=False, compare=False)
+    _usual: tuple[WorkedExample, ...] = field(init=False, repr=False, compare=False)
+    _index: WordIndex | None = field(init=False, repr=False, compare=False)
+    _levels: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    _fingerprint: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.draw not in DRAWS:
+            raise MedjuryError(f"draw: {nearest(self.draw, DRAWS)}")
+        self._check_dimension()
+        pool = sorted(self.split.examples, key=lambda each: chance(self.seed, each.item, each.system))
+        levels: list[float] = []
+        if self.draw == "stratified":
+            graded = [(each, level_of(self.instrument, each.scores, self.dimension)) for each in pool]
+            pool = [each for each, level in graded if level is not None]
+            levels = [level for _, level in graded if level is not None]
+        self._check_size(pool)
+        stated = [_VERSION, self.split.fingerprint(), self.shots, self.draw, self.seed, self.dimension]
+        index = WordIndex([each.question for each in pool]) if self.draw == "nearest" else None
+        object.__setattr__(self, "_pool", tuple(pool))
+        object.__setattr__(self, "_marks", frozenset(mark for each in pool for mark in each.kin))
+        object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "_levels", tuple(levels))
+        object.__setattr__(self, "_usual", () if index is not None else self._among(range(len(pool))))
+        object.__setattr__(self, "_fingerprint", hashlib.sha256(json.dumps(stated).encode()).hexdigest())
+
+    def for_case(self, case: Case) -> tuple[WorkedExample, ...] | Unscored:
+        """The examples this case is judged with, or why it cannot have them."""
+        own, record = kin_of(case, self.instrument), record_sketch(case, self.instrument)
+        stranger = self._index is None and own.isdisjoint(self._marks)
+        if stranger and not any(nearly_the_same(record, each.sketch) for each in self._usual):
+            return self._usual
+        strangers = [
+            place
+            for place, each in enumerate(self._pool)
+            if own.isdisjoint(each.kin) and not nearly_the_same(record, each.sketch)
+        ]
+        if len(strangers) < self.shots:  # it is close to what the split did not know to belong together
+            problem = (
+                f"only {len(strangers)} examples may be shown to it: the others are of its own patient, or their "
+                "records are nearly its own"
+            )
+            return Unscored(Reason.INPUT, problem)
+        if self._index is not None:
+            return self._like(case, self._index, strangers)
+        return self._among(strangers)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of all that decides which examples a case is shown, and of what they say."""
+        return self._fingerprint
+
+    def describe(self) -> dict[str, object]:
+        """For the manifest: how the examples were drawn and from what; no clinical text."""
+        return {
+            "shots": self.shots,
+            "draw": self.draw,
+            "seed": self.seed,
+            "dimension": self.dimension,
+            "split": self.split.fingerprint(),
+            "training_answers": len(self.split.examples),
+            "training_cases": len(self.split.development),
+            "rated_answers": self.split.rated,
+            "held_out_cases": self.split.held_out,
+            "left_out": dict(self.split.left_out),
+        }
+
+    def _among(self, places: Sequence[int]) -> tuple[WorkedExample, ...]:
+        """The examples to show where those at these places may be shown; places are in the order of chance."""
+        if self.draw == "stratified":
+            return tuple(self._pool[place] for place in self._spread(places))
+        return tuple(_first([self._pool[place] for place in places], self.shots))
+
+    def _spread(self, places: Sequence[int]) -> list[int]:
+        """For each of `shots` levels, evenly spaced from the lowest to the highest there is, the example nearest
+        to it; in the order of chance, so that a judge learns nothing from their order."""
+        levels = self._levels
+        low, high = min(levels[place] for place in places), max(levels[place] for place in places)
+        chosen: set[int] = set()
+        taken: frozenset[str] = frozenset()
+        for step in range(self.shots):
+            aim = (low + high) / 2 if self.shots == 1 else low + (high - low) * step / (self.shots - 1)
+            free = [place for place in places if place not in chosen]
+            least = min(round(abs(levels[place] - aim), 9) for place in free)
+            equals = [place for place in free if round(abs(levels[place] - aim), 9) == least]
+            best = next((place for place in equals if taken.isdisjoint(self._pool[place].kin)), equals[0])
+            chosen.add(best)
+            taken |= self._pool[best].kin
+        return sorted(chosen)
+
+    def _like(
+        self, case: Case, index: WordIndex, places: Sequence[int]
+    ) -> tuple[WorkedExample, ...] | Unscored:
+        question = question_text(self.instrument, case)
+        if isinstance(question, Unscored):
+            return question
+        likeness = index.likeness(question)
+        order = sorted(places, key=lambda place: (-round(likeness[place], 12), place))
+        return tuple(reversed(_first([self._pool[place] for place in order], self.shots)))
+
+    def _check_dimension(self) -> None:
+        if self.dimension is None:
+            return
+        if self.draw != "stratified":
+            raise MedjuryError(f"`dimension` is for `draw: stratified`; with {self.draw} it has no meaning")
+        instrument = self.instrument
+        known = [each.name for each in instrument.dimensions]
+        known += [each.name for each in instrument.reversed] + [each.name for each in instrument.composites]
+        if self.dimension not in known:
+            raise MedjuryError(
+                f"{instrument.name} has no dimension {self.dimension!r}; {nearest(self.dimension, known)}"
+            )
+
+    def _check_size(self, pool: Sequence[WorkedExample]) -> None:
+        """A training case is judged too, and it may see nobody of its own family."""
+        if self.shots < 1:
+            raise MedjuryError(f"shots is {self.shots}; it is 1 or more")
+        bearers: dict[str, set[int]] = {}
+        for place, each in enumerate(pool):
+            for mark in each.kin:
+                bearers.setdefault(mark, set()).add(place)
+        families = [set().union(*(bearers[mark] for mark in kin)) for kin in {each.kin for each in pool}]
+        largest = max(map(len, families), default=0)
+        if len(pool) - largest >= self.shots:
+            return
+        left_out = "".join(f"; {count:,} not used: {why}" for why, count in self.split.left_out.items())
+        raise MedjuryError(
+            f"{self.shots} examples for every case need {self.shots + max(1, largest):,} or more training answers, "
+            f"since up to {max(1, largest):,} of them belong together and are not shown to each other; there are "
+            f"{len(pool):,}, of {self.split.rated:,} answers that clinicians rated{left_out}. Raise `share`, lower "
+            "`shots`, or have more cases rated"
+        )
+
+
+def _first(pool: Sequence[WorkedExample], shots: int) -> list[WorkedExample]:
+    """The first ones that are no kin of each other; kin only where there are not enough others."""
+    chosen: list[WorkedExample] = []
+    kin: list[WorkedExample] = []
+    taken: frozenset[str] = frozenset()
+    for each in pool:
+        if len(chosen) == shots:
+            break
+        if taken.isdisjoint(each.kin):
+            chosen.append(each)
+            taken |= each.kin
+        else:
+            kin.append(each)
+    return [*chosen, *kin][:shots]
