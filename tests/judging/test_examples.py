@@ -182,7 +182,8 @@ def test_items_that_share_a_long_note_belong_together_even_without_a_patient() -
 
 def test_the_same_question_under_two_ids_is_one_item() -> None:
     question = (
-        "My mother takes warfarin and was given ibuprofen for her knee. Should she stop one of them now?"
+        "My mother takes warfarin and was given ibuprofen for her painful knee last week. "
+        "Should she stop one of them now?"
     )
     cases = [
         Case("q1-model-a", "Stop ibuprofen.", texts={"question": question}),
