@@ -30,17 +30,20 @@ def rows_of(
     seconds = sum(reply.seconds for reply in replies) / rows if known else None
     tokens_in = sum(reply.tokens_in for reply in replies)
     tokens_out = sum(reply.tokens_out for reply in replies)
-    instrument = unit.rater.instrument
+    instrument = f"{unit.rater.instrument.name}@{unit.rater.instrument.version}"
+    shares = zip(shared(tokens_in, rows), shared(tokens_out, rows), shared(len(replies), rows), strict=True)
+    item, rater = unit.case.id, unit.rater.name
+    system = unit.case.system if system is None else system
     ratings = []
-    for index, dimension in enumerate(unit.dimensions):
+    for dimension, (into, out, calls) in zip(unit.dimensions, shares, strict=True):
         score, status, reason, explanation = outcome_columns(outcomes[dimension])
         ratings.append(
             Rating(
-                item=unit.case.id,
-                system=unit.case.system if system is None else system,
-                rater=unit.rater.name,
+                item=item,
+                system=system,
+                rater=rater,
                 rater_kind="judge",
-                instrument=f"{instrument.name}@{instrument.version}",
+                instrument=instrument,
                 dimension=dimension,
                 repeat=unit.repeat,
                 score=score,
@@ -48,12 +51,12 @@ def rows_of(
                 reason=reason,
                 explanation=explanation,
                 seconds=seconds,
-                tokens_in=share(tokens_in, rows, index) if known else None,
-                tokens_out=share(tokens_out, rows, index) if known else None,
+                tokens_in=into if known else None,
+                tokens_out=out if known else None,
                 cost=cost,
                 created_at=now,
                 key=unit.key,
-                calls=share(len(replies), rows, index) if known else None,
+                calls=calls if known else None,
             )
         )
     return ratings
@@ -70,7 +73,7 @@ def outcome_columns(outcome: Outcome) -> tuple[float | None, Status, Reason | No
             return None, "unscored", reason, message
 
 
-def share(total: int, rows: int, index: int) -> int:
-    """Split a whole number over rows so that the parts sum to it exactly."""
+def shared(total: int, rows: int) -> list[int]:
+    """A whole number split over rows so that the parts sum to it exactly."""
     part, rest = divmod(total, rows)
-    return part + (1 if index < rest else 0)
+    return [part + 1] * rest + [part] * (rows - rest)

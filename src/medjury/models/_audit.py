@@ -29,6 +29,7 @@ FIRST = "0" * 64
 _SYNC_SECONDS = 1.0
 _TAIL = 1 << 16
 _HASH = ',"hash":"'
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _CALL = b'"event":"call"'
 
 
@@ -104,7 +105,7 @@ class AuditLog:
     def _append(self, entry: Mapping[str, Any], before: str = "") -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         whole = {"n": self._number + 1, "at": now, **entry, "previous": self._previous}
-        body = json.dumps(whole, separators=(",", ":"))[:-1]
+        body = _ENCODER.encode(whole)[:-1]
         digest = hashlib.sha256(body.encode()).hexdigest()
         line = f'{before}{body}{_HASH}{digest}"}}\n'.encode()
         written = os.write(self._descriptor, line)

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from medjury.models._chat import Reply, Request
-from medjury.models._schema_text import schema_text
+from medjury.models._schema_text import schema_as_text
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 class ReplyCache(Protocol):
@@ -27,17 +29,17 @@ class ReplyCache(Protocol):
 
 
 def request_key(model_identity: Mapping[str, str], request: Request, repeat: int) -> str:
-    """SHA-256 of everything that determines a reply."""
+    """SHA-256 of everything that determines a reply: a JSON object with its names in order, then the texts."""
     parts = {
-        "model": dict(model_identity),
-        "roles": [[message.role, len(message.content)] for message in request.messages],
-        "schema": None if request.schema is None else schema_text(request.schema),
         "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "seed": request.seed,
+        "model": dict(model_identity),
         "repeat": repeat,
+        "roles": [[message.role, len(message.content)] for message in request.messages],
     }
-    digest = hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode())
+    schema = "null" if request.schema is None else schema_as_text(request.schema)
+    sampling = {"seed": request.seed, "temperature": request.temperature}
+    whole = f'{_ENCODER.encode(parts)[:-1]},"schema":{schema},{_ENCODER.encode(sampling)[1:]}'
+    digest = hashlib.sha256(whole.encode())
     for message in request.messages:  # their lengths are told above, so that no two lists run into one text
         digest.update(message.content.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
-from medjury.models._chat import Request
+from medjury.models._chat import Message, Request
 from medjury.models._schema_text import schema_text
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
 
@@ -19,6 +20,7 @@ _REFUSED = (
     "(?:unsupported|not support|n't support|only the default|not permitted|not allowed|unrecogni[sz]ed|unknown"
     "|unexpected|deprecated)(?:ed)?"
 )
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 Form = Literal["json_schema", "json_object", "text"]
 
 
@@ -42,33 +44,42 @@ def build_body(model: str, request: Request, dialect: Dialect, extra: Mapping[st
     """The request as bytes. A schema the endpoint cannot be given natively is spelled out in the prompt."""
     native = request.schema is None or dialect.form == "json_schema"
     messages = request.messages if native else with_schema_spelled_out(request)
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": [{"role": each.role, "content": each.content} for each in messages],
-        dialect.limit: request.max_tokens,
-    }
+    body: dict[str, Any] = {"model": model, dialect.limit: request.max_tokens}
     if request.temperature is not None and dialect.temperature:
         body["temperature"] = request.temperature
     if request.seed is not None and dialect.seed:
         body["seed"] = request.seed
     if request.schema is not None and dialect.form == "json_schema":
         body.update(extra)
-        return _with_schema(encode(body), schema_text(request.schema))
+        field = (
+            ',"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":'
+        )
+        return _with_messages(encode(body), messages, f"{field}{schema_text(request.schema)}}}}}")
     if request.schema is not None and dialect.form == "json_object":
         body["response_format"] = {"type": "json_object"}
     body.update(extra)
-    return encode(body)
+    return _with_messages(encode(body), messages)
 
 
-def _with_schema(body: bytes, schema: str) -> bytes:
-    """The body with its last field, whose text is made once for all calls."""
-    field = ',"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":'
-    return body[:-1] + f"{field}{schema}}}}}}}".encode()
+def _with_messages(body: bytes, messages: Sequence[Message], more: str = "") -> bytes:
+    """The body with its messages, and more fields as text."""
+    parts = [
+        b'{"role":"%s","content":%s}'
+        % (each.role.encode(), _rubric(each.content) if each.role == "system" else encode(each.content))
+        for each in messages
+    ]
+    return b'%s,"messages":[%s]%s}' % (body[:-1], b",".join(parts), more.encode())
 
 
-def encode(body: Mapping[str, Any]) -> bytes:
+@lru_cache(maxsize=64)
+def _rubric(text: str) -> bytes:
+    """The JSON of what is the same in every call of a judge, made once. No patient's text is kept here."""
+    return encode(text)
+
+
+def encode(body: Mapping[str, Any] | str) -> bytes:
     """JSON in UTF-8; half a surrogate pair, which no endpoint could take, becomes the replacement sign."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    text = _ENCODER.encode(body)
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 _MOST = 256
@@ -21,3 +22,13 @@ def schema_text(schema: Mapping[str, Any]) -> str:
         _made.clear()
     _made[id(schema)] = (schema, text)
     return text
+
+
+@lru_cache(maxsize=_MOST)
+def _as_text(text: str) -> str:
+    return json.dumps(text)
+
+
+def schema_as_text(schema: Mapping[str, Any]) -> str:
+    """The schema's JSON as a JSON string, for where it is part of another text."""
+    return _as_text(schema_text(schema))

@@ -58,6 +58,9 @@ class Transaction:
         open_keys = [key for key in keys if key not in answers]
         if not open_keys:
             return answers
+        self._cursor.executemany(self._sql.add_claim, [(escape(key), owner.id) for key in open_keys])
+        if self._cursor.rowcount == len(open_keys):  # nobody held any of them
+            return answers | dict.fromkeys(open_keys, Claimed())
         holders = self._holders(open_keys)
         if any(holder != owner.id for holder in holders.values()) and self.drop_dead_owners(owner):
             holders = self._holders(open_keys)

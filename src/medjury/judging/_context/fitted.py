@@ -19,7 +19,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason, Unscored
 from medjury.judging._context.shortening import FITTING_VERSION, Cut, Truncation, shorten
 from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
-from medjury.judging._rows import share
+from medjury.judging._rows import shared
 from medjury.models import (
     Answer,
     ChatModel,
@@ -212,11 +212,11 @@ def _with_calls(ratings: Sequence[Rating], wasted: Sequence[Answer]) -> Sequence
             rating,
             cost=None if rating.cost is None or cost is None else rating.cost + cost,
             seconds=None if rating.seconds is None else rating.seconds + seconds,
-            tokens_in=None if rating.tokens_in is None else rating.tokens_in + share(tokens_in, rows, index),
-            tokens_out=None
-            if rating.tokens_out is None
-            else rating.tokens_out + share(tokens_out, rows, index),
-            calls=None if rating.calls is None else rating.calls + share(len(wasted), rows, index),
+            tokens_in=None if rating.tokens_in is None else rating.tokens_in + into,
+            tokens_out=None if rating.tokens_out is None else rating.tokens_out + out,
+            calls=None if rating.calls is None else rating.calls + calls,
         )
-        for index, rating in enumerate(ratings)
+        for rating, into, out, calls in zip(
+            ratings, shared(tokens_in, rows), shared(tokens_out, rows), shared(len(wasted), rows), strict=True
+        )
     ]
