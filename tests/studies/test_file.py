@@ -37,6 +37,18 @@ def message(tmp_path: Path, text: str) -> str:
         (("model: m}", "model: m, temperature: 9}"), 5, "temperature"),
         (("judges:", "juges:"), 4, "juges"),
         (("cases: cases.jsonl", "cases: missing.jsonl"), 2, "missing.jsonl"),
+        (("model: m}", "model: m, strategy: delibration}"), 5, "deliberation"),
+        (("model: m}", "model: m, strategy: {name: deliberation, max_turn: 3}}"), 5, "max_turn"),
+        (("model: m}", "model: m, strategy: deliberation, explain: false}"), 5, "has no meaning"),
+        (("model: m}", "model: m, strategy: claims, per_dimension: true}"), 5, "has no meaning"),
+        (
+            (
+                "model: m}",
+                "model: m, strategy: {name: deliberation, orchestrator: {kind: embedded, name: x}}}",
+            ),
+            5,
+            "a model of a role has no `name`",
+        ),
         (("judges:", "jury: {quorum: 3}\njudges:"), 4, "quorum"),
         (("judges:", "dimensions: [acuracy]\njudges:"), 4, "accuracy"),
         (("judges:", "repeats: 0\njudges:"), 4, "repeats"),

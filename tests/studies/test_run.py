@@ -18,6 +18,7 @@ from tests.loopback import LoopbackServer
 
 from medjury.cli import main
 from medjury.ratings import open_store
+from medjury.studies import load_study
 
 Write = Callable[..., Path]
 
@@ -289,3 +290,16 @@ def test_a_result_shows_itself_in_a_notebook(write_study: Write) -> None:
 
     page = run_study(load_study(write_study(cases=2)))._repr_html_()
     assert page.startswith("<p><strong>COMPLETE</strong></p>") and "6 of 6 ratings scored" in page
+
+
+def test_a_file_that_was_put_into_a_run_folder_is_found(
+    write_study: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = write_study()
+    assert main(["run", str(study), "--quiet"]) == 0
+    folder = load_study(study).output
+    assert main(["verify", str(folder)]) == 0
+    (folder / "records.jsonl").write_text('{"kind": "claims"}\n')
+    capsys.readouterr()
+    assert main(["verify", str(folder)]) == 1
+    assert "was added after the run" in capsys.readouterr().out

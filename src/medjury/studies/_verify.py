@@ -37,6 +37,11 @@ def verify_run(folder: str | Path) -> list[Finding]:
         else:
             same = file_hash(file) == expected
             findings.append(Finding(name, same, "as written" if same else "was changed after the run"))
+    findings += [
+        Finding(name, False, "was added after the run")
+        for name in ("records.jsonl", "drafts.jsonl", "patients.csv")
+        if name not in manifest.get("files", {}) and (folder / name).exists()
+    ]
     log = folder / "audit.jsonl"
     if log.exists():
         try:

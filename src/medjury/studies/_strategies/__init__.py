@@ -22,18 +22,20 @@ from medjury.studies._strategies._setup import Settings, Setup
 
 
 class Strategy(NamedTuple):
-    """The settings a strategy takes in a study file, and the rater they make."""
+    """The settings a strategy takes in a study file, and the rater they make. `without` names settings of the
+    judge's entry that have no meaning for it: stated all the same, they are refused."""
 
     settings: type[Settings]
     build: Callable[[Any, Setup], Rater]
+    without: tuple[str, ...] = ()
 
 
 STRATEGIES: Mapping[str, Strategy] = {
     "adaptive": Strategy(adaptive.AdaptiveSettings, adaptive.build),
-    "claims": Strategy(claims.ClaimsSettings, claims.build),
+    "claims": Strategy(claims.ClaimsSettings, claims.build, ("explain", "per_dimension")),
     "closed_loop": Strategy(closed_loop.ClosedLoopSettings, closed_loop.build),
     "concordance": Strategy(concordance.ConcordanceSettings, concordance.build),
-    "deliberation": Strategy(deliberation.DeliberationSettings, deliberation.build),
+    "deliberation": Strategy(deliberation.DeliberationSettings, deliberation.build, ("explain",)),
     "repeats": Strategy(repeats.RepeatsSettings, repeats.build),
     "single": Strategy(single.SingleSettings, single.build),
 }
@@ -47,6 +49,10 @@ def make_rater(document: Document, place: tuple[str | int, ...], setup: Setup) -
         hint = nearest(named["name"], list(STRATEGIES))
         problem = f"there is no way of judging called {named['name']!r}; {hint}"
         raise MedjuryError(document.complaint((*place, "strategy"), problem))
+    for name in strategy.without:
+        if name in setup.part.model_fields_set:
+            problem = f"has no meaning for the strategy `{named['name']}`; remove it"
+            raise MedjuryError(document.complaint((*place, name), problem))
     settings = validate_part(document, (*place, "strategy"), named, strategy.settings)
     try:
         return with_window_rule(strategy.build(settings, setup), setup.part, setup.models)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.judging import DrawnExamples, Speaker
 from medjury.models import ChatModel, make_model
@@ -42,6 +43,10 @@ class Setup:
 
     def make(self, part: ModelPart, role: str) -> ChatModel:
         """A further model, called after the judge and its role in the audit log and in messages."""
+        if "name" in part.options:
+            raise MedjuryError(
+                f"{role}: a model of a role has no `name`; it is called {self.name}/{role} in the audit log"
+            )
         return self._make(part, f"{self.name}/{role}")
 
     def _make(self, part: ModelPart, name: str) -> ChatModel:
