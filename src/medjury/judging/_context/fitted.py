@@ -16,9 +16,10 @@ from typing import TypeVar
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument, Reason, Unscored
+from medjury.instruments import Reason
+from medjury.judging._around import Around
 from medjury.judging._context.shortening import FITTING_VERSION, Cut, Truncation, shorten
-from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
+from medjury.judging._rater import Rated, Rater, Unit
 from medjury.judging._rows import shared
 from medjury.models import (
     Answer,
@@ -36,7 +37,7 @@ _MOST_ROUNDS = 40  # each leaves out at least a sentence more; a handful is enou
 _Result = TypeVar("_Result")
 
 
-class Fitted:
+class Fitted(Around):
     """A rater with the windows of its models and, if wanted, a rule by which a record may be shortened. Without
     a rule a prompt that does not fit is not sent, and its ratings are unscored, free of charge.
 
@@ -44,7 +45,7 @@ class Fitted:
     """
 
     def __init__(self, rater: Rater, truncation: Truncation | None = None, *, stated: bool = True) -> None:
-        self.rater = rater
+        super().__init__(rater)
         self.truncation = truncation
         unknown = [model.name for model in rater.models if context_window(model) is None]
         if truncation is not None and unknown:
@@ -60,27 +61,6 @@ class Fitted:
         bound = truncation is not None or stated
         self._voice = hashlib.sha256(json.dumps(settings).encode()).hexdigest() if bound else rater.voice()
 
-    @property
-    def name(self) -> str:
-        return self.rater.name
-
-    @property
-    def instrument(self) -> Instrument:
-        return self.rater.instrument
-
-    @property
-    def models(self) -> Sequence[ChatModel]:
-        return self.rater.models
-
-    @property
-    def groups(self) -> Sequence[tuple[str, ...]]:
-        return self.rater.groups
-
-    @property
-    def revises_as(self) -> str:
-        """As the rater's own (see `ClosedLoop`)."""
-        return str(getattr(self.rater, "revises_as", ""))
-
     def voice(self) -> str:
         return self._voice
 
@@ -90,12 +70,6 @@ class Fitted:
             "context": "refuse" if self.truncation is None else self.truncation.settings(),
             "context_window": {model.name: context_window(model) for model in self.models},
         }
-
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
-
-    def expected(self, unit: Unit) -> Expected | Unscored:
-        return self.rater.expected(unit)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         async def attempt(case: Case, watched: Watched) -> tuple[Rated, bool]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 from medjury.cases import Case
-from medjury.instruments import Instrument, Reason, Unscored
+from medjury.instruments import Reason, Unscored
+from medjury.judging._around import Around
 from medjury.judging._context.shortening import Truncation
 from medjury.judging._drafting.drafter import Drafter
-from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
+from medjury.judging._rater import Expected, Rated, Unit
 from medjury.judging._rows import rows_of
-from medjury.models import ChatModel, Gate
+from medjury.models import Gate
 
 # Facts of a case that has no draft: why, and in words. Being part of the case they are part of its ratings' key.
 _FAILED, _WHY = "draft_failed", "draft_failure"
@@ -27,47 +28,14 @@ def drafted_case(case: Case, drafter: Drafter, draft: Mapping[str, object]) -> C
     return replace(case, system=drafter.system, vendor=drafter.vendor, metadata=facts)
 
 
-@dataclass(frozen=True)
-class AfterDrafting:
+class AfterDrafting(Around):
     """A rater of drafts. A case whose draft failed is not asked about: its ratings are unscored for the reason
     the draft failed, so that no case is ever dropped."""
-
-    rater: Rater
-
-    @property
-    def name(self) -> str:
-        return self.rater.name
-
-    @property
-    def instrument(self) -> Instrument:
-        return self.rater.instrument
-
-    @property
-    def models(self) -> Sequence[ChatModel]:
-        return self.rater.models
-
-    @property
-    def groups(self) -> Sequence[tuple[str, ...]]:
-        return self.rater.groups
-
-    @property
-    def revises_as(self) -> str:
-        """As the rater's own (see `ClosedLoop`)."""
-        return str(getattr(self.rater, "revises_as", ""))
 
     @property
     def truncation(self) -> Truncation | None:
         rule: Truncation | None = getattr(self.rater, "truncation", None)
         return rule
-
-    def voice(self) -> str:
-        return self.rater.voice()
-
-    def describe(self) -> Mapping[str, object]:
-        return self.rater.describe()
-
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         return _failure(unit.case) or self.rater.expected(unit)
