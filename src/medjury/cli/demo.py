@@ -35,5 +35,6 @@ def run(options: argparse.Namespace) -> int:
     )
     status = run_command.run(study)
     page = (folder / "runs" / "demo" / "report.html").resolve()
-    print(f"\nOpen the page: {page}")
+    if page.exists():
+        print(f"\nOpen the page: {page}")
     return status
