@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -164,3 +166,17 @@ def test_what_a_newer_version_wrote_is_still_refused(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(StoreError, match="newer medjury"):
         open_store(tmp_path / "r.sqlite")
+
+
+def test_two_that_write_the_same_file_at_once_do_not_stand_in_each_others_way(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+
+    def slowly() -> Iterator[Record]:
+        yield record({"kind": "first"})
+        with ThreadPoolExecutor() as other:
+            assert other.submit(write_records, [record({"kind": "second"})], path).result() == 1
+        assert json.loads(path.read_text(encoding="utf-8"))["kind"] == "second"
+
+    assert write_records(slowly(), path) == 1
+    assert json.loads(path.read_text(encoding="utf-8"))["kind"] == "first"
+    assert write_records([], path) == 0 and list(tmp_path.iterdir()) == []

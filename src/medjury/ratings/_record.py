@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.cases import clean_text
+from medjury.files import whole_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,9 @@ class Record:
 
 
 def write_records(records: Iterable[Record], path: Path) -> int:
-    """Write records as JSON Lines, one per unit of work; how many there were. A half-written file never has
-    the name."""
-    part = path.with_name(f"{path.name}.part")
+    """Write records as JSON Lines, one per unit of work; how many there were. Without any there is no file."""
     count = 0
-    with part.open("w", encoding="utf-8") as file:
+    with whole_file(path) as file:
         for each in records:
             body = each.content()
             line = {
@@ -52,5 +51,6 @@ def write_records(records: Iterable[Record], path: Path) -> int:
             # A model's half of a surrogate pair has no place in a file.
             file.write(clean_text(json.dumps(line, ensure_ascii=False)) + "\n")
             count += 1
-    part.replace(path)
+    if not count:
+        path.unlink(missing_ok=True)
     return count

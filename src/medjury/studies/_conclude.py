@@ -172,7 +172,4 @@ def _export(study: Study, store: Store, run: str, folder: Path) -> list[str]:
     write_ratings(study.jury.ratings(store.ratings(run)), folder / "ratings.parquet")
     write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
     files = ["ratings.parquet", "ratings.csv"]
-    if write_records(store.records(run), folder / RECORDS_FILE):
-        return [*files, RECORDS_FILE]
-    (folder / RECORDS_FILE).unlink()
-    return files
+    return [*files, RECORDS_FILE] if write_records(store.records(run), folder / RECORDS_FILE) else files

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
+from medjury.files import whole_file
 
 PATIENTS_FILE = "patients.csv"
 
@@ -42,10 +43,8 @@ def write_patients(groups: Mapping[str, int], folder: Path) -> list[str]:
     if not groups:
         file.unlink(missing_ok=True)
         return []
-    unfinished = file.with_name(f"{file.name}.part")
-    with unfinished.open("w", encoding="utf-8", newline="") as opened:
+    with whole_file(file) as opened:
         rows = csv.writer(opened, lineterminator="\n")
         rows.writerow(("item", "patient"))
         rows.writerows(sorted(groups.items()))
-    unfinished.replace(file)
     return [PATIENTS_FILE]
