@@ -1,8 +1,8 @@
 """The whole path of a call (render, look up, call, read, store) beside bare aiohttp, against one loopback server.
 
 CPU is this process's own; the server runs in another. Both sides are measured in turn, several times, and of each
-the least is taken: what other work on the machine adds is not theirs. Memory is the peak of a process that judges 2,000 and
-100,000 cases without latency.
+the least is taken: what other work on the machine adds is not theirs. Memory is the peak of a process that judges
+2,000 and 100,000 cases without latency.
 """
 
 from __future__ import annotations
