@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from medjury.report._compare import RunComparison
+    from medjury.report._comparison import RunComparison
     from medjury.report._gate import Gate
 
 
@@ -32,7 +32,7 @@ def compare_runs(
 
 def write_comparison(comparison: RunComparison, path: str | Path) -> Path:
     """Write a comparison as a self-contained page."""
-    from medjury.report._compare import comparison_page
+    from medjury.report._comparison import comparison_page
 
     style = files("medjury.report").joinpath("page.css").read_text(encoding="utf-8")
     target = Path(path)

@@ -38,6 +38,12 @@ class Record:
     body: Mapping[str, Any]
     line: int
 
+    def title(self, instead: str, *, hide: bool) -> str:
+        """Whose story this is, for a heading: `instead` stands for the case where texts are hidden."""
+        case = instead if hide else " · ".join(filter(None, (self.item, self.system)))
+        again = f", repeat {self.repeat + 1}" if self.repeat else ""
+        return f"{case} ({self.rater}{again})"
+
 
 class Records:
     """The records of a run folder. The file may be large, so it is gone through once to learn where each kind

@@ -330,10 +330,9 @@ def _answers(material: Material, chosen: Sequence[Record], total: int) -> Html:
 
 def _answer(material: Material, number: int, record: Record) -> Html:
     body, hide = record.body, material.evidence.settings.hide_texts
-    case = f"answer {number}" if hide else " · ".join(filter(None, (record.item, record.system)))
-    again = f", repeat {record.repeat + 1}" if record.repeat else ""
+    case = record.title(f"answer {number}", hide=hide)
     label = material.evidence.label(str(body["dimension"]))
-    title = f"{case} ({record.rater}{again}): {label} {_result(body)}"
+    title = f"{case}: {label} {_result(body)}"
     rows: list[tuple[Cell, ...]] = [
         (
             int(claim["number"]),

@@ -187,9 +187,8 @@ def _transcripts(material: Material, chosen: Sequence[Record], total: int) -> Ht
 
 def _transcript(material: Material, number: int, record: Record) -> Html:
     body, hide = record.body, material.evidence.settings.hide_texts
-    case = f"deliberation {number}" if hide else " · ".join(filter(None, (record.item, record.system)))
-    again = f", repeat {record.repeat + 1}" if record.repeat else ""
-    title = f"{case} ({record.rater}{again}): {counted(int(body['turns']), 'turn')}, {ENDINGS[body['ended']]}"
+    case = record.title(f"deliberation {number}", hide=hide)
+    title = f"{case}: {counted(int(body['turns']), 'turn')}, {ENDINGS[body['ended']]}"
     missing = [name for name in body["dimensions"] if name not in body["decided"]]
     if missing and body["ended"] != "failed":
         title += f"; not decided: {_labels(material, missing)}"
