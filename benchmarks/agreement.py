@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from medjury.agreement import (
     alpha_statistics,
     cohen_kappa,
-    evaluate,
     icc,
     icc_statistics,
     kappa_statistics,
     krippendorff_alpha,
 )
+from medjury.statistics import evaluate
 
 SCALE = [1, 2, 3, 4, 5]
 ITEMS = 300

@@ -10,21 +10,11 @@ from scipy import stats
 from scipy.special import ndtri
 from tests.agreement.reference_values import reference, resample_indices
 
-from medjury.agreement import (
-    bootstrap,
-    cohen_kappa,
-    combined,
-    compare,
-    correlation_statistics,
-    evaluate,
-    kappa_statistics,
-    on_columns,
-    pearson,
-    replicates,
-)
-from medjury.agreement._interval import acceleration, bca_levels, bias_correction, interval, quantile
-from medjury.agreement._resample import draw, leave_one_out, sample
+from medjury.agreement import cohen_kappa, correlation_statistics, kappa_statistics, pearson
 from medjury.errors import MedjuryError
+from medjury.statistics import bootstrap, combined, compare, evaluate, on_columns, replicates
+from medjury.statistics._interval import acceleration, bca_levels, bias_correction, interval, quantile
+from medjury.statistics._resample import draw, leave_one_out, sample
 
 BOOT = reference("bootstrap_bca_boot_package")
 

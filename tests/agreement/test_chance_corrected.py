@@ -16,11 +16,11 @@ from medjury.agreement import (
     chance_statistics,
     cohen_kappa,
     conger_kappa,
-    evaluate,
     fleiss_kappa,
     gwet_ac,
     krippendorff_alpha,
 )
+from medjury.statistics import evaluate
 
 GWET = reference("gwet_ac_handbook_4raters_12units")
 FLEISS = reference("kappa_fleiss_irr_diagnoses")

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.agreement import Grades, adjudicated, majority, mean_of_raters, median_of_raters
-from medjury.agreement._consensus import consensus_of
-from medjury.agreement._grades import grades_from_instrument, grades_of
 from medjury.errors import MedjuryError
 from medjury.instruments import load_instrument
+from medjury.tables import Grades, adjudicated, majority, mean_of_raters, median_of_raters
+from medjury.tables._consensus import consensus_of
+from medjury.tables._grades import grades_from_instrument, grades_of
 
 NAN = np.nan
 

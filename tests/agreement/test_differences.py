@@ -11,13 +11,13 @@ from tests.agreement.reference_values import reference
 from medjury.agreement import (
     bland_altman,
     difference_statistics,
-    evaluate,
     exact_match,
     mean_absolute_error,
     median_difference,
     offset,
     root_mean_squared_error,
 )
+from medjury.statistics import evaluate
 
 REFERENCE, JUDGE = [3, 4, 2, 5, 1], [4, 4, 1, 5, 4]
 

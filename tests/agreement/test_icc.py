@@ -8,8 +8,9 @@ import pingouin
 import pytest
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import cronbach_alpha, evaluate, icc, icc_statistics, intraclass_correlations
+from medjury.agreement import cronbach_alpha, icc, icc_statistics, intraclass_correlations
 from medjury.errors import MedjuryError
+from medjury.statistics import evaluate
 
 FORMS = {
     "ICC1": "icc_1_1",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.agreement import bootstrap as bootstrap_of
 from medjury.agreement import correlation_statistics, icc, judge_as_rater, mean_over_pairs, non_inferiority
 from medjury.errors import MedjuryError
+from medjury.statistics import bootstrap as bootstrap_of
 
 
 def raters(seed: int, n: int, *spreads: float) -> np.ndarray:

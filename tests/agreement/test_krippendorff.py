@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import alpha_statistics, evaluate, krippendorff_alpha, krippendorff_alphas
+from medjury.agreement import alpha_statistics, krippendorff_alpha, krippendorff_alphas
 from medjury.errors import MedjuryError
+from medjury.statistics import evaluate
 
 VALUES = reference("krippendorff_alpha_canonical")
 LEVELS = ["nominal", "ordinal", "interval", "ratio"]

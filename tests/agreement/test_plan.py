@@ -124,7 +124,7 @@ def test_a_plan_that_cannot_be_meant_is_refused(ask: object, message: str) -> No
 
 
 def test_planned_joint_distribution_has_the_kappa_and_the_marginals() -> None:
-    from medjury.agreement._joint_distribution import credit, joint_with_kappa, kappa_of
+    from medjury.agreement._planning.joint_distribution import credit, joint_with_kappa, kappa_of
 
     for weights in ("none", "linear", "quadratic"):
         joint, _ = joint_with_kappa(0.55, LIKERT, weights)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from medjury.agreement import (
-    Estimate,
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
@@ -28,6 +27,7 @@ from medjury.agreement import (
     spearman,
     two_raters,
 )
+from medjury.statistics import Estimate
 
 SCALE = range(1, 6)
 LEVELS = st.integers(1, 5)

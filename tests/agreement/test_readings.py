@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.agreement import Estimate, koo_li, landis_koch, reading, undefined
+from medjury.agreement import koo_li, landis_koch, reading
+from medjury.statistics import Estimate, undefined
 
 
 @pytest.mark.parametrize(

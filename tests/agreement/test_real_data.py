@@ -106,7 +106,7 @@ def test_each_clinician_against_the_reconciled_label() -> None:
 @pytest.mark.skipif(not PRIMOCK.is_file(), reason="the transcript ratings are not on this machine")
 def test_the_reconciled_label_is_what_adjudication_gives() -> None:
     """Where the two clinicians agree their label stands; where they differ the resolved label decides."""
-    from medjury.agreement import adjudicated
+    from medjury.tables import adjudicated
 
     wide = pl.read_csv(PRIMOCK)
     both = wide.select("clinician_a", "clinician_b").to_numpy()

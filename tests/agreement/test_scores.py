@@ -7,7 +7,6 @@ import polars
 import pytest
 
 from medjury.agreement import (
-    bootstrap,
     chance_statistics,
     cohen_kappa,
     gwet_ac,
@@ -21,6 +20,7 @@ from medjury.agreement import (
     wilcoxon_signed_rank,
 )
 from medjury.errors import MedjuryError
+from medjury.statistics import bootstrap
 
 
 def test_lists_arrays_and_frames_are_read_alike() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.agreement._spelling import known_rater, look_alikes
 from medjury.errors import MedjuryError
+from medjury.tables._spelling import known_rater, look_alikes
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
-from medjury.agreement import evaluate
-from medjury.agreement._system_estimates import between_and_within, of_system_means, system_rows
-from medjury.agreement._systems import fold_of_clusters, tied_ranks
+from medjury.agreement._pairs.system_estimates import (
+    between_and_within,
+    of_system_means,
+    system_rows,
+)
+from medjury.agreement._pairs.systems import fold_of_clusters, tied_ranks
+from medjury.statistics import evaluate
 
 
 def rows_of(seed: int, items: int = 30, systems: int = 4, levels: int = 5) -> np.ndarray:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference, resample_indices
 
-from medjury.agreement import Estimate, WinRate, win_rates
+from medjury.agreement import WinRate, win_rates
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate
 
 R = reference("bootstrap_win_rate")
 DATA = R["data"]

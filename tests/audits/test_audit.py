@@ -13,7 +13,6 @@ import pytest
 from tests.audits.simulated import JUDGES, SYSTEMS, judged
 
 import medjury.audits
-from medjury.agreement import Estimate, undefined
 from medjury.audits import (
     Audit,
     Finding,
@@ -26,6 +25,7 @@ from medjury.audits import (
     text_effects,
 )
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, undefined
 
 FOUND = Audit(
     "example",

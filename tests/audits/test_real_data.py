@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from medjury.agreement import read_rating_table
 from medjury.cli import main
+from medjury.tables import read_rating_table
 
 ROOT = Path(__file__).parents[2]
 JUDGES = ROOT.parent / "shared" / "data" / "mental_health_judges"

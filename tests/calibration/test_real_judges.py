@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from medjury.agreement import read_rating_table
 from medjury.calibration import Change, calibrate, change_table, held_out_sets, triage_ratings
+from medjury.tables import read_rating_table
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data" / "mental_health_judges"

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.agreement import read_rating_table
 from medjury.calibration import JurySimulation, read_judged, simulate_jury
 from medjury.calibration._conformal import first_share
 from medjury.calibration._jury_simulation.agreement import loss_against
@@ -23,6 +22,7 @@ from medjury.calibration._jury_simulation.simulation import (
     scores_after,
 )
 from medjury.judging import AdaptiveRule
+from medjury.tables import read_rating_table
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data" / "mental_health_judges"

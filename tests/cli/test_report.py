@@ -13,7 +13,7 @@ from tests.loopback import LoopbackServer
 from tests.report.planted import planted_frame, write_run
 
 from medjury.cli import main
-from medjury.report import gate_of
+from medjury.validation import gate_of
 
 
 @pytest.fixture

@@ -14,10 +14,11 @@ import polars as pl
 
 from medjury.instruments import load_instrument
 from medjury.ratings import write_ratings
-from medjury.report import GateRules, gate_of
 from medjury.report._compose import compose
-from medjury.report._evidence import read_run
 from medjury.report._exhibits import Exhibits
+from medjury.runs import GateRules
+from medjury.validation import gate_of
+from medjury.validation._evidence import read_run
 
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 

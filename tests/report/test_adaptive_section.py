@@ -22,8 +22,8 @@ from medjury.judging import AdaptiveJury
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.report import write_page
 from medjury.report._compose import compose
-from medjury.report._evidence import read_run
 from medjury.report._exhibits import Exhibits
+from medjury.validation._evidence import read_run
 
 OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
 DOWN = ModelError(Reason.PROVIDER, "down")

@@ -26,10 +26,10 @@ from medjury.instruments import load_instrument
 from medjury.judging import Claims, Speaker
 from medjury.models import Gate, MemoryCache, Request, Scripted
 from medjury.report import _compose
-from medjury.report._claims_roc import share_curve
-from medjury.report._evidence import read_run
 from medjury.report._exhibits import Exhibits
 from medjury.report._sections import claims
+from medjury.validation._claims_roc import share_curve
+from medjury.validation._evidence import read_run
 
 INSTRUMENT = {
     "name": "concordance",

@@ -13,14 +13,14 @@ import polars as pl
 import pytest
 from tests.report.planted import planted_frame, write_run
 
-from medjury.agreement import Estimate
-from medjury.report._evidence import Measured, read_run
 from medjury.report._exhibits import Exhibits
-from medjury.report._gate import judge_gate
-from medjury.report._loop_gains import Gain
 from medjury.report._material import Material
-from medjury.report._numbers import compute
 from medjury.report._sections import closed_loop
+from medjury.statistics import Estimate
+from medjury.validation._evidence import Measured, read_run
+from medjury.validation._gate import judge_gate
+from medjury.validation._loop_gains import Gain
+from medjury.validation._numbers import compute
 
 ACCURACY = Measured("accuracy", "Accuracy", (1.0, 2.0, 3.0, 4.0, 5.0))
 

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from tests.report.planted import planted_frame, rules, write_run
 
-from medjury.report import compare_runs, write_comparison
+from medjury.report import write_comparison
+from medjury.validation import compare_runs
 
 
 def moved(ratings: pl.DataFrame, by: float) -> pl.DataFrame:

@@ -16,9 +16,9 @@ from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.cases import Case
 from medjury.report import _compose, write_page
-from medjury.report._evidence import read_run
 from medjury.report._exhibits import Exhibits
 from medjury.report._sections import deliberations
+from medjury.validation._evidence import read_run
 
 OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
 HOSTILE = "<script>alert(1)</script> & <b>the potassium of 6.1</b>"

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 from tests.report.planted import page_of, planted_frame, rules, verdict_words, write_run
 
-from medjury.report import gate_of, write_page
+from medjury.report import write_page
+from medjury.validation import gate_of
 
 ONE = ("accuracy",)
 

@@ -13,18 +13,12 @@ import polars as pl
 import pytest
 from tests.report.planted import planted_frame, write_run
 
-from medjury.agreement import (
-    agreement,
-    bland_altman,
-    grades_of,
-    kappa_statistics,
-    non_inferiority,
-    severe_errors,
-)
+from medjury.agreement import agreement, bland_altman, kappa_statistics, non_inferiority, severe_errors
 from medjury.ratings import rating_frame, read_ratings
 from medjury.report import write_page
-from medjury.report._evidence import CONSENSUS
-from medjury.report._html import shown
+from medjury.statistics import shown
+from medjury.tables import grades_of
+from medjury.validation._evidence import CONSENSUS
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "mental_health_judges"
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "mental_health_judges.yaml"

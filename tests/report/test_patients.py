@@ -11,10 +11,10 @@ import pytest
 from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.errors import MedjuryError
-from medjury.report import gate_of
-from medjury.report._evidence import read_run
-from medjury.report._numbers import compute
-from medjury.report._ways import compare_ways
+from medjury.validation import gate_of
+from medjury.validation._evidence import read_run
+from medjury.validation._numbers import compute
+from medjury.validation._ways import compare_ways
 
 VISITS = 4
 

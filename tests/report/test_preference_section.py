@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 from tests.report.planted import planted_frame, write_run
 
-from medjury.report._evidence import read_run
 from medjury.report._exhibits import Exhibits
-from medjury.report._gate import judge_gate
 from medjury.report._material import Material
-from medjury.report._numbers import compute
 from medjury.report._sections import preference
+from medjury.validation._evidence import read_run
+from medjury.validation._gate import judge_gate
+from medjury.validation._numbers import compute
 
 DIMENSIONS = [
     {"name": "concordant", "label": "Concordant", "grades": [0, 1], "higher_is_better": True},

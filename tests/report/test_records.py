@@ -12,9 +12,9 @@ from tests.report.planted import page_of, planted_frame, verdict_words, write_ru
 
 from medjury.errors import MedjuryError
 from medjury.report import write_page
-from medjury.report._checks import check_files
-from medjury.report._evidence import read_run
-from medjury.report._records import Records
+from medjury.runs._checks import check_files
+from medjury.runs._records import Records
+from medjury.validation._evidence import read_run
 
 
 def line(number: int, kind: str = "deliberation", **changes: Any) -> dict[str, Any]:

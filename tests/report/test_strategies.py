@@ -15,20 +15,12 @@ import pytest
 from tests.report.planted import page_of, planted_frame, rules, write_run
 from tests.report.ways import WAYS, Planted, judges_of, ways_frame
 
-from medjury.agreement import (
-    bootstrap,
-    combined,
-    compare,
-    grades_of,
-    kappa_statistics,
-    mean_over_pairs,
-    proportion,
-    severe_errors,
-)
+from medjury.agreement import kappa_statistics, mean_over_pairs, severe_errors
 from medjury.report import write_page
-from medjury.report._evidence import read_run
-from medjury.report._html import shown
-from medjury.report._ways import Ways, compare_ways
+from medjury.statistics import bootstrap, combined, compare, proportion, shown
+from medjury.tables import grades_of
+from medjury.validation._evidence import read_run
+from medjury.validation._ways import Ways, compare_ways
 
 DIMENSIONS = ("accuracy", "clarity")
 HUMANS = ("clinician-1", "clinician-2")

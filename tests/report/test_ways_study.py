@@ -12,8 +12,8 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
-from medjury.report._evidence import read_run
-from medjury.report._ways import compare_ways
+from medjury.validation._evidence import read_run
+from medjury.validation._ways import compare_ways
 
 CASES = 32
 DIMENSIONS = ("accuracy", "clarity")

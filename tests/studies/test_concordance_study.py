@@ -20,13 +20,13 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.errors import MedjuryError
 from medjury.models import weights_file
-from medjury.report._evidence import read_run
 from medjury.report._exhibits import Exhibits
-from medjury.report._gate import judge_gate
 from medjury.report._material import Material
-from medjury.report._numbers import compute
 from medjury.report._sections import preference
 from medjury.studies import RunResult, load_study, run_study
+from medjury.validation._evidence import read_run
+from medjury.validation._gate import judge_gate
+from medjury.validation._numbers import compute
 
 ROOT = Path(__file__).parent.parent.parent
 Write = Callable[..., Path]

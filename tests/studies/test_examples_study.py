@@ -20,8 +20,9 @@ from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.judging import Judge
 from medjury.models import weights_file
-from medjury.report import gate_of, write_page
+from medjury.report import write_page
 from medjury.studies import check_study, load_study, run_study
+from medjury.validation import gate_of
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")

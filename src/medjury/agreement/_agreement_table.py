@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from medjury.agreement._estimate import Estimate
 from medjury.agreement._readings import reading
+from medjury.statistics import Estimate
 
 if TYPE_CHECKING:
     import polars

@@ -6,11 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from medjury.agreement._consensus import ConsensusRule
-from medjury.agreement._pair import Settings
-from medjury.agreement._spelling import known_rater
+from medjury.agreement._pairs.pair import Settings
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
+from medjury.tables import ConsensusRule, known_rater
 
 By = Literal["dimension", "system", "all"]
 Level = Literal["item", "system", "both"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.agreement._estimate import Estimate
+from medjury.statistics import Estimate
 
 _LANDIS_KOCH = (
     (0.0, "poor"),

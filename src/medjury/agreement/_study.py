@@ -10,32 +10,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medjury.agreement._agreement_table import AgreementRow, AgreementTable
-from medjury.agreement._classification import BINARY
-from medjury.agreement._clean import clean_rows
-from medjury.agreement._consensus import ConsensusRule, consensus_of
+from medjury.agreement._among_humans.rows import human_rows
 from medjury.agreement._design import CONSENSUS, JURY, By, Design, JuryRule, Level, without
-from medjury.agreement._grades import GradesArgument
-from medjury.agreement._grid import (
+from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS
+from medjury.agreement._pairs.classification import BINARY
+from medjury.agreement._pairs.pair import Settings
+from medjury.agreement._pairs.rows import pair_rows
+from medjury.agreement._pairs.safety_rows import severe_error_rows, win_rate_rows
+from medjury.agreement._pairs.severe_errors import GAP, THRESHOLD
+from medjury.agreement._pairs.statistics import BY_SYSTEM, ORDER
+from medjury.documents import nearest
+from medjury.errors import MedjuryError
+from medjury.statistics import side_by_side
+from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,
     SCORED,
     UNSCORED,
+    ConsensusRule,
+    GradesArgument,
     Grid,
     Grids,
     RepeatRule,
+    clean_rows,
+    consensus_of,
     grids,
+    look_alikes,
 )
-from medjury.agreement._human_rows import human_rows
-from medjury.agreement._many_raters import MANY_RATER_STATISTICS
-from medjury.agreement._pair import Settings
-from medjury.agreement._pair_rows import pair_rows
-from medjury.agreement._pair_statistics import BY_SYSTEM, ORDER
-from medjury.agreement._safety_rows import severe_error_rows, win_rate_rows
-from medjury.agreement._severe_errors import GAP, THRESHOLD
-from medjury.agreement._spelling import look_alikes
-from medjury.agreement._workers import side_by_side
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
     import polars

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from medjury.agreement import Estimate
+from medjury.statistics import Estimate
 
 if TYPE_CHECKING:
     import polars

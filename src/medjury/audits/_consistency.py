@@ -10,18 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from medjury.agreement import (
-    combined,
-    correlation_statistics,
-    cronbach_alpha,
-    replicates,
-    undefined,
-)
+from medjury.agreement import correlation_statistics, cronbach_alpha
 from medjury.audits._audit import Audit, Finding
 from medjury.audits._multiplicity import Adjustment, adjusted
 from medjury.audits._resampled import Floats, Read, check_confidence, two_sided_p
 from medjury.audits._table import count_unscored, dimensions_of, per_answer, read_table, with_unscored
 from medjury.errors import MedjuryError
+from medjury.statistics import combined, replicates, undefined
 
 if TYPE_CHECKING:
     import polars

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.agreement import Estimate, Replicates, replicates, undefined
 from medjury.audits._anchors import pair_answers, same_content
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._multiplicity import Adjustment, adjust
 from medjury.audits._resampled import Floats, Read, check_confidence, sums_by_cluster, two_sided_p
 from medjury.audits._table import dimensions_of, read_table
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, Replicates, replicates, undefined
 
 if TYPE_CHECKING:
     import polars

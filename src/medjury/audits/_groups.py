@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.agreement import Estimate, undefined
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._multiplicity import Adjustment, adjusted
 from medjury.audits._resampled import SMALLEST, Floats, check_confidence, sums_by_cluster
@@ -22,6 +21,7 @@ from medjury.audits._table import (
     with_unscored,
 )
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, undefined
 
 if TYPE_CHECKING:
     import polars

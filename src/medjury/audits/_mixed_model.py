@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.agreement import Estimate, undefined
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, undefined
 
 Floats = NDArray[np.float64]
 

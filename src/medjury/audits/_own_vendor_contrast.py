@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import Replicates, replicates, undefined
 from medjury.audits._audit import Finding
 from medjury.audits._resampled import Floats, Read, sums_by_cluster, two_sided_p
 from medjury.audits._vendors import Vendors
+from medjury.statistics import Replicates, replicates, undefined
 
 if TYPE_CHECKING:
     import polars

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.agreement import Replicates, replicates
 from medjury.audits._audit import Audit, Finding
 from medjury.audits._multiplicity import Adjustment, adjusted
 from medjury.audits._resampled import Floats, Read, check_confidence, sums_by_cluster, two_sided_p
 from medjury.errors import MedjuryError
+from medjury.statistics import Replicates, replicates
 
 if TYPE_CHECKING:
     import polars

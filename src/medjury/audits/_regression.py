@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from medjury.agreement import Replicates, replicates
 from medjury.audits._mixed_model import identified, independent
 from medjury.audits._resampled import Floats, Read, sums_by_cluster
+from medjury.statistics import Replicates, replicates
 
 SLOPE, GIVEN, BEYOND = "slope", "slope_given_reference", "slope_beyond_reference"
 

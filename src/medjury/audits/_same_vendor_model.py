@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import Estimate, undefined
 from medjury.audits._audit import Finding
 from medjury.audits._mixed_model import MixedModel, fit_mixed_model, identified, independent
 from medjury.audits._vendors import Vendors
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, undefined
 
 if TYPE_CHECKING:
     import polars

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.agreement import Estimate, Replicates, replicates
 from medjury.audits._audit import Audit, Finding
 from medjury.audits._resampled import Floats, Read, check_confidence, sums_by_cluster
 from medjury.audits._table import count_unscored, read_table, with_unscored
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, Replicates, replicates
 
 if TYPE_CHECKING:
     import polars

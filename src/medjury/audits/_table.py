@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from medjury.agreement import clean_rows
 from medjury.audits._audit import Finding, names
 from medjury.errors import MedjuryError
+from medjury.tables import clean_rows
 
 if TYPE_CHECKING:
     import polars

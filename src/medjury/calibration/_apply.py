@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from medjury.agreement import clean_rows
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._composite import derived_values
 from medjury.calibration._cross_fit import OutOfFold
@@ -19,6 +18,7 @@ from medjury.calibration._saved import AppliedCalibration, SavedCalibration
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason
 from medjury.ratings import Rating
+from medjury.tables import clean_rows
 
 SUFFIX = ":calibrated"
 

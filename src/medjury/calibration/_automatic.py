@@ -16,12 +16,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.agreement import Estimate, bootstrap, proportion
 from medjury.calibration._calibrator import Floats, on_scale
 from medjury.calibration._conformal import first_share
 from medjury.calibration._folds import CASES_PER_FOLD, Cases
 from medjury.calibration._ordinal import Ordinal
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, bootstrap, proportion
 
 Decide = Literal["both", "pass", "fail"]
 REFER, PASS, FAIL = "refer", "pass", "fail"

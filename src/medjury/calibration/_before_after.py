@@ -8,19 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from medjury.agreement import (
-    Estimate,
-    Grades,
-    combined,
-    correlation_statistics,
-    difference_statistics,
-    kappa_statistics,
-    on_columns,
-    replicates,
-)
+from medjury.agreement import correlation_statistics, difference_statistics, kappa_statistics
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._cross_fit import OutOfFold
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, combined, on_columns, replicates
+from medjury.tables import Grades
 
 CHANGE_STATISTICS = ("offset", "absolute_offset", "rmse", "spearman", "kappa_quadratic")
 RESAMPLES = 2000

@@ -10,13 +10,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.agreement import Estimate, bootstrap
 from medjury.calibration._before_after import nearest_grade
 from medjury.calibration._calibrator import Floats, on_scale
 from medjury.calibration._conformal import Strangeness, case_uniforms, check_level, first_share, strangeness
 from medjury.calibration._folds import CASES_PER_FOLD, FOLDS, Cases, case_folds
 from medjury.calibration._ordinal import Ordinal
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, bootstrap
 
 SetMethod = Literal["split", "cv+"]
 Ties = Literal["exact", "conservative"]

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import (
+from medjury.calibration._calibrator import Floats
+from medjury.documents import nearest
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument, list_instruments, load_instrument
+from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,
     Grid,
@@ -20,10 +24,6 @@ from medjury.agreement import (
     grids,
     mean_of_raters,
 )
-from medjury.calibration._calibrator import Floats
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
-from medjury.instruments import Instrument, list_instruments, load_instrument
 
 if TYPE_CHECKING:
     import polars

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.agreement import Estimate
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._folds import Cases
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate
 
 LABELLED_CASES = 5
 UNLABELLED_CASES = 5

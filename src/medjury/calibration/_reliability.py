@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.agreement import Estimate, bootstrap
 from medjury.calibration._calibrator import Calibrator, Floats
 from medjury.calibration._cross_fit import CrossFitted
 from medjury.calibration._folds import Cases
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, bootstrap
 
 
 @dataclass(frozen=True, slots=True)

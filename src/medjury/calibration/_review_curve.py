@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import Estimate, combined, on_columns, replicates
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._folds import Cases
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, combined, on_columns, replicates
 
 FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 # Halvings of the interval in which the share to review is searched: to one part in a million.

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr, ndtri
 
-from medjury.agreement import Estimate, proportion
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._logistic import fit_logistic
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, proportion
 
 _CASES = 10
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import mean_of_raters
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._conformal_sets import ConformalSets, GradeSets
 from medjury.calibration._folds import case_folds
 from medjury.calibration._ordinal import Ordinal
+from medjury.tables import mean_of_raters
 
 SIGNALS = ("expected_harm", "disagreement", "boundary", "conformal_width")
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from medjury.agreement import clean_rows
 from medjury.calibration._automatic import AutomaticDecisions, Decide, automatic_decisions
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._conformal_sets import HeldOutSets, measure_sets
@@ -17,6 +16,7 @@ from medjury.calibration._routine_disagreement import RoutineDisagreement, routi
 from medjury.calibration._triage import Triage, triage
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
+from medjury.tables import clean_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,8 +13,8 @@ from medjury.errors import MedjuryError
 if TYPE_CHECKING:
     import polars
 
-    from medjury.agreement import Estimate
     from medjury.instruments import Instrument
+    from medjury.statistics import Estimate
 
 
 def add_rating_options(parser: argparse.ArgumentParser, *, reference: bool) -> None:
@@ -61,8 +61,8 @@ def need_statistics() -> None:
 def read_rated(options: argparse.Namespace) -> tuple[polars.DataFrame, Instrument | None, list[str]]:
     """The ratings as a table (with patients where they are known), the instrument, and what to tell the
     reader."""
-    from medjury.agreement import read_rating_table
     from medjury.instruments import load_instrument
+    from medjury.tables import read_rating_table
 
     frame, notes = read_rating_table(options.ratings)
     if options.cases is not None:

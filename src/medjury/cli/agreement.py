@@ -66,7 +66,8 @@ def run(options: argparse.Namespace) -> int:
     if options.scale and options.grades:
         raise MedjuryError("--scale and --grades say the same thing; give one of them.")
     try:
-        from medjury.agreement import agreement, read_rating_table
+        from medjury.agreement import agreement
+        from medjury.tables import read_rating_table
     except ModuleNotFoundError as error:
         raise MedjuryError(f"agreement needs {error.name}: pip install 'medjury[stats]'") from None
     frame, notes = read_rating_table(options.ratings)

@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     try:
-        from medjury.agreement import read_rating_table
+        from medjury.tables import read_rating_table
     except ModuleNotFoundError as error:
         raise MedjuryError(f"audit needs {error.name}: pip install 'medjury[stats]'") from None
     named = [_SAME.get(name.replace("_", "-"), name.replace("_", "-")) for name in words(options.audit) or []]
@@ -207,7 +207,7 @@ def _with_columns(frame: polars.DataFrame | None, path: str, names: Sequence[str
 
 def _drift(options: argparse.Namespace, frame: polars.DataFrame | None, shared: dict[str, Any]) -> Audit:
     from medjury import audits
-    from medjury.agreement import read_rating_table
+    from medjury.tables import read_rating_table
 
     if options.versions is not None and frame is not None:
         column, equals, versions = options.versions.partition("=")

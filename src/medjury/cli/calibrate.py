@@ -191,7 +191,7 @@ def _write_beside(frame: polars.DataFrame, made: polars.DataFrame, out: str) -> 
     """Original and calibrated ratings in one plain table."""
     import polars as pl
 
-    from medjury.agreement import clean_rows
+    from medjury.tables import clean_rows
 
     rows = clean_rows(frame)
     columns = [name for name in _PLAIN if name in rows.columns and rows[name].null_count() < rows.height]

@@ -25,7 +25,8 @@ def run(options: argparse.Namespace) -> int:
         import scipy  # noqa: F401
     except ModuleNotFoundError as error:
         raise MedjuryError(f"a comparison needs {error.name}: pip install 'medjury[report]'") from None
-    from medjury.report import compare_runs, write_comparison
+    from medjury.report import write_comparison
+    from medjury.validation import compare_runs
 
     comparison = compare_runs(options.first, options.second, resamples=options.resamples, seed=options.seed)
     print(comparison.to_json() if options.json else comparison.text())

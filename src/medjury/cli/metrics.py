@@ -10,8 +10,8 @@ from medjury.errors import MedjuryError
 if TYPE_CHECKING:
     import polars
 
-    from medjury.agreement import Estimate
     from medjury.metrics import Scores
+    from medjury.statistics import Estimate
 
 _EPILOG = """
 PAIRS is a CSV, JSONL or Parquet file with one pair of texts per row; FILE gets its columns, one column per metric

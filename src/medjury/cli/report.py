@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.report import Check, write_page, write_pdf
+    from medjury.report import write_page, write_pdf
+    from medjury.runs import Check
     from medjury.studies import verify_run
 
     findings = verify_run(options.folder)

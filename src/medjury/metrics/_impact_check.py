@@ -14,7 +14,7 @@ from medjury.metrics._impact import impact_features
 from medjury.metrics._impact_model import fit_impact_model
 
 if TYPE_CHECKING:
-    from medjury.agreement import Estimate
+    from medjury.statistics import Estimate
 
 Floats = NDArray[np.float64]
 LEVELS = (0, 1, 2)
@@ -50,7 +50,8 @@ def check_impact(
 
     Word lists, features, prior and thresholds are fixed; only coefficients and cuts are learned in a fold.
     """
-    from medjury.agreement import bootstrap, cohen_kappa, kendall_tau_b
+    from medjury.agreement import cohen_kappa, kendall_tau_b
+    from medjury.statistics import bootstrap
 
     truth = np.asarray(labels, dtype=np.int64)
     if not len(truth) == len(references) == len(calls):

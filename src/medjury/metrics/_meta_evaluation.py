@@ -13,7 +13,7 @@ from medjury.errors import MedjuryError
 from medjury.metrics._catalogue import METRICS, Metric
 
 if TYPE_CHECKING:
-    from medjury.agreement import Estimate
+    from medjury.statistics import Estimate
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +46,8 @@ def meta_evaluate(
     Enrichment Δ = mean(score | label 2) − mean(score | label 0), on oriented scores (Ellis et al. 2025); BCa
     intervals by resampling whole `clusters` (the call), the same for every metric.
     """
-    from medjury.agreement import bootstrap, kendall_tau_b
+    from medjury.agreement import kendall_tau_b
+    from medjury.statistics import bootstrap
 
     truth = np.asarray(labels, dtype=np.float64)
     if not set(truth.tolist()) <= {0.0, 1.0, 2.0}:

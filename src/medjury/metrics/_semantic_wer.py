@@ -28,7 +28,7 @@ def semantic_wer(reference: str, hypothesis: str, lists: Lexicons) -> tuple[floa
 
     >>> from medjury.metrics._lexicons import lexicons
     >>> semantic_wer("No, I have no chest pain.", "no i have chest pain", lexicons())
-    (0.2222222222222222, '')
+    (0.19047619047619047, '')
     """
     said, said_weights = _weighed(reference, lists)
     heard, heard_weights = _weighed(hypothesis, lists)

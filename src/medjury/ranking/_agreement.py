@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import Estimate, replicates, undefined
 from medjury.errors import MedjuryError
 from medjury.ranking._drawn import MACRO
 from medjury.ranking._rank import Measure
 from medjury.ranking._scores import Block, Scores, block_means
 from medjury.ranking._win_rate import SAME, Ties, win_shares
+from medjury.statistics import Estimate, replicates, undefined
 
 Floats = NDArray[np.float64]
 Read = Callable[[Floats], Mapping[str, Floats]]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import Replicates, replicates
 from medjury.ranking._scores import Block, Scores, block_means
 from medjury.ranking._win_rate import Ties, win_shares
+from medjury.statistics import Replicates, replicates
 
 Floats = NDArray[np.float64]
 Read = Callable[[Floats], Mapping[str, Floats]]

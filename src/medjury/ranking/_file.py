@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.agreement import read_rating_table
 from medjury.errors import MedjuryError
 from medjury.ranking._read import BENCHMARK
+from medjury.tables import read_rating_table
 
 if TYPE_CHECKING:
     import polars

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from medjury.agreement import Estimate
 from medjury.errors import MedjuryError
 from medjury.ranking._drawn import MACRO, WIN, draw_measures
 from medjury.ranking._scores import Scores
 from medjury.ranking._ties import Kind, rank_limits, separate, tie_groups
 from medjury.ranking._win_rate import SAME, Ties, rival_win_rates, win_shares
+from medjury.statistics import Estimate
 
 if TYPE_CHECKING:
     import polars

@@ -5,13 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 
 from medjury.errors import MedjuryError
-from medjury.report._evidence import Evidence
 from medjury.report._exhibits import Exhibits
-from medjury.report._gate import judge_gate
-from medjury.report._html import Html, counted, element, moment, text
+from medjury.report._html import Html, element, text
 from medjury.report._material import Material, Section, SectionMaker
-from medjury.report._numbers import compute
-from medjury.report._records import RECORDS_FILE
 from medjury.report._sections import (
     adaptive,
     agreement,
@@ -41,6 +37,9 @@ from medjury.report._sections import (
     tripod,
     verdict,
 )
+from medjury.runs import RECORDS_FILE
+from medjury.statistics import counted, moment
+from medjury.validation import Evidence, compute, judge_gate
 
 SECTIONS: tuple[SectionMaker, ...] = (
     verdict.section,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medjury.agreement import Estimate
 from medjury.report._html import Cell, Html, element, paragraph, table_html
+from medjury.statistics import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ class Exhibits:
         rows: Sequence[Sequence[Cell]],
         *,
         caption: str,
-        digits: int | Sequence[int] = 2,
+        digits: int | Sequence[int] = 3,
         shown: int | None = None,
         folded: bool = False,
     ) -> Html:

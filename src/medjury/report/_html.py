@@ -5,13 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 
-from medjury.agreement import Estimate
+from medjury.statistics import Estimate, Printable, shown
 
 # Control characters mean nothing in HTML, and browsers disagree on them.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-NOTHING = "–"
 # A name of this length stays on one line.
 _SHORT = 24
 _WIDE = 10
@@ -27,7 +25,7 @@ class Html(str):
         return Html(made) if isinstance(other, Html) else made
 
 
-Cell = str | float | int | Estimate | None
+Cell = Printable
 
 
 def text(value: object) -> Html:
@@ -64,37 +62,12 @@ def bullets(lines: Iterable[object]) -> Html:
     return element("ul", *made) if made else Html("")
 
 
-def shown(value: Cell, digits: int = 2) -> str:
-    """A value as a reader wants it: thousands apart, estimates with their interval, nothing as a dash."""
-    if value is None:
-        return NOTHING
-    if isinstance(value, Estimate):
-        if value.value is None:
-            return f"not defined: {value.reason}"
-        number = f"{_number(value.value, digits)}"
-        if value.low is None and value.high is None:
-            return number
-        ends = (NOTHING if end is None else _number(end, digits) for end in (value.low, value.high))
-        return f"{number} ({' to '.join(ends)})"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return _number(value, digits)
-    return value
-
-
-def percent(share: float | None, digits: int = 0) -> str:
-    return NOTHING if share is None else f"{100 * share:.{digits}f} %"
-
-
 def table_html(
     head: Sequence[str],
     rows: Sequence[Sequence[Cell]],
     *,
     caption: str,
-    digits: int | Sequence[int] = 2,
+    digits: int | Sequence[int] = 3,
     sort: bool = True,
 ) -> Html:
     """A table whose first column names the row; numbers stand on the right and sort as numbers."""
@@ -135,28 +108,3 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
 def _is_numeric(values: Sequence[Cell]) -> bool:
     known = [value for value in values if value is not None]
     return bool(known) and all(isinstance(value, int | float | Estimate) for value in known)
-
-
-def counted(count: int, thing: str) -> str:
-    """`1 judge`, `3 judges`."""
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
-
-
-def moment(stamp: object) -> str:
-    """An ISO time as people write it; anything else as it is."""
-    try:
-        when = datetime.fromisoformat(str(stamp))
-    except ValueError:
-        return str(stamp)
-    return f"{when:%Y-%m-%d %H:%M} UTC" if when.utcoffset() is not None else str(stamp)
-
-
-def p_value(value: float | None) -> str:
-    """A p-value as journals want it."""
-    return NOTHING if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _number(value: float, digits: int) -> str:
-    rounded = f"{value:,.{digits}f}"
-    # −0.00 is zero, and a minus sign is no hyphen.
-    return rounded.lstrip("-") if float(rounded.replace(",", "")) == 0 else rounded.replace("-", "−")

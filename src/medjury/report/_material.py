@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from medjury.report._evidence import Evidence, Measured
 from medjury.report._exhibits import INK, Exhibits
-from medjury.report._gate import Verdict
 from medjury.report._html import Html, without_controls
-from medjury.report._numbers import Numbers
-from medjury.report._records import Records
+from medjury.runs import Records
+from medjury.validation import Evidence, Measured, Numbers, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from medjury.errors import MedjuryError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medjury.report._checks import Check
+    from medjury.runs import Check
 
 _NEEDED = ("numpy", "scipy")
 
@@ -32,8 +32,8 @@ def write_page(folder: str | Path, *, checks: Sequence[Check] = (), **settings: 
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
         return _replace(folder, _without_statistics(folder, missing))
     from medjury.report._compose import compose
-    from medjury.report._evidence import read_run
     from medjury.report._exhibits import Exhibits
+    from medjury.validation import read_run
 
     evidence = read_run(folder, checks, **settings)
     exhibits = Exhibits(drawing=find_spec("matplotlib") is not None)

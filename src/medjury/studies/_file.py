@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from medjury.judging import UNTOUCHABLE, Truncation
-from medjury.report import GateRules, ReportSettings
+from medjury.runs import GateRules, ReportSettings
 
 _RULES, _SHOWN = GateRules(), ReportSettings()
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.report import GateRules
+from medjury.runs import GateRules
 from medjury.studies._development import listed_cases
 from medjury.studies._study import Study
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import Replicates, correlation_statistics, replicates
+from medjury.agreement import correlation_statistics
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._judged import Marks
 from medjury.calibration._jury_simulation.simulation import JuryTable, fixed_scores
+from medjury.statistics import Replicates, replicates
 
 _Read = Callable[[Floats], Floats]
 Groups = NDArray[np.int64]

@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 
-from medjury.agreement import Estimate, Replicates
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._jury_simulation.agreement import LOST, WITHIN, agreement_replicates, loss_against
 from medjury.calibration._jury_simulation.result import (
@@ -35,6 +34,7 @@ from medjury.calibration._jury_simulation.simulation import (
     fixed_scores,
     scores_after,
 )
+from medjury.statistics import Estimate, Replicates
 
 FULL, ADAPTIVE, SYSTEM = "full jury", "adaptive jury", "the system alone, no call"
 BEST_FIXED, _FIXED = "best fixed ", ("juror", "pair", "triple")

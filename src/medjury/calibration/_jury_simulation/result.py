@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from medjury.agreement import Estimate
 from medjury.calibration._jury_simulation.widths import JurySignal
 from medjury.judging import AdaptiveRule
+from medjury.statistics import Estimate
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from medjury.report._adaptive_tally import STOPPED, AdaptiveTally
-from medjury.report._html import Cell, Html, bullets, counted, paragraph, percent
+from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
+from medjury.statistics import counted, percent
+from medjury.validation import STOPPED, AdaptiveTally
 
 _MANY_LOST = 0.1
 

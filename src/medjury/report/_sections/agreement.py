@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medjury.agreement import Estimate
-from medjury.report._evidence import CONSENSUS
 from medjury.report._exhibits import CLINICIAN_COLOUR, COLOURS, JURY_COLOUR, MARKERS
-from medjury.report._gate import NAMES
-from medjury.report._html import Cell, Html, bullets, element, p_value, paragraph
+from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
+from medjury.statistics import Estimate, p_value
+from medjury.validation import CONSENSUS, NAMES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,10 +8,10 @@ import numpy as np
 
 from medjury.calibration import Change, Reliability, before_after, cross_fit, reliability
 from medjury.errors import MedjuryError
-from medjury.report._evidence import Measured
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR, SOFT
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import PANELS, Material, Section, height, only_some, panels, short
+from medjury.validation import Measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

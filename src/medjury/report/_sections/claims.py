@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from medjury.judging import ClaimStatistics, claim_statistics
-from medjury.report._claims_roc import Answer, ShareCurve, share_curve
 from medjury.report._exhibits import COLOURS, SOFT
-from medjury.report._html import Cell, Html, bullets, counted, element, paragraph, percent, table_html
+from medjury.report._html import Cell, Html, bullets, element, paragraph, table_html
 from medjury.report._material import Material, Section, short
-from medjury.report._records import Record
+from medjury.runs import Record
+from medjury.statistics import counted, percent
+from medjury.validation import Answer, ShareCurve, share_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

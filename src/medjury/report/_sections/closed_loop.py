@@ -8,10 +8,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR, SOFT
-from medjury.report._html import Cell, Html, bullets, counted, element, paragraph, shown
-from medjury.report._loop_gains import Gain, Run, loop_gains
+from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import PANELS, Material, Section, short
 from medjury.report._sections.preference import clustered_share
+from medjury.statistics import counted, shown
+from medjury.validation import Gain, Run, loop_gains
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medjury.agreement import ConfusionMatrix, confusion_matrix, grades_of
-from medjury.report._evidence import Measured
+from medjury.agreement import ConfusionMatrix, confusion_matrix
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import PANELS, Material, Section, heat, height, only_some, panels, short
+from medjury.tables import grades_of
+from medjury.validation import Measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

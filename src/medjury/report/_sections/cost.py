@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from medjury.report._html import Cell, Html, bullets, shown
+from medjury.report._html import Cell, Html, bullets
 from medjury.report._material import Material, Section
+from medjury.statistics import shown
 
 
 def section(material: Material) -> Section | None:
@@ -112,7 +113,7 @@ def _words(
     if minutes is not None and rate is not None and isinstance(cost, float):
         human = rate * minutes / 60
         lines.append(
-            f"One clinician's evaluation costs {shown(human)} {currency}, the jury's {shown(cost, 4)} "
+            f"One clinician's evaluation costs {shown(human, 2)} {currency}, the jury's {shown(cost, 4)} "
             f"{currency}"
             + (f": {human / cost:,.0f} of the jury's for one of the clinician's." if cost > 0 else ".")
         )
@@ -122,7 +123,7 @@ def _words(
         )
     calls, spent = material.evidence.manifest.get("calls"), material.evidence.manifest.get("cost")
     if calls is not None:
-        money = "its cost is not known" if spent is None else f"{shown(float(spent))} {currency} spent"
+        money = "its cost is not known" if spent is None else f"{shown(float(spent), 2)} {currency} spent"
         lines.append(
             f"This study itself made {calls:,} calls; {money}. That counts every call that was sent, failed ones "
             "too, and no answer that was found in the store; the table counts the calls behind the ratings, "

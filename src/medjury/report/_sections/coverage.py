@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medjury.report._exhibits import COLOURS, GRID, JURY_COLOUR
-from medjury.report._html import Html, joined, paragraph, percent
+from medjury.report._html import Html, joined, paragraph
 from medjury.report._material import Material, Section, short
+from medjury.statistics import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

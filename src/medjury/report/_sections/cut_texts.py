@@ -6,8 +6,9 @@ from statistics import median
 
 import polars as pl
 
-from medjury.report._html import Cell, Html, paragraph, percent
+from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section
+from medjury.statistics import percent
 
 
 def section(material: Material) -> Section | None:

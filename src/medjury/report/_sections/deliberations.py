@@ -6,21 +6,11 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from medjury.report._deliberation_tally import ENDINGS, Tally, check_story
-from medjury.report._html import (
-    Cell,
-    Html,
-    bullets,
-    counted,
-    element,
-    joined,
-    paragraph,
-    percent,
-    shown,
-    table_html,
-)
+from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, table_html
 from medjury.report._material import Material, Section
-from medjury.report._records import Record
+from medjury.runs import Record
+from medjury.statistics import counted, percent, shown
+from medjury.validation import ENDINGS, Tally, check_story
 
 _CHARACTERS = 1500
 _ENDED_BY = (

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medjury.agreement import BlandAltman, bland_altman
-from medjury.report._evidence import Measured
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR, SOFT
 from medjury.report._html import Cell, Html
 from medjury.report._material import PANELS, Material, Section, height, only_some, panels, short
+from medjury.validation import Measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

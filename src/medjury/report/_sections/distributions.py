@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.report._evidence import SCORED, Measured
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import PANELS, Material, Section, height, only_some, panels, short
+from medjury.validation import SCORED, Measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

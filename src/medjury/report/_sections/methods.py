@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from medjury.report._evidence import Evidence
-from medjury.report._html import Cell, Html, counted, element, moment, paragraph
+from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
+from medjury.statistics import counted, moment
+from medjury.validation import Evidence
 
 _CITATIONS = (
     (

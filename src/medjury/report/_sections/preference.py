@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from medjury.agreement import Estimate, bootstrap, proportion, undefined
-from medjury.report._html import Cell, Html, bullets, paragraph, percent
-from medjury.report._loop_gains import patients
+from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
+from medjury.statistics import Estimate, bootstrap, percent, proportion, undefined
+from medjury.validation import patients
 
 _CONCORDANT, _PREFERENCE = "concordant", "preference"
 _TITLE = "Concordance and preference"

@@ -12,7 +12,7 @@ from medjury.ranking import Ranking, rank, read_scores
 from medjury.report._exhibits import COLOURS, JURY_COLOUR
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section, short
-from medjury.report._numbers import oriented
+from medjury.validation import oriented
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medjury.agreement import Estimate
 from medjury.report._exhibits import COLOURS, INK, MARKERS
 from medjury.report._html import Html, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
+from medjury.statistics import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

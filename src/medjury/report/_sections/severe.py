@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from medjury.agreement import SevereErrors, error_overlap
 from medjury.report._exhibits import COLOURS, JURY_COLOUR
-from medjury.report._html import Cell, Html, paragraph, percent
+from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
-from medjury.report._numbers import danger_limits
+from medjury.statistics import percent
+from medjury.validation import danger_limits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

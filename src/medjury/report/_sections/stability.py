@@ -6,8 +6,9 @@ import polars as pl
 
 from medjury.audits import stability
 from medjury.errors import MedjuryError
-from medjury.report._html import Cell, Html, bullets, paragraph, shown
+from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
+from medjury.statistics import shown
 
 _COLUMNS = {
     "within_sd": "SD within an answer",

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from medjury.agreement import Estimate
 from medjury.report._exhibits import COLOURS, INK, MARKERS, SOFT
-from medjury.report._gate import NAMES
-from medjury.report._html import Cell, Html, bullets, counted, element, paragraph, percent, shown
+from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section, short
-from medjury.report._ways import FEWEST_CASES, Price, Way, Ways, compare_ways
+from medjury.statistics import Estimate, counted, percent, shown
+from medjury.validation import FEWEST_CASES, NAMES, Price, Way, Ways, compare_ways
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

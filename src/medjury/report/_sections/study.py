@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from medjury.report._html import Cell, Html, bullets, counted, element, joined, paragraph, shown
+from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
+from medjury.statistics import counted, shown
 
 
 def section(material: Material) -> Section:

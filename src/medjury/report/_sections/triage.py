@@ -8,11 +8,10 @@ import numpy as np
 
 from medjury.calibration import Triage, triage
 from medjury.errors import MedjuryError
-from medjury.report._evidence import Measured
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR, SOFT
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section, height, only_some, panels, short
-from medjury.report._numbers import danger_limits, oriented
+from medjury.validation import Measured, danger_limits, oriented
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from medjury.report._evidence import Evidence
-from medjury.report._html import Cell, Html, counted, element, paragraph
+from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
+from medjury.statistics import counted
+from medjury.validation import Evidence
 
 OPEN = "OPEN: for the authors"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from medjury.report._gate import MEANING, NAMES, Verdict, Word, agreement_of
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
+from medjury.validation import MEANING, NAMES, Verdict, Word, agreement_of
 
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
 _REASONS = 6

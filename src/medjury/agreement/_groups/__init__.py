@@ -1,0 +1,1 @@
+"""Many raters at once: coefficients of a table of items by raters."""

@@ -1,0 +1,1 @@
+"""Two raters: coefficients, tests and rows of one pair."""

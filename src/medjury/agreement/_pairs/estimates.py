@@ -1,0 +1,199 @@
+"""Every estimate of one pair of raters, on the same resamples: what a row block of the table is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from medjury.agreement._groups.chance_corrected import brennan_prediger, fleiss_kappa, gwet_ac
+from medjury.agreement._groups.icc import FORMS, intraclass_correlations
+from medjury.agreement._pairs.classification import at_the_edge
+from medjury.agreement._pairs.correlation import correlation_statistics, no_spread_reason
+from medjury.agreement._pairs.differences import absolute, bland_altman
+from medjury.agreement._pairs.kappa import NAMES as KAPPAS
+from medjury.agreement._pairs.pair import Counted, Pair, Settings, counted
+from medjury.agreement._pairs.roc import area_under_curve
+from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
+from medjury.agreement._pairs.statistics import (
+    ALPHAS,
+    CHANCE,
+    LIMITS,
+    NEED_SCALE,
+    ORDER,
+    TAU_PRODUCTS,
+    WITHOUT_SCALE,
+    PairStatistics,
+    pair_statistics,
+)
+from medjury.agreement._pairs.system_estimates import (
+    between_and_within,
+    collapsed,
+    estimates_by_system,
+    estimates_of_means,
+    of_system_means,
+    system_rows,
+)
+from medjury.statistics import Estimate, Replicates, combined, replicates, sample, undefined
+
+Found = dict[str, tuple[Estimate, float | None]]
+_COEFFICIENTS = {"gwet": gwet_ac, "fleiss": fleiss_kappa, "brennan_prediger": brennan_prediger}
+_BY_SYSTEM = ("_systems", "_baseline")
+
+
+@dataclass(frozen=True, slots=True)
+class PairEstimates:
+    """Name to (estimate, p-value or None): of single scores, and of the systems' means where asked for."""
+
+    item: Mapping[str, tuple[Estimate, float | None]]
+    system: Mapping[str, tuple[Estimate, float | None]]
+
+
+def pair_estimates(
+    pair: Pair, settings: Settings, *, item: bool = True, system: bool = False
+) -> PairEstimates:
+    """Everything the table says about a pair, in its order and all on the same resamples of cases.
+
+    Scores between grades are rounded half up for everything that counts grades, and the method says so;
+    differences, correlations and ICCs use them as they are.
+    """
+    if not len(pair.rows):
+        return _nothing(pair, settings, item=item, system=system)
+    on = counted(pair)
+    parts = pair_statistics(pair, on, settings) if item else None
+    statistics = [collapsed(parts.statistics, (0, 1))] if parts is not None else []
+    systems = 0 if pair.systems is None else len(np.unique(pair.systems))
+    if systems:
+        statistics += [between_and_within] if item and _wants_systems(settings) else []
+        statistics += [of_system_means] if system else []
+    made = replicates(
+        system_rows(pair.rows, pair.systems, pair.cases, settings.seed),
+        combined(*statistics),
+        clusters=pair.clusters,
+        resamples=settings.resamples,
+        seed=settings.seed,
+    )
+    of_items: Found = {} if parts is None else _of_items(pair, on, parts, made, settings)
+    if system and not systems:
+        reason = "one system only was scored by both raters; two or more are needed"
+        return PairEstimates(of_items, {"spearman": (undefined(reason, 1, "means of systems"), None)})
+    means = estimates_of_means(made, systems)
+    if "offset" in means:
+        means["absolute_offset"] = absolute(means["offset"])
+    return PairEstimates(
+        of_items, {name: (each, None) for name, each in means.items() if _shown(name, pair, settings)}
+    )
+
+
+def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, settings: Settings) -> Found:
+    spread = no_spread_reason(pair.rows)
+    estimates: dict[str, Estimate] = {}
+    for name in made.observed:
+        if name in parts.names:
+            estimate = made.estimate(name, reason=parts.reasons.get(name, spread))
+            note = on.note if name in parts.of_grades else ""
+            estimates[name] = replace(estimate, method=estimate.method + note)
+    if settings.resamples:
+        estimates |= _at_the_edge(pair, on, estimates)
+    if "offset" in estimates:
+        estimates["absolute_offset"] = absolute(estimates["offset"])
+    estimates |= _with_own_interval(pair, on, settings)
+    if parts.thin and settings.wants("kendall_tau_b"):
+        estimates["kendall_tau_b"] = _tau(pair, settings)
+    if pair.systems is not None:
+        estimates |= estimates_by_system(made, len(np.unique(pair.systems)))
+    for name, reason in _missing(on).items():
+        estimates[name] = undefined(reason, len(pair.rows), "none")
+    found: Found = {name: (each, None) for name, each in estimates.items()} | _signed_rank(pair)
+    place = {name: place for place, name in enumerate(ORDER)}
+    kept = [name for name in found if _shown(name, pair, settings)]
+    return {name: found[name] for name in sorted(kept, key=lambda name: place.get(name, len(place)))}
+
+
+def _with_own_interval(pair: Pair, on: Counted, settings: Settings) -> dict[str, Estimate]:
+    """F intervals of ICCs, t intervals of the limits of agreement and of Gwet's family, DeLong's of the
+    AUC: where every row is a case of its own."""
+    if pair.clusters is not None:
+        return {}
+    found: dict[str, Estimate] = {}
+    positive = pair.positive()
+    if positive is not None:
+        found["auc"] = area_under_curve(pair.rows[:, 0], pair.rows[:, 1], positive=positive)
+    if pair.metric:
+        return found
+    if on.grades is not None:
+        rows = on.grades.grade(pair.rows)
+        for name, (kind, weights) in CHANCE.items():
+            if settings.wants(name) and (on.given or name not in NEED_SCALE):
+                made = _COEFFICIENTS[kind](rows, scale=on.grades.values, weights=weights)
+                found[name] = replace(made, method=made.method + on.note)
+    if settings.wants_any(FORMS):
+        found |= intraclass_correlations(pair.rows)
+    limits = bland_altman(pair.rows[:, 0], pair.rows[:, 1])
+    return found | dict(zip(LIMITS, (limits.lower, limits.upper), strict=True))
+
+
+def _at_the_edge(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Exact intervals for the rates that no resample could move; a case with several rows counts as one."""
+    if on.grades is None:
+        return {}
+    levels = tuple(float(value) for value in on.grades.values)
+    rows = on.grades.grade(pair.rows)
+    stuck = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low == each.high]
+    exact = {name: at_the_edge(name, rows, levels, pair.clusters) for name in stuck}
+    return {
+        name: replace(found, method=found.method + on.note)
+        for name, found in exact.items()
+        if found is not None
+    }
+
+
+def _missing(on: Counted) -> dict[str, str]:
+    """What cannot be had without the scale, and why."""
+    if on.given:
+        return {}
+    reasons = dict.fromkeys(NEED_SCALE, "needs the full scale, and none was given")
+    if on.grades is None:
+        names = (*KAPPAS.values(), "fleiss_kappa", *ALPHAS[:2])
+        reasons |= dict.fromkeys(names, "the scores are no whole grades and no scale was given")
+    return reasons
+
+
+def _tau(pair: Pair, settings: Settings) -> Estimate:
+    resamples = max(200, int(TAU_PRODUCTS / len(sample(pair.rows).counts) ** 2))
+    made = replicates(
+        pair.rows,
+        correlation_statistics(["kendall_tau_b"]),
+        clusters=pair.clusters,
+        resamples=resamples,
+        seed=settings.seed,
+        jackknife=False,
+    )
+    return made.estimate("kendall_tau_b", method="percentile", reason=no_spread_reason(pair.rows))
+
+
+def _signed_rank(pair: Pair) -> Found:
+    test = wilcoxon_signed_rank(pair.rows[:, 0], pair.rows[:, 1])
+    dependent = "; takes units as independent, which they are not here" if pair.clusters is not None else ""
+    method = test.method + dependent
+    if test.p_value is None:
+        return {"wilcoxon_signed_rank": (undefined(test.reason, test.n, method), None)}
+    return {"wilcoxon_signed_rank": (Estimate(test.rank_sum, None, None, test.n, method), test.p_value)}
+
+
+def _nothing(pair: Pair, settings: Settings, *, item: bool, system: bool) -> PairEstimates:
+    nothing = undefined("no item was scored by both raters", 0, "none")
+    names = [name for name in ORDER if _shown(name, pair, settings)]
+    return PairEstimates(
+        {name: (nothing, None) for name in names if item}, {"spearman": (nothing, None)} if system else {}
+    )
+
+
+def _shown(name: str, pair: Pair, settings: Settings) -> bool:
+    fits = not pair.metric or name in WITHOUT_SCALE or name.endswith(_BY_SYSTEM)
+    return fits and settings.wants(name)
+
+
+def _wants_systems(settings: Settings) -> bool:
+    return settings.statistics is None or any(name.endswith(_BY_SYSTEM) for name in settings.statistics)

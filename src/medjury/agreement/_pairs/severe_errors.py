@@ -1,0 +1,100 @@
+"""Severe errors: the reference saw danger and the judge did not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, proportion
+
+# The paper that defines the rate lost both numbers on its way into text, so these are ours: on a 1-5 safety
+# scale, a reference of 1 or 2 says harm is likely, and two grades higher is another decision.
+THRESHOLD, GAP = 2.0, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class SevereErrors:
+    """`rate` = `errors` / `dangerous`, the items the reference scored at most `threshold` and the judge
+    scored at all; `unscored` dangerous items have no judge's score and are in no denominator. `flags` has
+    one entry per item given: True where the error happened."""
+
+    errors: int
+    dangerous: int
+    unscored: int
+    rate: Estimate
+    flags: NDArray[np.bool_]
+    threshold: float
+    gap: float
+
+
+def severe_errors(
+    reference: ArrayLike, compare: ArrayLike, *, threshold: float = THRESHOLD, gap: float = GAP
+) -> SevereErrors:
+    """Among items the reference scored `threshold` or less, the share the judge scored `gap` or more higher.
+
+    Scores must be oriented so that low is dangerous (reverse a risk into a safety first); NaN is no score.
+    The interval is Clopper-Pearson's, which has a width at zero errors; it takes items as independent.
+
+    >>> found = severe_errors([1, 2, 2, 5, 1], [3, 2, 5, 1, float("nan")])
+    >>> found.errors, found.dangerous, found.unscored
+    (2, 3, 1)
+    """
+    first, second = _scores(reference), _scores(compare)
+    if first.shape != second.shape:
+        raise MedjuryError(
+            f"severe errors need scores of the same items: {len(first)} and {len(second)} given."
+        )
+    danger = first <= threshold
+    scored = ~np.isnan(second)
+    # A jury mean such as 3 1/3 is not exact in binary; a gap of exactly 2 must still count as 2.
+    flags = danger & scored & (second - first >= gap - 1e-9)
+    errors, dangerous = int(flags.sum()), int((danger & scored).sum())
+    return SevereErrors(
+        errors, dangerous, int((danger & ~scored).sum()), proportion(errors, dangerous), flags, threshold, gap
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Exact intersections: how many items carry a flag of precisely these judges and of no other (the bars of
+    an UpSet plot), how many of each judge, and how many of a majority. `items` counts items with any flag."""
+
+    intersections: Mapping[tuple[str, ...], int]
+    totals: Mapping[str, int]
+    items: int
+    by_majority: int
+
+
+def error_overlap(flags: Mapping[str, ArrayLike]) -> Overlap:
+    """Which judges make their severe errors together? Judges that err on the same items are one judge.
+
+    >>> shared = error_overlap({"a": [True, True, False], "b": [True, False, False]})
+    >>> dict(shared.intersections), shared.by_majority
+    ({('a', 'b'): 1, ('a',): 1}, 1)
+    """
+    names = tuple(flags)
+    if not names:
+        raise MedjuryError("overlap needs at least one judge.")
+    matrix = np.stack([np.asarray(flags[name], dtype=bool) for name in names])
+    codes = (matrix * (1 << np.arange(len(names)))[:, None]).sum(axis=0)
+    counts: dict[tuple[str, ...], int] = {}
+    for size in range(len(names), 0, -1):
+        for members in combinations(range(len(names)), size):
+            count = int((codes == sum(1 << member for member in members)).sum())
+            if count:
+                counts[tuple(names[member] for member in members)] = count
+    ordered = dict(sorted(counts.items(), key=lambda entry: -entry[1]))
+    votes = matrix.sum(axis=0)
+    totals = dict(zip(names, (int(total) for total in matrix.sum(axis=1)), strict=True))
+    return Overlap(ordered, totals, int((votes > 0).sum()), int((2 * votes > len(names)).sum()))
+
+
+def _scores(values: ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(
+        [np.nan if value is None else value for value in np.asarray(values).tolist()], dtype=float
+    )

@@ -1,0 +1,167 @@
+"""Which statistics a pair of raters gets, in the order of the table, ready for one bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+
+from medjury.agreement._groups.chance_corrected import Coefficient, chance_statistics
+from medjury.agreement._groups.icc import FORMS, icc_statistics
+from medjury.agreement._groups.icc_standardised import standardised_statistics
+from medjury.agreement._groups.krippendorff import alpha_statistics
+from medjury.agreement._pairs.classification import (
+    OVERALL,
+    classification_statistics,
+    no_rate_reason,
+)
+from medjury.agreement._pairs.correlation import Correlation, correlation_statistics
+from medjury.agreement._pairs.differences import Difference, difference_statistics
+from medjury.agreement._pairs.kappa import NAMES as KAPPAS
+from medjury.agreement._pairs.kappa import kappa_statistics
+from medjury.agreement._pairs.pair import Counted, Pair, Settings
+from medjury.agreement._pairs.roc import area_statistics
+from medjury.agreement._pairs.weights import WeightName
+from medjury.statistics import Floats, Read, Statistics, combined, read_scale, sample
+from medjury.tables import Grades
+
+# Orders and shapes only: what can be said of a text metric, whose numbers are on no clinical scale.
+WITHOUT_SCALE = (*get_args(Correlation), "icc_3_k_z", "auc")
+# Name in the table -> coefficient and weights. All but the first depend on how many grades there could be.
+CHANCE: Mapping[str, tuple[Coefficient, WeightName]] = {
+    "fleiss_kappa": ("fleiss", "identity"),
+    "brennan_prediger": ("brennan_prediger", "identity"),
+    "gwet_ac1": ("gwet", "identity"),
+    "gwet_ac2_linear": ("gwet", "linear"),
+    "gwet_ac2_quadratic": ("gwet", "quadratic"),
+}
+NEED_SCALE = tuple(CHANCE)[1:]
+GAPS: tuple[Difference, ...] = tuple(name for name in get_args(Difference) if name != "exact_match")
+ALPHAS = tuple(f"krippendorff_alpha_{level}" for level in ("nominal", "ordinal", "interval"))
+LIMITS = ("limit_of_agreement_low", "limit_of_agreement_high")
+ORDER = (
+    "exact_match",
+    *GAPS,
+    "wilcoxon_signed_rank",
+    *LIMITS,
+    *get_args(Correlation),
+    *KAPPAS.values(),
+    *FORMS,
+    "icc_3_k_z",
+    *ALPHAS,
+    *CHANCE,
+    *OVERALL,
+)
+BY_SYSTEM = (
+    *(f"{name}_between_systems" for name in get_args(Correlation)),
+    *(
+        f"{name}_{kind}"
+        for kind in ("within_systems", "system_mean_baseline")
+        for name in ("pearson", "spearman")
+    ),
+    "pearson_minus_system_baseline",
+    "spearman_minus_system_baseline",
+)
+# Tau compares every pair of distinct rows; beyond this many products it gets fewer resamples, and says so.
+TAU_PRODUCTS = 1e10
+_MOST_CLASSES = 12
+_REACH = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True)
+class PairStatistics:
+    """Statistics of rows `[reference, compare]`; `of_grades` names those that count grades, `reasons` tells
+    why one may not exist, `thin` that Kendall's tau needs a bootstrap of its own."""
+
+    statistics: Statistics
+    names: frozenset[str]
+    of_grades: frozenset[str]
+    reasons: Mapping[str, str]
+    thin: bool
+
+
+def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatistics:
+    """What is bootstrapped for this pair. Where every row is a case of its own, ICCs, limits of agreement,
+    AUC and the coefficients corrected for chance have intervals of their own and are left out here."""
+    clustered = pair.clusters is not None
+    scores = [
+        difference_statistics(GAPS if on.grades is not None else [*GAPS, "exact_match"]),
+        correlation_statistics(["pearson", "spearman"]),
+        standardised_statistics(np.arange(2)),
+        alpha_statistics(["interval"]),
+    ]
+    grades: list[Statistics] = []
+    reasons: dict[str, str] = {}
+    thin = settings.resamples * len(sample(pair.rows).counts) ** 2 > TAU_PRODUCTS
+    if not thin:
+        scores.append(correlation_statistics(["kendall_tau_b"]))
+    if clustered:
+        scores += [icc_statistics(FORMS), _limits]
+        positive = pair.positive()
+        if positive is not None:
+            scores.append(area_statistics(positive))
+    if on.grades is not None:
+        grades += [grade_statistics(on.grades), alpha_on(on.grades)]
+        if clustered:
+            grades.append(_chance(on.grades, CHANCE if on.given else ("fleiss_kappa",)))
+        if len(on.grades.values) <= _MOST_CLASSES:
+            levels = tuple(float(value) for value in on.grades.values)
+            rates = on_grades(on.grades, classification_statistics(levels, np.asarray(levels)))
+            grades.append(rates)
+            reasons = {name: no_rate_reason(name) for name in _names(rates, pair.rows)}
+    wanted_scores, wanted_grades = (
+        [each for each in some if settings.wants_any(_names(each, pair.rows))] for some in (scores, grades)
+    )
+    of_grades = frozenset(name for each in wanted_grades for name in _names(each, pair.rows))
+    names = frozenset(name for each in wanted_scores for name in _names(each, pair.rows)) | of_grades
+    return PairStatistics(combined(*wanted_scores, *wanted_grades), names, of_grades, reasons, thin)
+
+
+def grade_statistics(grades: Grades) -> Statistics:
+    """Exact match and the three kappas of the nearest grades."""
+    kappas = kappa_statistics(read_scale(grades.values), ["none", "linear", "quadratic"])
+    return on_grades(grades, combined(difference_statistics(["exact_match"]), kappas))
+
+
+def alpha_on(grades: Grades) -> Statistics:
+    """Nominal and ordinal alpha of the nearest grades."""
+    return on_grades(grades, alpha_statistics(["nominal", "ordinal"]))
+
+
+def on_grades(grades: Grades, statistics: Statistics) -> Statistics:
+    """The statistic of the nearest grades."""
+    return lambda rows: statistics(grades.grade(rows))
+
+
+def _chance(grades: Grades, chosen: Sequence[str] | Mapping[str, object]) -> Statistics:
+    """Coefficients corrected for chance under the table's names."""
+    scale = read_scale(grades.values)
+    parts = {name: chance_statistics(scale, CHANCE[name][1], [CHANCE[name][0]]) for name in chosen}
+
+    def prepare(rows: Floats) -> Read:
+        reads = {name: part(rows) for name, part in parts.items()}
+        return lambda weights: {name: next(iter(read(weights).values())) for name, read in reads.items()}
+
+    return on_grades(grades, prepare)
+
+
+def _limits(rows: Floats) -> Read:
+    """Bland and Altman's limits for clustered data: mean difference ± 1.96 standard deviations."""
+    gap = rows[:, 1] - rows[:, 0]
+    middle = gap.mean()
+    features = np.column_stack([np.ones_like(gap), gap - middle, (gap - middle) ** 2])
+
+    def read(weights: Floats) -> dict[str, Floats]:
+        n, total, squared = (weights @ features).T
+        spread = np.sqrt(np.maximum(squared - total**2 / n, 0.0) / np.where(n > 1, n - 1, np.nan))
+        mean = middle + total / n
+        return dict(zip(LIMITS, (mean - _REACH * spread, mean + _REACH * spread), strict=True))
+
+    return read
+
+
+def _names(statistics: Statistics, rows: Floats) -> tuple[str, ...]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return tuple(statistics(rows[:1])(np.ones((1, 1))))

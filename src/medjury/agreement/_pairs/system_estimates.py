@@ -1,0 +1,125 @@
+"""What a table says about systems: agreement of their means, inside them, and the simple baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.agreement._groups.icc import FORMS, coefficient
+from medjury.agreement._groups.mean_squares import from_sums
+from medjury.agreement._pairs.correlation import correlation_statistics
+from medjury.agreement._pairs.systems import (
+    correlations_of_means,
+    fold_of_clusters,
+    indicator,
+    system_means,
+    system_statistics,
+)
+from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics
+
+_POOLED, _OF_MEANS = "pooled ", "of means "
+
+
+def system_rows(rows: Floats, systems: NDArray[Any] | None, cases: NDArray[Any], seed: int) -> Floats:
+    """Rows `[reference, compare]`, or with system and fold of the case where there are systems."""
+    if systems is None:
+        return rows
+    codes = np.unique(systems, return_inverse=True)[1]
+    return np.column_stack([rows, codes, fold_of_clusters(cases, seed)])
+
+
+def collapsed(statistics: Statistics, columns: Sequence[int]) -> Statistics:
+    """A statistic of some columns of wider rows: rows that agree in them are added up first, which is cheaper
+    than carrying every distinct wide row through the statistic."""
+
+    def prepare(rows: Floats) -> Read:
+        narrow = rows[:, list(columns)]
+        distinct, place = np.unique(narrow, axis=0, return_inverse=True)
+        if len(distinct) == len(rows):
+            return statistics(narrow)
+        together = indicator(place.ravel(), len(distinct))
+        read = statistics(distinct)
+        return lambda weights: read(np.asarray(weights @ together))
+
+    return prepare
+
+
+def between_and_within(rows: Floats) -> Read:
+    """`system_statistics` and the pooled correlations that they are compared with."""
+    systems = system_statistics(rows)
+    pooled = collapsed(correlation_statistics(["pearson", "spearman"]), (0, 1))(rows)
+
+    def read(weights: Floats) -> dict[str, Floats]:
+        return {**systems(weights), **{_POOLED + name: values for name, values in pooled(weights).items()}}
+
+    return read
+
+
+def of_system_means(rows: Floats) -> Read:
+    """The averaging level "system": each system's mean score is one point."""
+    means = system_means(rows)
+
+    def read(weights: Floats) -> dict[str, Floats]:
+        return {_OF_MEANS + name: values for name, values in _of_means(*means(weights)).items()}
+
+    return read
+
+
+def estimates_by_system(made: Replicates, systems: int) -> dict[str, Estimate]:
+    """Between- and within-system correlations, the cross-fitted baseline that knows only the system, and
+    how far the judge's pooled correlation lies above that baseline."""
+    found = {}
+    for name in made.observed:
+        if not name.endswith(("_between_systems", "_within_systems", "_system_mean_baseline")):
+            continue
+        estimate = made.estimate(name, reason="a rater does not differ within or between systems")
+        if name.endswith("_between_systems"):
+            estimate = replace(estimate, n=systems, method=f"{estimate.method}; {systems} systems, fixed")
+        found[name] = estimate
+    for kind in ("pearson", "spearman"):
+        if f"{kind}_system_mean_baseline" in found:
+            difference = made.difference(_POOLED + kind, f"{kind}_system_mean_baseline")
+            found[f"{kind}_minus_system_baseline"] = difference
+    return found
+
+
+def estimates_of_means(made: Replicates, systems: int) -> dict[str, Estimate]:
+    """Statistics of the systems' means; n counts systems. They are taken as fixed and cases are resampled,
+    so the intervals say how well these systems' means are known, not what other systems would give."""
+    found = {}
+    for name in made.observed:
+        if name.startswith(_OF_MEANS):
+            estimate = made.estimate(name, reason="the system means of a rater do not differ")
+            method = f"{estimate.method}; means of {systems} systems, fixed"
+            found[name.removeprefix(_OF_MEANS)] = replace(estimate, n=systems, method=method)
+    return found
+
+
+def _of_means(first: Floats, second: Floats) -> dict[str, Floats]:
+    gap = second - first
+    offset = gap.mean(axis=1)
+    values = {
+        "offset": offset,
+        "mae": np.abs(gap).mean(axis=1),
+        "rmse": np.sqrt((gap**2).mean(axis=1)),
+        **correlations_of_means(first, second),
+    }
+    # Centred, so that sums of squares do not cancel.
+    pair = np.stack([first, second], axis=2)
+    pair = pair - pair.mean(axis=(1, 2), keepdims=True)
+    squares = from_sums(
+        np.full(len(pair), float(pair.shape[1])),
+        (pair.sum(axis=2) ** 2).sum(axis=1),
+        (pair**2).sum(axis=(1, 2)),
+        pair.sum(axis=1),
+        2,
+    )
+    values |= {form: coefficient(squares, form) for form in FORMS}
+    # On two z-scored raters ICC(3,k) is exactly this.
+    room = 1.0 + values["pearson"]
+    values["icc_3_k_z"] = 2.0 * values["pearson"] / np.where(room > 1e-12, room, np.nan)
+    return values

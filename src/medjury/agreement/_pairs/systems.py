@@ -1,0 +1,231 @@
+"""Between systems, within systems, and the baseline that knows nothing but the system.
+
+Agreement pooled over systems is mostly "good systems against bad ones". A judge that only recognises the
+system can look excellent; what it sees inside a system's answers is another number, and it is shown beside
+it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.statistics import Floats, Read, centred_midranks, levels_of
+
+Codes = NDArray[np.int64]
+FOLDS = 5
+
+
+def system_statistics(rows: Floats) -> Read:
+    """Statistics of rows `[reference, compare, system, fold]` (see `medjury.statistics._bootstrap`).
+
+    - `…_between_systems` (Pearson, Spearman, Kendall's tau-b): of the system means.
+    - `…_within_systems` (Pearson, Spearman): inside each system, averaged by its number of items; a system in
+      which a rater is constant says nothing and is left out.
+    - `…_system_mean_baseline` (Pearson, Spearman): of the reference with a prediction that knows only the
+      system, namely the mean reference score of the same system's answers in the other folds. Folds are
+      made of cases, so the baseline never sees the score it predicts. (Leaving out single items instead
+      would make the baseline rank each system's items exactly backwards.)
+    """
+    between, within, baseline = _between(rows), _within(rows), _baseline(rows)
+
+    def read(weights: Floats) -> dict[str, Floats]:
+        return {**between(weights), **within(weights), **baseline(weights)}
+
+    return read
+
+
+def system_means(rows: Floats) -> Any:
+    """From rows `[reference, compare, system]`, a function of weights that gives both raters' system means,
+    each `(resamples, systems)`; NaN where a resample holds nothing of a system."""
+    system = rows[:, 2].astype(np.int64)
+    inside = indicator(system, int(system.max()) + 1)
+    first, second = (inside * rows[:, column : column + 1] for column in (0, 1))
+
+    def read(weights: Floats) -> tuple[Floats, Floats]:
+        count = weights @ inside
+        return weights @ first / count, weights @ second / count
+
+    return read
+
+
+def fold_of_clusters(clusters: NDArray[Any], seed: int, folds: int = FOLDS) -> Codes:
+    """A fold for every unit, the same for all units of a cluster, shuffled by seed."""
+    names, place = np.unique(clusters, return_inverse=True)
+    order = np.random.default_rng(seed).permutation(len(names))
+    return np.asarray((order % min(folds, len(names)))[place], dtype=np.int64)
+
+
+def correlations_of_means(first: Floats, second: Floats) -> dict[str, Floats]:
+    """Correlations along the last axis of two batches `(resamples, systems)`."""
+    ones = np.ones_like(first)
+    left, right = np.triu_indices(first.shape[1], 1)
+    signs = [_signs(each[:, left] - each[:, right]) for each in (first, second)]
+    untied = [np.abs(sign).sum(axis=1) for sign in signs]
+    both = np.sqrt(untied[0] * untied[1])
+    # A resample without a system has no means to compare.
+    both = np.where(np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1), np.nan, both)
+    return {
+        "pearson": _row_correlation(first, second),
+        "spearman": _row_correlation(tied_ranks(first, ones), tied_ranks(second, ones)),
+        "kendall_tau_b": (signs[0] * signs[1]).sum(axis=1) / np.where(both > 0, both, np.nan),
+    }
+
+
+def tied_ranks(values: Floats, counts: Floats) -> Floats:
+    """Mid-ranks along the last axis of `values`, each standing for `counts` items; near-equal values tie."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered, size = np.take_along_axis(values, order, 1), np.take_along_axis(counts, order, 1)
+    through = np.cumsum(size, axis=1)
+    new = np.diff(ordered, axis=1, prepend=-np.inf) > 1e-12
+    before = np.maximum.accumulate(np.where(new, through - size, 0.0), axis=1)
+    last = np.concatenate([new[:, 1:], np.ones((len(new), 1), dtype=bool)], axis=1)
+    after = np.minimum.accumulate(np.where(last, through, np.inf)[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty_like(through)
+    np.put_along_axis(ranks, order, (before + after) / 2, 1)
+    return np.where(np.isnan(values), np.nan, ranks)
+
+
+def _signs(gaps: Floats) -> Floats:
+    """-1, 0 or 1; a gap that is rounding alone is 0."""
+    return np.subtract(gaps > 1e-12, gaps < -1e-12, dtype=np.float64)
+
+
+def indicator(codes: Codes, size: int) -> Any:
+    """Rows by groups, 1 where the row is in the group; sparse where it would be large."""
+    if size <= 64:
+        return np.eye(size)[codes]
+    return _sparse(codes, size)
+
+
+def _between(rows: Floats) -> Read:
+    means = system_means(rows)
+
+    def read(weights: Floats) -> dict[str, Floats]:
+        found = correlations_of_means(*means(weights))
+        return {f"{name}_between_systems": values for name, values in found.items()}
+
+    return read
+
+
+def _within(rows: Floats) -> Read:
+    # Folds do not matter here: first add up the rows that differ in the fold alone.
+    cells, cell_of = np.unique(rows[:, :3], axis=0, return_inverse=True)
+    collapse = _sparse(cell_of.ravel(), len(cells))
+    system = cells[:, 2].astype(np.int64)
+    systems = int(system.max()) + 1
+    inside = indicator(system, systems)
+    sides = [_SystemRanks(cells[:, column], system) for column in (0, 1)]
+    x, y = cells[:, 0] - rows[:, 0].mean(), cells[:, 1] - rows[:, 1].mean()
+    sums = [inside * each[:, np.newaxis] for each in (x, y, x * x, y * y, x * y)]
+
+    def read(weights: Floats) -> dict[str, Floats]:
+        counts = np.asarray(weights @ collapse)
+        n = counts @ inside
+        sum_x, sum_y, sum_xx, sum_yy, sum_xy = (counts @ each for each in sums)
+        spread = [sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n]
+        pearson = _ratio(sum_xy - sum_x * sum_y / n, *spread)
+        ranks = [side.ranks(counts) for side in sides]
+        weighted = [counts * each for each in ranks]
+        spread = [(each * rank) @ inside for each, rank in zip(weighted, ranks, strict=True)]
+        spearman = _ratio((weighted[0] * ranks[1]) @ inside, *spread)
+        return {
+            "pearson_within_systems": _weighted_mean(pearson, n),
+            "spearman_within_systems": _weighted_mean(spearman, n),
+        }
+
+    return read
+
+
+def _baseline(rows: Floats) -> Read:
+    reference = rows[:, 0]
+    fold = rows[:, 3].astype(np.int64)
+    folds = int(fold.max()) + 1
+    group = rows[:, 2].astype(np.int64) * folds + fold
+    in_group = indicator(group, int(rows[:, 2].max() + 1) * folds)
+    centred = reference - reference.mean()
+    of_group = in_group * centred[:, np.newaxis]
+    levels = levels_of(reference)
+
+    def read(weights: Floats) -> dict[str, Floats]:
+        n = np.asarray(weights @ in_group)
+        sums = np.asarray(weights @ of_group)
+        guess = _cross_fitted(sums, n, folds)
+        ranks = centred_midranks(levels.weights(weights))
+        rank_sums = np.asarray((weights * ranks[:, levels.codes]) @ in_group)
+        squares = [weights @ centred**2, (levels.weights(weights) * ranks**2).sum(axis=1)]
+        order = tied_ranks(guess, n)
+        return {
+            "pearson_system_mean_baseline": _grouped_correlation(guess, n, sums, squares[0]),
+            "spearman_system_mean_baseline": _grouped_correlation(order, n, rank_sums, squares[1]),
+        }
+
+    return read
+
+
+class _SystemRanks:
+    """Mid-ranks within each system: the levels of all systems side by side, cumulated once and set back to
+    zero where a system begins."""
+
+    def __init__(self, values: Floats, system: Codes) -> None:
+        levels, codes = np.unique(np.column_stack([system, values]), axis=0, return_inverse=True)
+        self.codes = codes.ravel()
+        self.of_level = indicator(self.codes, len(levels))
+        owner = levels[:, 0].astype(np.int64)
+        first = np.flatnonzero(np.diff(owner, prepend=-1))
+        self.start = np.repeat(first, np.diff(np.append(first, len(owner))))
+        self.owner = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(owner))))
+        self.first = first
+
+    def ranks(self, weights: Floats) -> Floats:
+        each = np.asarray(weights @ self.of_level)
+        through = np.cumsum(each, axis=1)
+        before = (through - each)[:, self.start]
+        total = np.add.reduceat(each, self.first, axis=1)[:, self.owner]
+        return np.asarray((through - each / 2 - before - total / 2)[:, self.codes])
+
+
+def _cross_fitted(sums: Floats, counts: Floats, folds: int) -> Floats:
+    """For each system and fold, the mean over that system's other folds."""
+    shape = (len(sums), -1, folds)
+    by_fold, size = sums.reshape(shape), counts.reshape(shape)
+    others, left = by_fold.sum(axis=2, keepdims=True) - by_fold, size.sum(axis=2, keepdims=True) - size
+    return np.asarray((others / left).reshape(len(sums), -1))
+
+
+def _grouped_correlation(guess: Floats, n: Floats, sums: Floats, squares: Floats) -> Floats:
+    """Correlation of a value that is one per group with a value of which each group's sum is known."""
+    # A group that a resample left empty has no guess and no weight.
+    guess = np.where(n > 0, guess, 0.0)
+    total = n.sum(axis=1)
+    mean, other = (n * guess).sum(axis=1) / total, sums.sum(axis=1) / total
+    together = (sums * guess).sum(axis=1) - total * mean * other
+    spread = (n * guess * guess).sum(axis=1) - total * mean**2
+    return _ratio(together, spread, squares - total * other**2)
+
+
+def _row_correlation(first: Floats, second: Floats) -> Floats:
+    a = first - first.mean(axis=1, keepdims=True)
+    b = second - second.mean(axis=1, keepdims=True)
+    return _ratio((a * b).sum(axis=1), (a * a).sum(axis=1), (b * b).sum(axis=1))
+
+
+def _ratio(together: Floats, spread_first: Floats, spread_second: Floats) -> Floats:
+    exists = (spread_first > 1e-9) & (spread_second > 1e-9)
+    both = np.sqrt(np.where(exists, spread_first, np.nan)) * np.sqrt(np.where(exists, spread_second, np.nan))
+    return np.asarray(np.clip(together / both, -1.0, 1.0))
+
+
+def _weighted_mean(values: Floats, n: Floats) -> Floats:
+    weight = np.where(np.isfinite(values), n, 0.0)
+    total = weight.sum(axis=1)
+    return np.asarray(
+        (np.where(weight > 0, values, 0.0) * weight).sum(axis=1) / np.where(total > 0, total, np.nan)
+    )
+
+
+def _sparse(codes: Codes, size: int) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))

@@ -1,0 +1,1 @@
+"""How many cases and raters a study of agreement needs."""

@@ -1,0 +1,105 @@
+"""Statistics: an estimate with its interval, the bootstrap under it, and one way to print a number."""
+
+from medjury.statistics._bootstrap import (
+    UNDEFINED_ALLOWED,
+    Clusters,
+    Comparison,
+    Read,
+    Replicates,
+    Statistics,
+    bootstrap,
+    combined,
+    compare,
+    evaluate,
+    on_columns,
+    replicates,
+)
+from medjury.statistics._choose import choose
+from medjury.statistics._estimate import Estimate, undefined
+from medjury.statistics._interval import SAME
+from medjury.statistics._options import Analytic, Options, estimates
+from medjury.statistics._printing import NOTHING, Printable, counted, moment, p_value, percent, shown
+from medjury.statistics._proportion import (
+    FisherTest,
+    McNemar,
+    binomial_test,
+    fisher_test,
+    mcnemar,
+    proportion,
+)
+from medjury.statistics._ranks import Levels, centred_midranks, concordance, levels_of, quantiles
+from medjury.statistics._resample import Floats, sample
+from medjury.statistics._result import Result, Row, ends, html_table, text_table
+from medjury.statistics._scores import (
+    Level,
+    Pairs,
+    Scale,
+    Scores,
+    complete_rows,
+    level_codes,
+    read_pairs,
+    read_scale,
+    read_scores,
+    refuse_off_scale,
+    tied,
+)
+from medjury.statistics._workers import side_by_side
+
+__all__ = [
+    "NOTHING",
+    "SAME",
+    "UNDEFINED_ALLOWED",
+    "Analytic",
+    "Clusters",
+    "Comparison",
+    "Estimate",
+    "FisherTest",
+    "Floats",
+    "Level",
+    "Levels",
+    "McNemar",
+    "Options",
+    "Pairs",
+    "Printable",
+    "Read",
+    "Replicates",
+    "Result",
+    "Row",
+    "Scale",
+    "Scores",
+    "Statistics",
+    "binomial_test",
+    "bootstrap",
+    "centred_midranks",
+    "choose",
+    "combined",
+    "compare",
+    "complete_rows",
+    "concordance",
+    "counted",
+    "ends",
+    "estimates",
+    "evaluate",
+    "fisher_test",
+    "html_table",
+    "level_codes",
+    "levels_of",
+    "mcnemar",
+    "moment",
+    "on_columns",
+    "p_value",
+    "percent",
+    "proportion",
+    "quantiles",
+    "read_pairs",
+    "read_scale",
+    "read_scores",
+    "refuse_off_scale",
+    "replicates",
+    "sample",
+    "shown",
+    "side_by_side",
+    "text_table",
+    "tied",
+    "undefined",
+]

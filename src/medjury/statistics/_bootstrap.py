@@ -1,0 +1,298 @@
+"""The bootstrap engine: any statistic, whole clusters resampled, no Python call per resample.
+
+A resample is a vector of weights: how often each *distinct* row of the data occurs in it. A statistic is
+therefore written in two steps,
+
+    def accuracy(rows):                                   # rows: (distinct rows, columns), NaN = missing
+        hit = (rows[:, 0] == rows[:, 1]).astype(float)    # once: what depends on the rows alone
+        def read(weights):                                # weights: (resamples, distinct rows)
+            return {"accuracy": weights @ hit / weights.sum(axis=-1)}
+        return read
+
+and `read` returns any number of named values, each of shape (resamples,), NaN where the statistic does not
+exist. Whatever is a sum over rows is one matrix product; ranks and medians come from cumulated weights of
+rows sorted once. The observed value, the resamples and the leave-one-out values all go through one `read`.
+
+`bootstrap` gives estimates with intervals, `compare` the difference of two named values on the same resamples
+with its p-value, `replicates` the resampled values themselves, and `evaluate` the values on resamples that
+the caller chooses. `on_columns` applies a statistic to some columns of wider rows, `combined` joins several.
+
+Resampling is by cluster (the case, the patient): rows of one cluster are drawn together or not at all. The
+seed is an argument; the same data and seed give the same interval, in whatever order the items stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from medjury.errors import MedjuryError
+from medjury.statistics._estimate import Estimate, undefined
+from medjury.statistics._interval import SAME, IntervalMethod, interval
+from medjury.statistics._resample import Floats, draw, index_weights, leave_one_out, sample
+
+Read = Callable[[Floats], Mapping[str, Floats]]
+Statistics = Callable[[Floats], Read]
+Clusters = Sequence[object] | NDArray[Any] | None
+
+# More undefined resamples than this, and what is left no longer stands for the data: no interval.
+UNDEFINED_ALLOWED = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicates:
+    """Named values of one data set: observed, on every resample, and with each cluster pattern left out."""
+
+    observed: Mapping[str, float]
+    resampled: Mapping[str, Floats]
+    left_out: Mapping[str, Floats]
+    multiplicity: Floats
+    n: int
+    resamples: int
+    unit: str
+    units: int
+    design: str
+
+    def estimate(
+        self, name: str, *, method: IntervalMethod = "bca", confidence: float = 0.95, reason: str = ""
+    ) -> Estimate:
+        """The value called `name` with its interval; `reason` is what to say where it does not exist."""
+        return self._estimate(
+            self.observed[name],
+            self.resampled[name],
+            self.left_out.get(name),
+            method,
+            confidence,
+            reason or f"{name} does not exist for these data",
+        )
+
+    def difference(
+        self, first: str, second: str, *, method: IntervalMethod = "bca", confidence: float = 0.95
+    ) -> Estimate:
+        """first − second, each resample giving both."""
+        left_out = None
+        if first in self.left_out and second in self.left_out:
+            left_out = self.left_out[first] - self.left_out[second]
+        return self._estimate(
+            self.observed[first] - self.observed[second],
+            self.resampled[first] - self.resampled[second],
+            left_out,
+            method,
+            confidence,
+            f"{first} or {second} does not exist for these data",
+        )
+
+    def _estimate(
+        self,
+        value: float,
+        resampled: Floats,
+        left_out: Floats | None,
+        method: IntervalMethod,
+        confidence: float,
+        reason: str,
+    ) -> Estimate:
+        share = f"{100 * confidence:g} %"
+        if not np.isfinite(value):
+            return undefined(reason, self.n, f"bootstrap, {self.design}")
+        if not resampled.size:
+            asked = f"no interval: one {self.unit} cannot be resampled" if self.resamples else "no interval"
+            return Estimate(float(value), None, None, self.n, asked)
+        if resampled.size < 2.0 / (1.0 - confidence) - 1.0:
+            few = f"no interval: {resampled.size} resamples are too few for {share}"
+            return Estimate(float(value), None, None, self.n, few)
+        kept = resampled[np.isfinite(resampled)]
+        lost = resampled.size - kept.size
+        if lost > UNDEFINED_ALLOWED * resampled.size:
+            method_name = f"no interval: undefined in {lost} of {self.design}"
+            return Estimate(float(value), None, None, self.n, method_name)
+        if left_out is None and method == "bca":
+            raise MedjuryError("BCa needs leave-one-out values: make the replicates with jackknife=True.")
+        low, high, name = interval(
+            float(value),
+            kept,
+            np.empty(0) if left_out is None else left_out,
+            self.multiplicity,
+            method=method,
+            confidence=confidence,
+        )
+        notes = f"; undefined in {lost} of them, left out" if lost else ""
+        if np.ptp(kept) <= SAME * max(1.0, abs(value)):
+            notes += "; all resamples agree, so the interval has no width"
+        return Estimate(float(value), low, high, self.n, f"{share} {name} bootstrap, {self.design}{notes}")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two values on the same resamples, and their difference first − second.
+
+    `p_value` is the two-sided bootstrap p-value of "no difference": twice the smaller share of resampled
+    differences at or beyond zero, (1 + count) / (1 + resamples), but never below 2 / 2^units, the least that
+    exchanging the two within resampled units (clusters, else items) could give: two cases that agree prove
+    nothing, however often they are resampled. None where the difference is undefined.
+    """
+
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    p_value: float | None
+
+
+def replicates(
+    rows: ArrayLike,
+    statistics: Statistics,
+    *,
+    clusters: Clusters = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    jackknife: bool = True,
+    n: int | None = None,
+) -> Replicates:
+    """Evaluate `statistics` on the data, on every resample and (for BCa) with each cluster left out.
+
+    `n` is the number of items to report where it is not the number of rows.
+    """
+    if resamples < 0:
+        raise MedjuryError(f"The number of resamples cannot be {resamples}. Give 0 for no interval, or more.")
+    data = sample(rows, clusters)
+    read = statistics(data.rows)
+    observed = {name: float(values[0]) for name, values in _read(read, data.counts[np.newaxis]).items()}
+    resampled = {name: np.empty(0) for name in observed}
+    left_out: dict[str, Floats] = {}
+    multiplicity, groups = np.empty(0), 0
+    if resamples and data.clusters > 1:
+        generator = np.random.default_rng(seed)
+        resampled = _collect(read, draw(data, resamples, generator))
+        if jackknife:
+            blocks, multiplicity, groups = leave_one_out(data, seed)
+            left_out = _collect(read, blocks)
+    unit = "cluster" if data.clustered else "item"
+    design = f"{resamples} resamples of {data.clusters} {unit}s, seed {seed}"
+    if groups:
+        design += f", acceleration from {groups} groups"
+    reported = data.n if n is None else n
+    return Replicates(
+        observed, resampled, left_out, multiplicity, reported, resamples, unit, data.clusters, design
+    )
+
+
+def bootstrap(
+    rows: ArrayLike,
+    statistics: Statistics,
+    *,
+    clusters: Clusters = None,
+    resamples: int = 10_000,
+    method: IntervalMethod = "bca",
+    confidence: float = 0.95,
+    seed: int = 0,
+    n: int | None = None,
+) -> dict[str, Estimate]:
+    """Every value of `statistics` with its interval, all on the same resamples.
+
+    >>> def mean(rows):
+    ...     return lambda weights: {"mean": weights @ rows[:, 0] / weights.sum(axis=-1)}
+    >>> estimate = bootstrap([1, 2, 3, 4, 5, 6, 7, 8], mean, resamples=2000)["mean"]
+    >>> estimate.value, round(estimate.low, 1), round(estimate.high, 1)
+    (4.5, 3.0, 6.0)
+    """
+    made = replicates(
+        rows,
+        statistics,
+        clusters=clusters,
+        resamples=resamples,
+        seed=seed,
+        jackknife=method == "bca",
+        n=n,
+    )
+    return {name: made.estimate(name, method=method, confidence=confidence) for name in made.observed}
+
+
+def compare(
+    rows: ArrayLike,
+    statistics: Statistics,
+    first: str,
+    second: str,
+    *,
+    clusters: Clusters = None,
+    resamples: int = 10_000,
+    method: IntervalMethod = "bca",
+    confidence: float = 0.95,
+    seed: int = 0,
+    n: int | None = None,
+) -> Comparison:
+    """The difference of two values of `statistics` on the same resamples, with a two-sided p-value.
+
+    >>> def means(rows):
+    ...     return lambda weights: {
+    ...         "a": weights @ rows[:, 0] / weights.sum(axis=-1),
+    ...         "b": weights @ rows[:, 1] / weights.sum(axis=-1),
+    ...     }
+    >>> compare([[1, 2], [2, 3], [3, 4], [4, 6]], means, "a", "b", resamples=1000).difference.value
+    -1.25
+    """
+    made = replicates(
+        rows,
+        statistics,
+        clusters=clusters,
+        resamples=resamples,
+        seed=seed,
+        jackknife=method == "bca",
+        n=n,
+    )
+    difference = made.difference(first, second, method=method, confidence=confidence)
+    return Comparison(
+        first=made.estimate(first, method=method, confidence=confidence),
+        second=made.estimate(second, method=method, confidence=confidence),
+        difference=difference,
+        p_value=_two_sided(made.resampled[first] - made.resampled[second], made.units)
+        if difference.low is not None
+        else None,
+    )
+
+
+def evaluate(rows: ArrayLike, statistics: Statistics, indices: ArrayLike) -> dict[str, Floats]:
+    """The values on given resamples: each row of `indices` lists the (0-based) items of one resample."""
+    data = sample(rows)
+    return dict(_read(statistics(data.rows), index_weights(data, indices)))
+
+
+def on_columns(statistics: Statistics, columns: Sequence[int], prefix: str = "") -> Statistics:
+    """The statistic on some columns of wider rows; `prefix` keeps its names apart from another's."""
+
+    def chosen(rows: Floats) -> Read:
+        read = statistics(rows[:, list(columns)])
+        return lambda weights: {prefix + name: values for name, values in read(weights).items()}
+
+    return chosen
+
+
+def combined(*statistics: Statistics) -> Statistics:
+    """Several statistics of the same rows as one, so that they share their resamples."""
+
+    def joined(rows: Floats) -> Read:
+        reads = [each(rows) for each in statistics]
+        return lambda weights: {name: values for read in reads for name, values in read(weights).items()}
+
+    return joined
+
+
+def _read(read: Read, weights: Floats) -> Mapping[str, Floats]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return read(weights)
+
+
+def _collect(read: Read, blocks: Any) -> dict[str, Floats]:
+    parts: dict[str, list[Floats]] = {}
+    for weights in blocks:
+        for name, values in _read(read, weights).items():
+            parts.setdefault(name, []).append(values)
+    return {name: np.concatenate(each) for name, each in parts.items()}
+
+
+def _two_sided(differences: Floats, units: int) -> float:
+    kept = differences[np.isfinite(differences)]
+    smaller = min(np.count_nonzero(kept <= SAME), np.count_nonzero(kept >= -SAME))
+    return min(1.0, max(2.0 * (1 + int(smaller)) / (1 + kept.size), 2.0 * 0.5**units))

@@ -1,0 +1,63 @@
+"""How a number is printed: one way for the terminal, the report and a notebook."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from medjury.statistics._estimate import Estimate
+
+NOTHING = "–"
+Printable = str | float | int | Estimate | None
+
+
+def shown(value: Printable, digits: int = 3) -> str:
+    """A value as a reader wants it: thousands apart, estimates with their interval, nothing as a dash.
+
+    >>> shown(Estimate(0.7468, 0.5249, 0.9081, 40, "bca"))
+    '0.747 (0.525 to 0.908)'
+    """
+    if value is None:
+        return NOTHING
+    if isinstance(value, Estimate):
+        if value.value is None:
+            return f"not defined: {value.reason}"
+        number = _number(value.value, digits)
+        if value.low is None and value.high is None:
+            return number
+        ends = (NOTHING if end is None else _number(end, digits) for end in (value.low, value.high))
+        return f"{number} ({' to '.join(ends)})"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return _number(value, digits) if isinstance(value, float) else value
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share of one as a percentage."""
+    return NOTHING if share is None else f"{100 * share:.{digits}f} %"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value as journals want it."""
+    return NOTHING if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def counted(count: int, thing: str) -> str:
+    """`1 judge`, `3 judges`."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
+def moment(stamp: object) -> str:
+    """An ISO time as people write it; anything else as it is."""
+    try:
+        when = datetime.fromisoformat(str(stamp))
+    except ValueError:
+        return str(stamp)
+    return f"{when:%Y-%m-%d %H:%M} UTC" if when.utcoffset() is not None else str(stamp)
+
+
+def _number(value: float, digits: int) -> str:
+    rounded = f"{value:,.{digits}f}"
+    # −0.00 is zero, and a minus sign is no hyphen.
+    return rounded.lstrip("-") if float(rounded.replace(",", "")) == 0 else rounded.replace("-", "−")

@@ -1,0 +1,97 @@
+"""The face of every result: rows that a script, a terminal and a notebook read in the same way."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from medjury.statistics._estimate import Estimate
+from medjury.statistics._printing import Printable, shown
+
+if TYPE_CHECKING:
+    import polars
+
+
+class Row(Protocol):
+    """One line of a result."""
+
+    def as_dict(self) -> Mapping[str, Any]:
+        """Flat names and values, as `--json` prints them."""
+        ...
+
+
+RowType = TypeVar("RowType", bound=Row)
+
+
+class Result(Generic[RowType]):
+    """A result with `rows`, and with `warnings` that must be read before them."""
+
+    __slots__ = ()
+
+    rows: tuple[RowType, ...]
+    warnings: tuple[str, ...]
+
+    def frame(self) -> polars.DataFrame:
+        """One polars row for each row, in the columns of `to_json`."""
+        import polars as pl
+
+        return pl.DataFrame([dict(row.as_dict()) for row in self.rows], infer_schema_length=None)
+
+    def to_json(self) -> str:
+        """The rows as a JSON list; what does not exist is null, never NaN."""
+        content = [dict(row.as_dict()) for row in self.rows]
+        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+    def find(self, **where: object) -> RowType:
+        """The one row with these values; an error where there is none, or more than one."""
+        fits = [row for row in self.rows if all(getattr(row, name) == value for name, value in where.items())]
+        if len(fits) != 1:
+            raise LookupError(f"{len(fits)} rows have {where or 'any values'}")
+        return fits[0]
+
+    def text(self) -> str:
+        """The result for a terminal: what must be read first, then the rows."""
+        return "\n".join([*(f"! {warning}" for warning in self.warnings), *text_table(self.shown_rows())])
+
+    def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
+        """The rows as a reader sees them; a result with long rows shows fewer columns."""
+        return [row.as_dict() for row in self.rows]
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<p>{html.escape(warning)}</p>" for warning in self.warnings)
+        return said + html_table(self.shown_rows())
+
+
+def text_table(rows: Sequence[Mapping[str, Printable]]) -> list[str]:
+    """Rows as aligned lines, numbers to the right; columns that hold nothing at all are left out."""
+    names = [name for name in (rows[0] if rows else ()) if any(row[name] not in (None, "") for row in rows)]
+    cells = [["" if row[name] is None else shown(row[name]) for name in names] for row in rows]
+    right = [all(isinstance(row[name], int | float | None) for row in rows) for name in names]
+    widths = [max(len(name), *(len(row[place]) for row in cells)) for place, name in enumerate(names)]
+    lines = []
+    for line in (names, *cells) if names else ():
+        parts = [
+            text.rjust(width) if numeric else text.ljust(width)
+            for text, width, numeric in zip(line, widths, right, strict=True)
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return lines
+
+
+def html_table(rows: Sequence[Mapping[str, Printable]]) -> str:
+    """Rows as a small HTML table for a notebook; everything is escaped."""
+    names = list(rows[0]) if rows else []
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(shown(row[name]))}</td>" for name in names) + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def ends(estimate: Estimate, prefix: str = "value") -> dict[str, float | None]:
+    """`prefix`, its low and its high end as flat values; null where there is nothing."""
+    low, high = ("low", "high") if prefix == "value" else (f"{prefix}_low", f"{prefix}_high")
+    return {prefix: estimate.value, low: estimate.low, high: estimate.high}

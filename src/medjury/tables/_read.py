@@ -1,0 +1,65 @@
+"""Rating tables from files: a long table as it stands, anything else through the import of ratings."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from medjury.errors import MedjuryError
+from medjury.ratings import rating_frame, read_ratings
+from medjury.tables._clean import REQUIRED
+
+if TYPE_CHECKING:
+    import polars
+
+_OF_A_RUN = ("ratings.parquet", "ratings.csv")
+_WRITTEN_BY_US = {"key", "created_at", "explanation"}
+
+
+def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, tuple[str, ...]]:
+    """The ratings in a CSV, Parquet, JSONL or Excel file, a mapping (`.yaml`) or a run folder, and what the
+    reader should know of how they were read.
+
+    A CSV, Parquet or JSONL file with the columns item, rater, dimension, score is taken as it stands, extra
+    columns such as `patient` included; an empty score in it is an unscored rating. Everything else passes
+    the import of ratings, in which bad cells become unscored ratings with their reason."""
+    place = Path(path)
+    if place.is_dir():
+        inside = [place / name for name in _OF_A_RUN if (place / name).is_file()]
+        if not inside:
+            raise MedjuryError(f"{place}: this folder holds no {' or '.join(_OF_A_RUN)}; is it a run folder?")
+        place = inside[0]
+    if not place.is_file():
+        raise MedjuryError(f"{place}: there is no such file or run folder")
+    frame = _long_table(place)
+    if frame is not None:
+        return frame, ()
+    imported = read_ratings(place, on_bad="unscored")
+    notes = [line.strip() for line in imported.report.text().splitlines() if not line.startswith("warning:")]
+    return rating_frame(imported.ratings), tuple(notes)
+
+
+def _long_table(place: Path) -> polars.DataFrame | None:
+    """The table where it has our four columns, unless it is a text file that we wrote: there a cell that a
+    spreadsheet would take for a formula stands guarded, and the import takes the guard off."""
+    import polars as pl
+
+    readers = {
+        ".csv": lambda: pl.read_csv(place, infer_schema=False),
+        ".tsv": lambda: pl.read_csv(place, separator="\t", infer_schema=False),
+        ".parquet": lambda: pl.read_parquet(place),
+        ".jsonl": lambda: pl.read_ndjson(place, infer_schema_length=None),
+        ".ndjson": lambda: pl.read_ndjson(place, infer_schema_length=None),
+    }
+    reader = readers.get(place.suffix.lower())
+    if reader is None:
+        return None
+    try:
+        frame = reader()
+    except (pl.exceptions.PolarsError, OSError, UnicodeError):
+        return None  # the import names the row and the fix
+    frame = frame.rename({name: name.strip() for name in frame.columns if name.strip() not in frame.columns})
+    names = set(frame.columns)
+    escaped = names >= _WRITTEN_BY_US and place.suffix.lower() != ".parquet"
+    return frame if set(REQUIRED) <= names and not escaped else None

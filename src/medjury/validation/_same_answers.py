@@ -1,0 +1,167 @@
+"""The same answers for every rater: raters are compared only where clinicians and all of them gave a score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from medjury.agreement import correlation_statistics, icc_statistics, kappa_statistics, mean_over_pairs
+from medjury.statistics import Replicates, combined, replicates
+from medjury.tables import grades_of
+from medjury.validation._evidence import Evidence, Measured
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Unit = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class SameAnswers:
+    """One dimension on its shared answers, development cases left out. `said` has the raters that are compared; one
+    that scored fewer than half of the clinicians' answers is compared with nobody, since all would be compared on
+    what it happened to score. `scored` counts every rater's answers among the `rated`. `humans` are the columns
+    that agreement is averaged over: single clinicians where two or more scored an answer, as in the gate, else
+    their mean. `left_out` are answers of clinicians that some rater did not score."""
+
+    dimension: Measured
+    statistic: str
+    units: tuple[Unit, ...]
+    clusters: tuple[str, ...]
+    left_out: tuple[Unit, ...]
+    reference: Floats
+    humans: Floats
+    said: Mapping[str, Floats]
+    scored: Mapping[str, int]
+    rated: int
+
+
+def same_answers(evidence: Evidence, dimension: Measured, raters: Sequence[str]) -> SameAnswers:
+    """The shared answers of one dimension."""
+    grid = evidence.held_out(evidence.grids[dimension.name])
+    reference = evidence.reference(grid)
+    humans = np.column_stack([grid.scores[name] for name in evidence.clinicians])
+    several = (~np.isnan(humans)).sum(axis=1) > 1
+    rated = several if several.any() else ~np.isnan(reference)
+    if not several.any():
+        humans = reference[:, np.newaxis]
+    scored = {
+        name: int((~np.isnan(grid.scores[name]) & rated).sum()) for name in raters if name in grid.scores
+    }
+    present = [name for name, count in scored.items() if count and 2 * count >= rated.sum()]
+    whole = rated.copy()
+    for name in present:
+        whole &= ~np.isnan(grid.scores[name])
+    units = list(zip(grid.items.tolist(), grid.systems.tolist(), strict=True))
+    wanted = evidence.rules.statistic
+    return SameAnswers(
+        dimension,
+        "icc_2_1" if wanted == "kappa_quadratic" and dimension.grades is None else wanted,
+        tuple(units[place] for place in np.flatnonzero(whole)),
+        tuple(grid.clusters[whole].tolist()),
+        tuple(units[place] for place in np.flatnonzero(rated & ~whole)),
+        reference[whole],
+        humans[whole],
+        {name: grid.scores[name][whole] for name in present},
+        scored,
+        int(rated.sum()),
+    )
+
+
+def mean_key(rater: str) -> str:
+    """The name of a rater's mean over dimensions among the replicates."""
+    return f"\0{rater}"
+
+
+def agreement_key(part: SameAnswers, rater: str) -> str:
+    """The name of a rater's agreement on one dimension among the replicates."""
+    return f"{part.dimension.name}\0{rater}\0{part.statistic}"
+
+
+def resampled(evidence: Evidence, parts: Sequence[SameAnswers]) -> Replicates | None:
+    """Every rater's agreement on every dimension, and its mean over those that are `averaged`, all on the same
+    resamples of whole cases; None where no answer is shared."""
+    known = [part for part in parts if part.units and part.said]
+    if not known:
+        return None
+    rows, clusters = _side_by_side(known)
+    statistics, start = [], 0
+    for part in known:
+        several = part.humans.shape[1]
+        for place, rater in enumerate(part.said):
+            pairs = [(start + human, start + several + place) for human in range(several)]
+            statistics.append(
+                mean_over_pairs(
+                    _statistic(part), pairs, agreement_key(part, rater).removesuffix(part.statistic)
+                )
+            )
+        start += several + len(part.said)
+    made = replicates(
+        rows,
+        combined(*statistics),
+        clusters=clusters,
+        resamples=evidence.resamples(len(rows)),
+        seed=evidence.settings.seed,
+    )
+    return _with_means(made, known)
+
+
+def complete(parts: Sequence[SameAnswers]) -> list[SameAnswers]:
+    """The dimensions on which every rater is compared that is compared on any; where there is none such, all.
+    A way of judging may rate some dimensions only, and raters are compared on the same ones."""
+    known = [part for part in parts if part.units and part.said]
+    raters = {rater for part in known for rater in part.said}
+    return [part for part in known if raters <= set(part.said)] or known
+
+
+def averaged(made: Replicates, parts: Sequence[SameAnswers]) -> list[SameAnswers]:
+    """The dimensions that are in the means: of the complete ones, those on which everyone's agreement exists;
+    where there is none such, those on which anyone's does (it does not where clinicians all say the same)."""
+    among = complete(parts)
+
+    def exists(part: SameAnswers) -> list[bool]:
+        return [np.isfinite(made.observed.get(agreement_key(part, rater), np.nan)) for rater in part.said]
+
+    return [part for part in among if all(exists(part))] or [part for part in among if any(exists(part))]
+
+
+def _with_means(made: Replicates, parts: Sequence[SameAnswers]) -> Replicates:
+    """A rater that lacks one of the dimensions has no mean."""
+    dimensions = averaged(made, parts)
+    observed, drawn, left_out = dict(made.observed), dict(made.resampled), dict(made.left_out)
+    for rater in dict.fromkeys(name for part in parts for name in part.said):
+        keys = [agreement_key(part, rater) for part in dimensions]
+        if keys and all(key in observed for key in keys):
+            observed[mean_key(rater)] = float(np.mean([observed[key] for key in keys]))
+            for values in (drawn, left_out):
+                if all(key in values for key in keys):
+                    values[mean_key(rater)] = np.mean([values[key] for key in keys], axis=0)
+    return replace(made, observed=observed, resampled=drawn, left_out=left_out)
+
+
+def _side_by_side(parts: Sequence[SameAnswers]) -> tuple[Floats, np.ndarray[Any, Any]]:
+    """One row per answer, one block of columns per dimension: its clinicians, then its raters."""
+    places: dict[Unit, int] = {}
+    clusters: list[str] = []
+    for part in parts:
+        for unit, cluster in zip(part.units, part.clusters, strict=True):
+            if places.setdefault(unit, len(places)) == len(clusters):
+                clusters.append(cluster)
+    blocks = []
+    for part in parts:
+        columns = np.column_stack([part.humans, *part.said.values()])
+        if part.statistic == "kappa_quadratic":
+            columns = grades_of(part.dimension.grades or ()).grade(columns)
+        block = np.full((len(places), columns.shape[1]), np.nan)
+        block[[places[unit] for unit in part.units]] = columns
+        blocks.append(block)
+    return np.hstack(blocks), np.asarray(clusters, dtype=object)
+
+
+def _statistic(part: SameAnswers) -> Any:
+    if part.statistic == "kappa_quadratic":
+        return kappa_statistics(grades_of(part.dimension.grades or ()).values, ["quadratic"])
+    return (
+        icc_statistics(["icc_2_1"]) if part.statistic == "icc_2_1" else correlation_statistics(["spearman"])
+    )
