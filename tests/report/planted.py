@@ -143,7 +143,7 @@ def write_run(folder: Path, ratings: pl.DataFrame, *, records: str = "", **chang
         "data_hash": "cd" * 32,
         "cases": ratings.select("item", "system").n_unique(),
         "cases_skipped": 0,
-        "cases_lacking_input": {},
+        "cases_lacking_input": 0,
         "systems": dict(ratings.group_by("system").agg(pl.col("item").n_unique()).sort("system").iter_rows()),
         "instrument": {
             "name": instrument.name,

@@ -1,19 +1,52 @@
-"""Runs: what a run folder holds: its manifest, its records, its patients, and the names of its files."""
+"""Runs: what a run folder holds: its manifest, its records, its patients, and the names of its files (`files`)."""
 
-from medjury.runs._checks import Check, check_files
+from medjury.runs import files
+from medjury.runs._checks import Check, check_files, file_hash, verify_run
+from medjury.runs._manifest import (
+    FORMAT,
+    Coverage,
+    Manifest,
+    ManifestDimension,
+    ManifestHumans,
+    ManifestInstrument,
+    ManifestJudge,
+    ManifestJury,
+    ManifestModel,
+    Planned,
+    Prices,
+    RunStatus,
+    Shortened,
+    Units,
+    read_manifest,
+)
 from medjury.runs._patients import with_patients
-from medjury.runs._records import RECORDS_FILE, Record, Records
-from medjury.runs._rules import GateRules, ReportSettings, rules_from, settings_from
+from medjury.runs._records import Record, Records
+from medjury.runs._stated import GateRules, ReportSettings
 
 __all__ = [
-    "RECORDS_FILE",
+    "FORMAT",
     "Check",
+    "Coverage",
     "GateRules",
+    "Manifest",
+    "ManifestDimension",
+    "ManifestHumans",
+    "ManifestInstrument",
+    "ManifestJudge",
+    "ManifestJury",
+    "ManifestModel",
+    "Planned",
+    "Prices",
     "Record",
     "Records",
     "ReportSettings",
+    "RunStatus",
+    "Shortened",
+    "Units",
     "check_files",
-    "rules_from",
-    "settings_from",
+    "file_hash",
+    "files",
+    "read_manifest",
+    "verify_run",
     "with_patients",
 ]

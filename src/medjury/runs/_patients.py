@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
+from medjury.runs import files
+from medjury.runs._manifest import Manifest
 
 if TYPE_CHECKING:
     import polars
 
-PATIENTS_FILE = "patients.csv"
 
-
-def with_patients(ratings: polars.DataFrame, folder: Path, manifest: Mapping[str, Any]) -> polars.DataFrame:
+def with_patients(ratings: polars.DataFrame, folder: Path, manifest: Manifest) -> polars.DataFrame:
     """The ratings with the `patient` of each case that shares one with others. A file that the manifest does not
     name is not the run's, and a run without one has a patient for each case, as far as anybody knows."""
     import polars as pl
 
-    if PATIENTS_FILE not in manifest.get("files", {}) or "patient" in ratings.columns:
+    if files.PATIENTS not in manifest.files or "patient" in ratings.columns:
         return ratings
-    file = folder / PATIENTS_FILE
+    file = folder / files.PATIENTS
     try:
         groups = pl.read_csv(file, schema={"item": pl.String, "patient": pl.String})
     except (OSError, pl.exceptions.PolarsError):

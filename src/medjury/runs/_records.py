@@ -12,7 +12,6 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 
-RECORDS_FILE = "records.jsonl"
 _TYPES: Mapping[str, type] = {
     "key": str,
     "item": str,

@@ -10,32 +10,46 @@ from medjury.tables._consensus import (
     median_of_raters,
 )
 from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of, round_half_up
-from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, Grids, RepeatRule, grids
+from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, RepeatRule
+from medjury.tables._jury import JURY, JuryName, JuryRule, add_jury
+from medjury.tables._measured import Measured
+from medjury.tables._open import open_run, rating_table
+from medjury.tables._rating_table import POOLED, RatingTable
 from medjury.tables._read import read_rating_table
-from medjury.tables._spelling import known_rater, look_alikes
+from medjury.tables._roles import CLINICIANS, MACHINES, Names, Roles, named
 
 __all__ = [
     "ABSENT",
+    "CLINICIANS",
+    "JURY",
+    "MACHINES",
     "NOT_APPLICABLE",
+    "POOLED",
     "SCORED",
     "UNSCORED",
     "ConsensusRule",
     "Grades",
     "GradesArgument",
     "Grid",
-    "Grids",
+    "JuryName",
+    "JuryRule",
+    "Measured",
+    "Names",
+    "RatingTable",
     "RepeatRule",
+    "Roles",
+    "add_jury",
     "adjudicated",
     "clean_rows",
     "consensus_of",
     "grades_from_instrument",
     "grades_of",
-    "grids",
-    "known_rater",
-    "look_alikes",
     "majority",
     "mean_of_raters",
     "median_of_raters",
+    "named",
+    "open_run",
+    "rating_table",
     "read_rating_table",
     "round_half_up",
 ]

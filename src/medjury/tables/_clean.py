@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 REQUIRED = ("item", "rater", "dimension", "score")
 _OPTIONAL = ("system", "patient", "rater_kind", "instrument", "status", "reason", "content_hash")
 MISALIGNED = "misaligned"
+# Columns that cleaning adds: one of the same name in the file keeps its content under another.
+_MADE_HERE = ("row", "cluster")
 _STATUSES = ("scored", "unscored", "not_applicable")
 
 
 def clean_rows(ratings: object) -> polars.DataFrame:
-    """Rows of text keys and numeric or missing scores, from a polars frame or from `Rating` objects.
+    """Rows of text keys and numeric or missing scores, from a polars frame or from `Rating` objects; every
+    other column is kept beside them.
 
     Text and NaN in the score column become unscored rows (`parse`, `missing`, `out_of_range` for an
     infinity). Duplicate rows are refused: nobody but the user can know which of two scores holds."""
@@ -33,7 +36,7 @@ def clean_rows(ratings: object) -> polars.DataFrame:
         )
     if not frame.height:
         raise MedjuryError("there are no ratings: the table has no rows.")
-    frame = frame.select([name for name in (*REQUIRED, "repeat", *_OPTIONAL) if name in frame.columns])
+    frame = frame.rename({name: f"own {name}" for name in _MADE_HERE if name in frame.columns})
     frame = frame.with_row_index("row", offset=1)
     missing = [pl.lit(None, dtype=pl.String).alias(name) for name in _OPTIONAL if name not in frame.columns]
     frame = frame.with_columns(*missing)
@@ -67,7 +70,7 @@ def _as_frame(ratings: object) -> polars.DataFrame:
         if all(isinstance(row, Rating) for row in rows):
             return _frame_of(rows)
     raise MedjuryError(
-        f"agreement needs a polars table or a list of Rating objects, not {type(ratings).__name__}."
+        f"ratings are a polars table or a list of Rating objects, not {type(ratings).__name__}."
     )
 
 
@@ -164,7 +167,7 @@ def _refuse_duplicates(frame: polars.DataFrame) -> None:
     item, system, rater, dimension, repeat, rows = twice.row(0)
     of = f" of system {system!r}" if system else ""
     raise MedjuryError(
-        f"{twice.height} ratings stand there more than once: {rater!r} rated item {item!r}{of} on "
+        f"{twice.height} ratings appear more than once: {rater!r} rated item {item!r}{of} on "
         f"{dimension!r} (repeat {repeat}) in rows {', '.join(map(str, rows[:5]))}. Remove the copies, or "
         "number real repeats in a column `repeat`."
     )

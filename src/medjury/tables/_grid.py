@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.errors import MedjuryError
-from medjury.instruments import list_instruments, load_instrument
-from medjury.tables._clean import MISALIGNED
-from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of
+from medjury.tables._grades import Grades
 
 if TYPE_CHECKING:
     import polars
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
 Numbers = NDArray[np.float64]
 RepeatRule = Literal["mean", "median"]
 ABSENT, SCORED, UNSCORED, NOT_APPLICABLE = 0, 1, 2, 3
-POOLED = "all"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,34 +64,24 @@ class Grid:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Grids:
-    """One grid per dimension, and what the reader must know about the data behind them."""
-
-    grids: tuple[Grid, ...]
-    unscored: Mapping[str, Mapping[str, int]]
-    warnings: tuple[str, ...]
-
-
-def grids(
-    frame: polars.DataFrame,
+def make_grids(
+    rows: polars.DataFrame,
+    scales: Mapping[str, Grades | None],
+    raters: Sequence[str],
     *,
-    scale: GradesArgument = None,
-    pooled: bool = False,
     repeats: RepeatRule = "mean",
-) -> Grids:
-    """From clean rows (see `clean_rows`) to grids; `pooled` puts all dimensions into one grid.
+    pooled: str = "",
+) -> dict[str, Grid]:
+    """One grid for each dimension, or, under the name `pooled`, one for all of them.
 
-    Repeats of a rater on one unit become their mean or median; unscored repeats are counted by reason.
+    Repeats of a rater on one unit become their mean or median. A rater without a row is absent everywhere.
     """
     import polars as pl
 
-    frame, scales, warnings = _off_scale(frame, scale)
-    unscored = _count_unscored(frame)
     score = pl.col("score")
     key = ["dimension", "item", "system"]
     middle = score.mean() if repeats == "mean" else score.median()
-    cells = frame.group_by(*key, "rater").agg(
+    cells = rows.group_by(*key, "rater").agg(
         middle.alias("score"),
         pl.when(score.count() > 1).then(score.std()).alias("spread"),
         pl.when(score.count() > 0)
@@ -106,17 +92,14 @@ def grids(
         .cast(pl.UInt8)
         .alias("state"),
     )
-    units = frame.group_by(key).agg(pl.col("cluster").first()).sort(key)
-    raters = tuple(frame["rater"].unique().sort().to_list())
-    parts = (
-        [(POOLED, units)] if pooled else [(str(name), part) for (name,), part in units.group_by("dimension")]
-    )
-    made = []
-    for name, part in sorted(parts, key=lambda each: each[0]):
-        indexed = part.with_row_index("unit")
+    units = rows.group_by(key).agg(pl.col("cluster").first()).sort(key)
+    parts = {pooled: units} if pooled else {str(name): part for (name,), part in units.group_by("dimension")}
+    made = {}
+    for name in sorted(parts):
+        indexed = parts[name].with_row_index("unit")
         placed = cells.join(indexed.select("unit", *key), on=key, how="inner")
-        made.append(_grid(name, indexed, placed, raters, _one_scale(scales, pooled, name)))
-    return Grids(tuple(made), unscored, (*warnings, *_misaligned_warning(frame)))
+        made[name] = _grid(name, indexed, placed, raters, scales.get(name))
+    return made
 
 
 def _grid(
@@ -139,92 +122,12 @@ def _grid(
     return Grid(name, items, systems, clusters, scores, states, spreads, scale)
 
 
-def _off_scale(
-    frame: polars.DataFrame, scale: GradesArgument
-) -> tuple[polars.DataFrame, dict[str, Grades | None], list[str]]:
-    """Scores off the scale become unscored rows with that reason; most of them off means a wrong scale."""
-    import polars as pl
-
-    scales: dict[str, Grades | None] = {}
-    warnings = []
-    names = frame["dimension"].unique().sort().to_list()
-    off = pl.lit(value=False)
-    for name in names:
-        here = frame.filter(pl.col("dimension") == name)
-        found = _scale_for(name, here, scale)
-        scales[name] = found
-        if found is None:
-            continue
-        # A text metric's numbers are on a scale of their own.
-        score = here.filter(pl.col("rater_kind").ne_missing("metric"))["score"].drop_nulls().to_numpy()
-        outside = int((~found.holds(score)).sum())
-        if outside and 2 * outside > len(score):
-            raise MedjuryError(
-                f"dimension {name!r}: {outside} of {len(score)} scores lie off the scale {found.lowest:g} to "
-                f"{found.highest:g} ({found.source}); the scale is probably wrong. "
-                f"Scores run from {score.min():g} to {score.max():g}."
-            )
-        if outside:
-            warnings.append(
-                f"dimension {name!r}: {outside} scores lie off the scale {found.lowest:g} to "
-                f"{found.highest:g} and count as unscored (out_of_range)"
-            )
-            far = ~pl.col("score").is_between(found.lowest - 1e-9, found.highest + 1e-9)
-            off = off | ((pl.col("dimension") == name) & pl.col("rater_kind").ne_missing("metric") & far)
-    off = off.fill_null(value=False)
-    changed = frame.with_columns(
-        pl.when(off).then(None).otherwise(pl.col("score")).alias("score"),
-        pl.when(off).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
-        pl.when(off).then(pl.lit("out_of_range")).otherwise(pl.col("reason")).alias("reason"),
-    )
-    return changed, scales, warnings
-
-
-def _scale_for(dimension: str, rows: polars.DataFrame, scale: GradesArgument) -> Grades | None:
-    if isinstance(scale, Mapping):
-        return grades_of(scale[dimension]) if dimension in scale else _scale_by_instrument(dimension, rows)
-    if scale is not None:
-        return grades_of(scale)
-    return _scale_by_instrument(dimension, rows)
-
-
-def _scale_by_instrument(dimension: str, rows: polars.DataFrame) -> Grades | None:
-    """The scale of the built-in instrument that all rows name, as NAME or NAME@VERSION."""
-    named = [name for name in rows["instrument"].unique().to_list() if name]
-    if len(named) != 1:
-        return None
-    name, _, version = named[0].partition("@")
-    if name not in list_instruments():
-        return None
-    instrument = load_instrument(name)
-    return grades_from_instrument(instrument, dimension) if version in ("", instrument.version) else None
-
-
-def _one_scale(scales: Mapping[str, Grades | None], pooled: bool, name: str) -> Grades | None:
-    if not pooled:
-        return scales[name]
-    different = {None if each is None else each.values for each in scales.values()}
-    return next(iter(scales.values())) if len(different) == 1 else None
-
-
-def _misaligned_warning(frame: polars.DataFrame) -> list[str]:
-    import polars as pl
-
-    odd = frame.filter(pl.col("reason") == MISALIGNED).select("item", "system").unique(maintain_order=True)
-    if not odd.height:
-        return []
-    shown = ", ".join(f"{item} {system}".strip() for item, system in odd.head(5).iter_rows())
-    return [
-        f"{odd.height} ids stand for different contents in different rows (first: {shown}); "
-        "their scores count as unscored (misaligned)"
-    ]
-
-
-def _count_unscored(frame: polars.DataFrame) -> dict[str, dict[str, int]]:
+def count_unscored(rows: polars.DataFrame) -> dict[str, dict[str, int]]:
+    """How many ratings of each rater have no score, by reason."""
     import polars as pl
 
     counted = (
-        frame.filter(pl.col("status") == "unscored")
+        rows.filter(pl.col("status") == "unscored")
         .group_by("rater", pl.col("reason").fill_null("unknown"))
         .len()
         .sort("rater", "reason")

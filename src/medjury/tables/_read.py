@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
 from medjury.ratings import rating_frame, read_ratings
+from medjury.runs import files
 from medjury.tables._clean import REQUIRED
 
 if TYPE_CHECKING:
     import polars
 
-_OF_A_RUN = ("ratings.parquet", "ratings.csv")
+_OF_A_RUN = (files.RATINGS, files.RATINGS_CSV)
 _WRITTEN_BY_US = {"key", "created_at", "explanation"}
 
 

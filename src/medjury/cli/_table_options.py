@@ -1,0 +1,109 @@
+"""What every command that reads ratings shares: which ratings, who is compared with whom, how often to resample."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from medjury.errors import MedjuryError
+
+if TYPE_CHECKING:
+    from medjury.tables import RatingTable
+
+RATINGS_HELP = """
+RATINGS is a run folder, or a CSV, Parquet, JSONL or Excel file with the columns item, rater, dimension, score (and,
+where there are any, system, patient, repeat, status, reason, rater_kind, instrument), or a mapping (.yaml) that
+describes other files. From a run folder come patients, scale, vendors, rules, development cases and the jury's rule.
+--reference clinicians means every rater of that kind, and is what a run folder is compared with by default.
+"""
+# Earlier spellings of --raters and --dimensions, still understood.
+_EARLIER = {"--raters": ("--compare", "--judge", "--judges", "--rater"), "--dimensions": ("--dimension",)}
+
+
+def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings", about: str = "") -> None:
+    """The arguments of `f(table, raters, reference, dimensions, confidence, resamples, seed)`."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = about + RATINGS_HELP
+    add = parser.add_argument
+    add(name, metavar=name.upper(), help="run folder, file or mapping")
+    _add_names(
+        parser, "--reference", "R[,R2...]", "whose scores are the yardstick; `clinicians` means all of them"
+    )
+    _add_names(
+        parser, "--raters", "R[,R2...]", "who is compared with it (default: judges, juries and metrics)"
+    )
+    _add_names(parser, "--dimensions", "D[,D2...]", "only these dimensions")
+    add("--scale", nargs=2, type=float, metavar=("LOW", "HIGH"), help="whole grades from lowest to highest")
+    add(
+        "--grades",
+        metavar="G,G2...",
+        type=numbers,
+        help="every grade, where they are no whole numbers in a row",
+    )
+    add("--instrument", metavar="NAME", help="a built-in instrument or your .yaml file: scales, composites")
+    add("--cases", metavar="CASES", help="the cases that were judged: their patients and vendors")
+    add("--jury", choices=("mean", "median", "majority"), help="form the jury of the judges by this rule")
+    add("--confidence", type=float, default=0.95, help="of the intervals (0.95)")
+    add("--resamples", metavar="N", type=int, help="bootstrap resamples (default: the run's, else 2,000)")
+    add("--seed", metavar="N", type=int, help="seed of folds and resamples (default: the run's, else 0)")
+    add("--json", action="store_true", help="print JSON instead of tables")
+
+
+def table_from(options: argparse.Namespace, *, name: str = "ratings", **others: Any) -> RatingTable:
+    """The rating table that the options describe; what the reader should know of it goes to standard error."""
+    from medjury.instruments import load_instrument
+    from medjury.tables import rating_table
+
+    if options.scale and options.grades:
+        raise MedjuryError("--scale and --grades say the same thing; give one of them")
+    table = rating_table(
+        getattr(options, name),
+        scale=options.scale or options.grades,
+        instrument=None if options.instrument is None else load_instrument(options.instrument),
+        cases=options.cases,
+        jury=options.jury,
+        **others,
+    )
+    show_notes(table.notes)
+    return table
+
+
+def shared(options: argparse.Namespace) -> dict[str, Any]:
+    """The keyword arguments that every analysis takes."""
+    return {
+        "raters": options.raters,
+        "reference": options.reference,
+        "dimensions": options.dimensions,
+        "confidence": options.confidence,
+        "resamples": options.resamples,
+        "seed": options.seed,
+    }
+
+
+def show_notes(notes: Iterable[str]) -> None:
+    """On standard error, each once, so that standard output stays what a program can read."""
+    for each in dict.fromkeys(notes):
+        print(each, file=sys.stderr)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """`a,b` as ("a", "b")."""
+    found = tuple(each.strip() for each in text.split(","))
+    if "" in found:
+        raise argparse.ArgumentTypeError(f"{text!r}: give names separated by commas, none of them empty")
+    return found
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(number) for number in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers such as 0,0.5,1") from None
+
+
+def _add_names(parser: argparse.ArgumentParser, option: str, metavar: str, words: str) -> None:
+    parser.add_argument(option, metavar=metavar, type=names, help=words)
+    if option in _EARLIER:
+        parser.add_argument(*_EARLIER[option], dest=option[2:], type=names, help=argparse.SUPPRESS)

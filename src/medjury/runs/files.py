@@ -1,0 +1,15 @@
+"""The names of the files in a run folder: each is written in one place and read by many."""
+
+from __future__ import annotations
+
+MANIFEST = "manifest.json"
+RATINGS = "ratings.parquet"
+RATINGS_CSV = "ratings.csv"
+RECORDS = "records.jsonl"
+DRAFTS = "drafts.jsonl"
+PATIENTS = "patients.csv"
+AUDIT_LOG = "audit.jsonl"
+STORE = "ratings.sqlite"
+REPORT = "report.html"
+# Files that only the run itself may add: one that the manifest does not name was put there by somebody else.
+OF_THE_RUN = (RECORDS, DRAFTS, PATIENTS)

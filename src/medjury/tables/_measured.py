@@ -1,0 +1,117 @@
+"""A dimension as it was measured: its scale, which end is good, and what it follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.instruments import Instrument
+from medjury.runs import GateRules, ManifestInstrument
+from medjury.tables._grades import Grades, GradesArgument, grades_of
+
+if TYPE_CHECKING:
+    import polars
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One dimension. `grades` is None where no scale is known. A `derived` one (reversed, composite) follows from
+    others: it is shown beside them, and never counted as one more."""
+
+    name: str
+    label: str
+    grades: Grades | None
+    higher_is_better: bool = True
+    derived: bool = False
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def oriented(self, scores: Numbers) -> Numbers:
+        """The scores with low as the dangerous end."""
+        if self.higher_is_better or self.grades is None:
+            return scores
+        return self.grades.lowest + self.grades.highest - scores
+
+    def danger(self, rules: GateRules) -> tuple[float, float] | None:
+        """The oriented score at or below which clinicians saw danger, and how much higher is a severe error; None
+        without a scale."""
+        if self.grades is None:
+            return None
+        span = self.grades.highest - self.grades.lowest
+        step = float(min(np.diff(self.grades.values)))
+        return self.grades.lowest + rules.danger * span, max(step, rules.gap * span)
+
+
+def of_manifest(stated: ManifestInstrument) -> list[Measured]:
+    """The dimensions that a run's manifest describes."""
+    source = f"instrument {stated.name}"
+    return [
+        Measured(
+            each.name,
+            each.label or each.name,
+            Grades(each.grades, source) if each.grades else None,
+            each.higher_is_better,
+            each.derived,
+            each.weights,
+        )
+        for each in stated.dimensions
+    ]
+
+
+def of_instrument(instrument: Instrument) -> list[Measured]:
+    """The dimensions of an instrument, in its order, then what follows from them."""
+    source = f"instrument {instrument.name}"
+    own = {
+        each.name: Measured(
+            each.name,
+            each.label or each.name,
+            Grades(tuple(float(value) for value in each.values), source),
+            each.higher_is_better,
+        )
+        for each in instrument.dimensions
+    }
+    turned = [
+        Measured(
+            each.name, each.label or each.name, own[each.of].grades, not own[each.of].higher_is_better, True
+        )
+        for each in instrument.reversed
+    ]
+    return [
+        *own.values(),
+        *turned,
+        *(
+            Measured(each.name, each.label or each.name, None, True, True, dict(each.weights))
+            for each in instrument.composites
+        ),
+    ]
+
+
+def present(known: Sequence[Measured], rows: polars.DataFrame, scale: GradesArgument) -> tuple[Measured, ...]:
+    """The dimensions that the rows have: known ones in their order, then the others; a scale that is given counts
+    more than the instrument's."""
+    names = [str(name) for name in rows["dimension"].unique(maintain_order=True).to_list()]
+    kept = [each for each in known if each.name in names]
+    listed = [
+        *kept,
+        *(Measured(name, name, None) for name in sorted(set(names) - {each.name for each in kept})),
+    ]
+    return tuple(_rescaled(each, scale) for each in listed)
+
+
+def _rescaled(dimension: Measured, scale: GradesArgument) -> Measured:
+    given: Any = scale.get(dimension.name) if isinstance(scale, Mapping) else scale
+    if given is None:
+        return dimension
+    return Measured(
+        dimension.name,
+        dimension.label,
+        grades_of(given),
+        dimension.higher_is_better,
+        dimension.derived,
+        dimension.weights,
+    )

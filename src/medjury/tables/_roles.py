@@ -1,0 +1,95 @@
+"""Who is who in an analysis: the reference, those who are compared with it, and the jury."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from medjury.errors import MedjuryError
+from medjury.tables._jury import JURY
+from medjury.tables._spelling import known_rater
+
+CLINICIANS = "clinicians"
+MACHINES = ("judge", "jury", "metric")
+Names = str | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """`raters` are compared with the `reference`; `jury` is the one among them whose word counts ("" where there is
+    none), and `jurors` the judges it is formed of here, none where its own rows were stored."""
+
+    reference: tuple[str, ...]
+    raters: tuple[str, ...]
+    jury: str = ""
+    jurors: tuple[str, ...] = ()
+
+
+def assign(
+    kinds: Mapping[str, str],
+    *,
+    raters: Names | None,
+    reference: Names | None,
+    allowed: Sequence[str] = MACHINES,
+    aside: Sequence[str] = (),
+    stored: str = "",
+    asked: bool = False,
+    need_reference: bool = True,
+) -> Roles:
+    """The one rule for who takes part.
+
+    The reference is who is named; `clinicians`, or nothing, means every rater of that kind. Compared are those
+    who are named, else every judge, jury and metric (of the `allowed` kinds), else, where the table tells no
+    kinds, everybody who has no other part. `stored` names the jury whose own rows the table has; without one, two
+    judges or more form a jury where the kinds are known or a jury is `asked` for.
+    """
+    humans = named(reference, kinds, "reference") if reference is not None else _of_kind(kinds, "clinician")
+    if reference is None and len(humans) == len(kinds):
+        humans = ()  # a table that calls everybody a clinician tells nobody apart
+    if need_reference and not humans:
+        raise MedjuryError("name the reference: whose scores are the yardstick? (--reference RATER)")
+    told = any(kind in MACHINES for kind in kinds.values())
+    if raters is not None:
+        chosen = named(raters, kinds, "compared rater")
+    else:
+        others = [name for name in kinds if name not in humans and name not in aside]
+        chosen = tuple(name for name in others if kinds[name] in allowed) if told else tuple(others)
+    if not chosen:
+        raise MedjuryError(
+            "no rater is left to compare: every one is a reference. Name whom to compare (--raters)."
+        )
+    judges = tuple(
+        name
+        for name in chosen
+        if name not in (*humans, *aside) and (kinds[name] == "judge" if told else kinds[name] != "metric")
+    )
+    if stored in chosen:
+        return Roles(humans, chosen, stored)
+    if len(judges) > 1 and (asked or (told and raters is None)):
+        if kinds.get(JURY, "jury") != "jury":
+            raise MedjuryError(f"a rater is called {JURY!r}, the name of the jury formed here; rename it.")
+        # A jury that is formed here takes the place of the stored one.
+        return Roles(humans, (*(name for name in chosen if name != JURY), JURY), JURY, judges)
+    return Roles(humans, chosen, judges[0] if len(judges) == 1 else "")
+
+
+def named(wanted: Names, kinds: Mapping[str, str], role: str) -> tuple[str, ...]:
+    """The raters that are named; `clinicians` means all of that kind, unless a rater has that very name."""
+    listed = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    found: list[str] = []
+    for name in listed:
+        if name == CLINICIANS and name not in kinds:
+            humans = _of_kind(kinds, "clinician")
+            if not humans:
+                raise MedjuryError("the ratings name no clinicians: no rater has the kind `clinician`.")
+            found += humans
+        else:
+            found.append(known_rater(name, list(kinds), role))
+    twice = sorted({name for name in found if found.count(name) > 1})
+    if twice:
+        raise MedjuryError(f"{twice[0]!r} is named twice as {role}.")
+    return tuple(found)
+
+
+def _of_kind(kinds: Mapping[str, str], kind: str) -> tuple[str, ...]:
+    return tuple(name for name, own in kinds.items() if own == kind)

@@ -1,0 +1,64 @@
+"""Scores against their scale: one that lies off it is no score, and most of them off it is a wrong scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from medjury.errors import MedjuryError
+from medjury.tables._clean import MISALIGNED
+from medjury.tables._measured import Measured
+
+if TYPE_CHECKING:
+    import polars
+
+
+def on_scale(
+    rows: polars.DataFrame, dimensions: Sequence[Measured]
+) -> tuple[polars.DataFrame, tuple[str, ...]]:
+    """The rows with scores off the scale as unscored (`out_of_range`), and a warning for each dimension that has
+    any. A text metric's numbers are on a scale of their own."""
+    import polars as pl
+
+    warnings = []
+    off = pl.lit(value=False)
+    rated = rows.filter(pl.col("rater_kind").ne_missing("metric"), pl.col("score").is_not_null())
+    for each in dimensions:
+        if each.grades is None:
+            continue
+        lowest, highest, source = each.grades.lowest, each.grades.highest, each.grades.source
+        scores = rated.filter(pl.col("dimension") == each.name)["score"].to_numpy()
+        outside = int((~each.grades.holds(scores)).sum())
+        if 2 * outside > len(scores):
+            raise MedjuryError(
+                f"dimension {each.name!r}: {outside} of {len(scores)} scores lie off the scale {lowest:g} to "
+                f"{highest:g} ({source}); the scale is probably wrong. "
+                f"Scores run from {scores.min():g} to {scores.max():g}."
+            )
+        if outside:
+            warnings.append(
+                f"dimension {each.name!r}: {outside} scores lie off the scale {lowest:g} to {highest:g} and "
+                "count as unscored (out_of_range)"
+            )
+            far = ~pl.col("score").is_between(lowest - 1e-9, highest + 1e-9)
+            off = off | ((pl.col("dimension") == each.name) & pl.col("rater_kind").ne_missing("metric") & far)
+    off = off.fill_null(value=False)
+    changed = rows.with_columns(
+        pl.when(off).then(None).otherwise(pl.col("score")).alias("score"),
+        pl.when(off).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
+        pl.when(off).then(pl.lit("out_of_range")).otherwise(pl.col("reason")).alias("reason"),
+    )
+    return changed, (*warnings, *_misaligned(rows))
+
+
+def _misaligned(rows: polars.DataFrame) -> tuple[str, ...]:
+    import polars as pl
+
+    odd = rows.filter(pl.col("reason") == MISALIGNED).select("item", "system").unique(maintain_order=True)
+    if not odd.height:
+        return ()
+    shown = ", ".join(f"{item} {system}".strip() for item, system in odd.head(5).iter_rows())
+    return (
+        f"{odd.height} ids name different contents in different rows (first: {shown}); "
+        "their scores count as unscored (misaligned)",
+    )
