@@ -35,13 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from medjury.report import write_page, write_pdf
-    from medjury.runs import Check
-    from medjury.studies import verify_run
+    from medjury.runs import verify_run
 
-    findings = verify_run(options.folder)
+    checks = verify_run(options.folder)
     page = write_page(
         options.folder,
-        checks=[Check(each.what, each.sound, each.detail) for each in findings],
+        checks=checks,
         hide_texts=options.hide_texts,
         cases_shown=options.cases,
         clinician_cost_per_hour=options.cost_per_hour,
@@ -52,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"Report: {page}")
     if options.pdf:
         print(f"PDF: {write_pdf(page)}")
-    altered = [finding for finding in findings if not finding.sound]
-    for finding in altered:
-        print(f"ALTERED {finding.what}: {finding.detail}")
+    altered = [check for check in checks if not check.sound]
+    for check in altered:
+        print(f"ALTERED {check.what}: {check.detail}")
     return EXIT_FAILED if altered else 0
