@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from medjury.judging import ClosedLoopBody
 from medjury.statistics import Estimate, replicates
 from medjury.validation._evidence import Evidence, Measured
 
@@ -22,31 +23,22 @@ class Run:
 
     item: str
     system: str
-    body: Mapping[str, Any]
-
-    @property
-    def rounds(self) -> Sequence[Mapping[str, Any]]:
-        return self.body.get("rounds") or ()
+    body: ClosedLoopBody
 
     @property
     def revised(self) -> bool:
-        return len(self.rounds) > 1 and "last" in (self.body.get("final") or {})
+        return len(self.body.rounds) > 1 and self.body.final.last is not None
 
     def gains(self, dimension: Measured) -> tuple[float, float] | None:
         """Last less first draft by the loop judge and by the final juror, better upwards; None where a score is
         missing."""
-        final = self.body["final"]
-        scores = [
-            each.get(dimension.name, {}).get("score")
-            for each in (
-                self.rounds[0]["scores"],
-                self.rounds[-1]["scores"],
-                final.get("first", {}),
-                final["last"],
-            )
-        ]
-        if any(score is None for score in scores):
-            return None
+        final, rounds = self.body.final, self.body.rounds
+        scores = []
+        for given in (rounds[0].scores, rounds[-1].scores, final.first or {}, final.last or {}):
+            outcome = given.get(dimension.name)
+            if outcome is None or outcome.score is None:
+                return None
+            scores.append(outcome.score)
         sign = 1.0 if dimension.higher_is_better else -1.0
         return sign * (scores[1] - scores[0]), sign * (scores[3] - scores[2])
 
