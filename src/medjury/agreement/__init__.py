@@ -1,6 +1,11 @@
 """Agreement: how far raters say the same, with intervals. Functions on arrays and on rating tables."""
 
-from medjury.agreement._agreement_table import AgreementRow, AgreementTable, Counts
+import sys
+from types import ModuleType
+from typing import Any
+
+from medjury.agreement._agreement_row import AgreementRow, Counts
+from medjury.agreement._agreement_table import AgreementTable
 from medjury.agreement._among_humans.additional_rater import RaterChange, judge_as_rater
 from medjury.agreement._among_humans.alternative_annotator import (
     AlternativeAnnotator,
@@ -170,3 +175,12 @@ __all__ = [
     "wilcoxon_signed_rank",
     "win_rates",
 ]
+
+
+class _Room(ModuleType):
+    # The room and its chief function have one name: so `medjury.agreement(table)` works, whichever is meant.
+    def __call__(self, table: object, **options: Any) -> AgreementTable:
+        return agreement(table, **options)
+
+
+sys.modules[__name__].__class__ = _Room
