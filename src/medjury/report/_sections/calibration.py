@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from medjury.calibration import Change, Reliability, before_after, cross_fit, reliability
@@ -12,9 +10,6 @@ from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR, SOFT
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import PANELS, Material, Section, height, only_some, panels, short
 from medjury.validation import Measured
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _SHOWN = {
     "offset": "offset",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from medjury.calibration import Triage, triage
@@ -12,9 +10,6 @@ from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR, SOFT
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section, height, only_some, panels, short
 from medjury.validation import Measured, danger_limits, oriented
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _DIMENSIONS = 6
 _ORDERS = {"rule": "combined rule", "jury": "jury's score alone"}
