@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from medjury.tables import RatingTable
 
 RATINGS_HELP = """
-RATINGS is a run folder, a store (a SQLite file or postgresql://...), a CSV, Parquet, JSONL or Excel file with the
-columns item, rater, dimension, score (and, where there are any, system, patient, repeat, status, reason, rater_kind,
-instrument), or a mapping (.yaml) that describes other files. From a run folder come patients, scale, vendors, rules,
-development cases and the jury's rule.
+RATINGS is a run folder, a store (a SQLite file or postgresql://...), a CSV, Parquet, JSONL or Excel file with
+the columns item, rater, dimension, score (and, where there are any, system, patient, repeat, status, reason,
+rater_kind, instrument), or a mapping (.yaml) that describes other files. From a run folder come patients, scale,
+vendors, rules, development cases and the jury's rule.
 --reference clinicians means every rater of that kind, and is what a run folder is compared with by default.
 """
 # Earlier spellings of --raters and --dimensions, still understood.
