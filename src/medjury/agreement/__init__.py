@@ -80,9 +80,10 @@ from medjury.agreement._pairs.two_raters import (
 from medjury.agreement._pairs.weights import agreement_weights
 from medjury.agreement._pairs.win_rate import WinRate, win_rates
 from medjury.agreement._planning.f1 import plan_f1, plan_f1_by_simulation, simulate_f1
-from medjury.agreement._planning.icc import cases_by_raters, plan_icc, plan_icc_by_simulation, simulate_icc
+from medjury.agreement._planning.icc import plan_icc, plan_icc_by_simulation, simulate_icc
 from medjury.agreement._planning.kappa import plan_kappa, plan_kappa_by_simulation, simulate_kappa
 from medjury.agreement._planning.plan import Plan, Simulated
+from medjury.agreement._planning.study import StudyPlan, plan_study
 from medjury.agreement._readings import koo_li, landis_koch, reading
 from medjury.agreement._study import agreement
 
@@ -107,6 +108,7 @@ __all__ = [
     "SevereErrors",
     "SignedRankTest",
     "Simulated",
+    "StudyPlan",
     "WinRate",
     "agreement",
     "agreement_weights",
@@ -117,7 +119,6 @@ __all__ = [
     "benjamini_yekutieli",
     "bland_altman",
     "brennan_prediger",
-    "cases_by_raters",
     "chance_corrected",
     "chance_statistics",
     "classification",
@@ -162,6 +163,7 @@ __all__ = [
     "plan_icc_by_simulation",
     "plan_kappa",
     "plan_kappa_by_simulation",
+    "plan_study",
     "probability_lower",
     "reading",
     "roc_curve",

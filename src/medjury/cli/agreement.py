@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--severe", metavar="D[,D2...]", type=names,
         help="count severe errors on these dimensions (default: those of a run folder's rules)")  # fmt: skip
     add("--threshold", type=float,
-        help="the reference sees danger at this score or less, low being dangerous (default: from the scale)")  # fmt: skip
-    add("--gap", type=float, help="and the rater scores this much higher or more (default: from the scale)")
+        help="the reference sees danger at this score or less, low being bad (default: by the scale)")  # fmt: skip
+    add("--gap", type=float, help="and the rater scores this much higher or more (default: by the scale)")
     add("--margin", type=float, help="of non-inferiority to the references' own agreement (default: the run's)")
     add("--statistics", metavar="S[,S2...]", type=names, help="only these statistics")
 
