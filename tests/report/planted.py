@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +176,7 @@ def write_run(folder: Path, ratings: pl.DataFrame, *, records: str = "", **chang
         "planned": {},
         "humans": {"illustrative": False},
         "report": {"resamples": 200},
-        "gate": {**asdict(GateRules()), "stated_at": "2025-12-31T23:00:00+00:00"},
+        "gate": {**GateRules().model_dump(), "stated_at": "2025-12-31T23:00:00+00:00"},
         "coverage": {
             "ratings": judges.height,
             "scored": counts.get("scored", 0),
@@ -204,7 +203,7 @@ def write_run(folder: Path, ratings: pl.DataFrame, *, records: str = "", **chang
 
 def rules(**changes: Any) -> dict[str, Any]:
     """The default rules as a manifest holds them, some changed."""
-    return {**asdict(replace(GateRules(), **changes)), "stated_at": "2025-12-31T23:00:00+00:00"}
+    return {**GateRules(**changes).model_dump(), "stated_at": "2025-12-31T23:00:00+00:00"}
 
 
 def page_of(folder: Path) -> str:

@@ -2,11 +2,13 @@
 
 from medjury.runs import files
 from medjury.runs._checks import Check, check_files, file_hash, verify_run
-from medjury.runs._manifest import (
-    FORMAT,
+from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
+from medjury.runs._manifest_parts import (
+    Conclusion,
     Coverage,
-    Manifest,
+    DraftCounts,
     ManifestDimension,
+    ManifestDrafting,
     ManifestHumans,
     ManifestInstrument,
     ManifestJudge,
@@ -14,22 +16,24 @@ from medjury.runs._manifest import (
     ManifestModel,
     Planned,
     Prices,
-    RunStatus,
     Shortened,
     Units,
-    read_manifest,
 )
+from medjury.runs._part import RunPart
 from medjury.runs._patients import with_patients
 from medjury.runs._records import Record, Records
-from medjury.runs._stated import GateRules, ReportSettings
+from medjury.runs._stated import GateRules, ReportSettings, StatedGate
 
 __all__ = [
     "FORMAT",
     "Check",
+    "Conclusion",
     "Coverage",
+    "DraftCounts",
     "GateRules",
     "Manifest",
     "ManifestDimension",
+    "ManifestDrafting",
     "ManifestHumans",
     "ManifestInstrument",
     "ManifestJudge",
@@ -40,8 +44,10 @@ __all__ = [
     "Record",
     "Records",
     "ReportSettings",
+    "RunPart",
     "RunStatus",
     "Shortened",
+    "StatedGate",
     "Units",
     "check_files",
     "file_hash",
