@@ -96,7 +96,7 @@ def _rows(
             "system": system,
             "rater": [rater] * len(items),
             "rater_kind": [kind] * len(items),
-            "instrument": ["note_quality@1"] * len(items),
+            "instrument": ["note_quality@1.0"] * len(items),
             "dimension": [dimension] * len(items),
             "repeat": [repeat] * len(items),
             "score": score,
