@@ -58,6 +58,7 @@ def agreement(
     gap: float | None = None,
     margin: float | None = None,
     statistics: Sequence[str] | None = None,
+    singles: bool = True,
 ) -> AgreementTable:
     """Compare raters with references.
 
@@ -80,6 +81,8 @@ def agreement(
       reference of at most `threshold` and a rater at least `gap` higher. Both follow from the scale where they
       are not given. In a run folder the dimensions of its rules are the default, else none.
     - `margin`: of non-inferiority; in a run folder that of its rules is the default.
+    - `singles`: with several references, compare with each of them too, and them with one another. Without it the
+      consensus and the groups remain, in a fraction of the time.
 
     >>> import polars as pl
     >>> scores = {"human": [1, 2, 3, 4, 5, 3], "judge": [1, 2, 4, 4, 5, 2]}
@@ -116,7 +119,9 @@ def agreement(
     grids = [_with_consensus(grid, design, unscored) for grid in _grids(ratings, chosen, design)]
     _check_systems(grids, design)
     among = side_by_side([partial(beside_humans, grid, design) for grid in grids])
-    tasks = [task for grid, each in zip(grids, among, strict=True) for task in _tasks(grid, each, design)]
+    tasks = [
+        task for grid, each in zip(grids, among, strict=True) for task in _tasks(grid, each, design, singles)
+    ]
     made = [row for part in side_by_side(tasks) for row in part]
     rows = tuple(row for row in made if design.settings.wants(row.statistic))
     _check_statistics(design.settings, rows)
@@ -174,11 +179,13 @@ def _unscored(ratings: RatingTable, chosen: Sequence[Measured], design: Design) 
     return found
 
 
-def _tasks(grid: Grid, among: AmongHumans | None, design: Design) -> list[Callable[[], list[AgreementRow]]]:
+def _tasks(
+    grid: Grid, among: AmongHumans | None, design: Design, singles: bool
+) -> list[Callable[[], list[AgreementRow]]]:
     """What is to be computed for one grid, in the order of the table."""
-    references = [*design.reference, *([CONSENSUS] if len(design.reference) > 1 else [])]
+    references = [*(design.reference if singles else ()), design.main_reference]
     tasks: list[Callable[[], list[AgreementRow]]] = []
-    for reference in references:
+    for reference in dict.fromkeys(references):
         for rater in design.roles.raters:
             if rater == reference:
                 continue
@@ -187,13 +194,13 @@ def _tasks(grid: Grid, among: AmongHumans | None, design: Design) -> list[Callab
             tasks.append(partial(pair_rows, grid, reference, rater, design, note=note))
         tasks.append(partial(severe_error_rows, grid, reference, design))
         tasks.append(partial(win_rate_rows, grid, reference, design))
-    for first, second in combinations(design.reference, 2):
+    for first, second in combinations(design.reference if singles else (), 2):
         if second not in design.roles.raters:
             tasks.append(partial(pair_rows, grid, first, second, design))
     tasks += [
         partial(pair_rows, grid, without(name), name, design)
         for name in design.reference
-        if without(name) in grid.scores
+        if singles and without(name) in grid.scores
     ]
     return [*tasks, partial(human_rows, grid, among, design)]
 
