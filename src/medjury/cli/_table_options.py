@@ -59,11 +59,12 @@ def table_from(options: argparse.Namespace, *, name: str = "ratings", **others: 
 
     if options.scale and options.grades:
         raise MedjuryError("--scale and --grades say the same thing; give one of them")
-    scale = options.scale or options.grades
+    if options.dimensions and (options.scale or options.grades):
+        # A scale is that of the dimensions that are named: others may have their own.
+        options.scale = dict.fromkeys(options.dimensions, options.scale or options.grades)
     table = rating_table(
         getattr(options, name),
-        # A scale is that of the dimensions that are named; others may have their own.
-        scale=dict.fromkeys(options.dimensions, scale) if scale and options.dimensions else scale,
+        scale=options.scale or options.grades,
         instrument=None if options.instrument is None else load_instrument(options.instrument),
         cases=options.cases,
         jury=options.jury,
