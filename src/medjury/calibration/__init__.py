@@ -1,35 +1,28 @@
 """Calibration: judges' scores turned into decisions, with cross-fitting, valid intervals and triage."""
 
-from medjury.calibration._apply import CalibratedRatings, apply_calibrations, evaluate_calibrations
-from medjury.calibration._calibrator import Method
+from medjury.calibration._apply import apply_calibrations, evaluate_calibrations
 from medjury.calibration._conformal_intervals import ConformalIntervals
 from medjury.calibration._conformal_sets import held_out_sets
-from medjury.calibration._jury_simulation.result import JurySimulation
+from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.saved import save_jury_rule
 from medjury.calibration._jury_simulation.study import simulate_jury
 from medjury.calibration._quality import Quality, estimate
 from medjury.calibration._reliability import Reliability
-from medjury.calibration._review_curve import ReviewCurve
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
-from medjury.calibration._saved import CalibrationFile, load_calibrations, save_calibrations
+from medjury.calibration._saved import load_calibrations, save_calibrations
 from medjury.calibration._study import calibrate
-from medjury.calibration._study_result import CalibrationRow, CalibrationStudy, RaterCalibration
+from medjury.calibration._study_result import CalibrationRow, CalibrationStudy
 from medjury.calibration._triage import triage
 from medjury.calibration._triage_result import Triage
 from medjury.calibration._written import check_ending, write_frame, write_text
 
 __all__ = [
-    "CalibratedRatings",
-    "CalibrationFile",
     "CalibrationRow",
     "CalibrationStudy",
     "ConformalIntervals",
     "JurySimulation",
-    "Method",
     "Quality",
-    "RaterCalibration",
     "Reliability",
-    "ReviewCurve",
     "RoutineDisagreement",
     "Triage",
     "apply_calibrations",

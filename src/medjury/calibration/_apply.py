@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from medjury.calibration._cross_fit import OutOfFold
 from medjury.calibration._part import Marks, Part, instruments_of, part_of
 from medjury.calibration._saved import SavedCalibration
 from medjury.calibration._study_result import CalibrationStudy, ComparedScores
-from medjury.calibration._written import as_json, write_frame
+from medjury.calibration._written import as_json, flat, of_rater, write_frame
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason
 from medjury.ratings import RaterKind, Rating, rating_frame, write_ratings
@@ -46,7 +46,7 @@ class AppliedRow:
     n_outside: int
 
     def as_dict(self) -> dict[str, Any]:
-        return {"rater": self.rater, "judge": self.rater, **asdict(self)}
+        return of_rater(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class CalibratedRatings(Result[AppliedRow]):
         return super().text() + (wrote if self.path else "")
 
     def shown_rows(self) -> list[dict[str, Any]]:
-        return [asdict(row) for row in self.rows]
+        return [flat(row) for row in self.rows]
 
     def _beside(self, made: polars.DataFrame) -> polars.DataFrame:
         """Original and calibrated ratings in one plain table; what an earlier calibration made of the same raters

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from medjury.calibration._calibrator import check_confidence
 from medjury.calibration._part import Part, judging_roles, jurors_of, jury_of, parts_of
 from medjury.calibration._prediction_powered import PredictionPowered, estimate_difference, estimate_mean
-from medjury.calibration._written import as_json
+from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, Printable, Result
 from medjury.tables import Names, rating_table
@@ -46,23 +46,14 @@ class QualityRow:
     found: PredictionPowered
 
     def as_dict(self) -> dict[str, Any]:
-        found, tuned = self.found, self.estimator == "prediction_powered"
+        tuned = self.estimator == "prediction_powered"
         return {
-            "dimension": self.dimension,
-            "quantity": self.quantity,
-            "system": self.system,
-            "estimator": self.estimator,
-            "value": self.value.value,
-            "value_low": self.value.low,
-            "value_high": self.value.high,
-            "n_labelled": found.n_labelled,
-            "n_unlabelled": found.n_unlabelled,
-            "n_labelled_cases": found.n_labelled_cases,
-            "n_unscored": found.n_unscored,
-            "jury_weight": list(found.weights) if tuned else None,
-            "effective_labels": found.effective_labels if tuned else None,
+            **flat(self, "dimension", "quantity", "system", "estimator", "value"),
+            **flat(self.found, "n_labelled", "n_unlabelled", "n_labelled_cases", "n_unscored"),
+            "jury_weight": list(self.found.weights) if tuned else None,
+            "effective_labels": self.found.effective_labels if tuned else None,
             "method": self.value.method,
-            "warnings": list(found.warnings),
+            "warnings": list(self.found.warnings),
         }
 
 
@@ -107,11 +98,10 @@ class Quality(Result[QualityRow]):
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
         return [
             {
-                "dimension": row.dimension,
-                "quantity": row.quantity,
-                "system": row.system,
-                "estimator": row.estimator,
-                "value": row.value,
+                **{
+                    name: getattr(row, name)
+                    for name in ("dimension", "quantity", "system", "estimator", "value")
+                },
                 "labels": row.found.n_labelled,
                 "unlabelled": row.found.n_unlabelled,
             }

@@ -21,7 +21,7 @@ from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._logistic import fit_logistic
 from medjury.calibration._part import judging_roles, jury_of
 from medjury.calibration._triage import one_dimension, oriented_part
-from medjury.calibration._written import as_json
+from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, Printable, Result, ends, p_value, proportion, shown
 from medjury.tables import Names, RatingTable, rating_table
@@ -37,7 +37,7 @@ class DisagreementRow:
     probability: Estimate
 
     def as_dict(self) -> dict[str, Any]:
-        return {"score": self.score, **ends(self.probability, "probability")}
+        return flat(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +65,7 @@ class RoutineDisagreement(Result[DisagreementRow]):
     def to_json(self) -> str:
         return as_json(
             {
-                **ends(self.slope, "slope"),
-                "p_value": self.p_value,
-                "n": self.n,
-                "n_disagree": self.n_disagree,
-                "n_unknown": self.n_unknown,
+                **flat(self, "slope", "p_value", "n", "n_disagree", "n_unknown"),
                 "curve": [row.as_dict() for row in self.rows],
                 "bands": [
                     {"lowest": low, "highest": high, **ends(share, "share"), "n": share.n}

@@ -20,7 +20,7 @@ from medjury.calibration._calibrator import Calibrator, Floats, on_scale
 from medjury.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
 from medjury.calibration._folds import Cases
 from medjury.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
-from medjury.calibration._written import as_json, write_text
+from medjury.calibration._written import as_json, flat, of_rater, write_text
 from medjury.errors import MedjuryError
 from medjury.statistics import Result
 from medjury.tables import JuryName, JuryRule
@@ -112,7 +112,7 @@ class FittedRow:
     n_outside: int
 
     def as_dict(self) -> dict[str, Any]:
-        return {"rater": self.rater, "judge": self.rater, **asdict(self)}
+        return of_rater(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ class CalibrationFile(Result[FittedRow]):
         )
 
     def shown_rows(self) -> list[dict[str, Any]]:
-        return [asdict(row) for row in self.rows]
+        return [flat(row) for row in self.rows]
 
 
 def save_calibrations(

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,17 +38,8 @@ class Items:
     seed: int
 
     def part(self, chosen: NDArray[np.bool_]) -> Items:
-        return Items(
-            self.jury[chosen],
-            self.spread[chosen],
-            self.labels[chosen],
-            self.target[chosen],
-            self.cases[chosen],
-            self.grades,
-            self.boundary,
-            self.level,
-            self.seed,
-        )
+        by_item = ("jury", "spread", "labels", "target", "cases")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in by_item})
 
 
 def signals_of(target: Items, training: Items) -> tuple[dict[str, Floats], GradeSets]:

@@ -13,8 +13,8 @@ from medjury.calibration._before_after import before_after
 from medjury.calibration._cross_fit import CrossFitted, OutOfFold
 from medjury.calibration._part import Part
 from medjury.calibration._reliability import Reliability, calibration_curve, reliability
-from medjury.calibration._written import as_json
-from medjury.statistics import Estimate, Printable, Result, ends
+from medjury.calibration._written import as_json, flat, of_rater
+from medjury.statistics import Estimate, Printable, Result
 from medjury.tables import JuryRule
 
 if TYPE_CHECKING:
@@ -66,12 +66,7 @@ class Refusal:
         return f"not calibrated: {self.rater}, {self.dimension}: {self.reason}"
 
     def as_dict(self) -> dict[str, str]:
-        return {
-            "rater": self.rater,
-            "judge": self.rater,
-            "dimension": self.dimension,
-            "reason": self.reason,
-        }
+        return of_rater(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +88,8 @@ class CalibrationRow:
     calibration: str
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "dimension": self.dimension,
-            "reference": self.reference,
-            "rater": self.rater,
-            "judge": self.rater,
-            "statistic": self.statistic,
-            **ends(self.before, "before"),
-            **ends(self.after, "after"),
-            **ends(self.change, "change"),
-            "n": self.n,
-            "n_cases": self.n_cases,
-            "n_unscored": self.n_unscored,
-            "calibration": self.calibration,
-            "method": self.change.method,
-            "reason": self.before.reason or self.after.reason or None,
-        }
+        reason = self.before.reason or self.after.reason or None
+        return {**of_rater(self), "method": self.change.method, "reason": reason}
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,10 +206,7 @@ class CalibrationStudy(Result[CalibrationRow]):
             "judge": each.rater,
             "dimension": each.dimension,
             "reliability": {
-                side: [
-                    {"score": point.score, **ends(point.label, "label"), "n": point.label.n}
-                    for point in curve.points
-                ]
+                side: [{**flat(point, "score", "label"), "n": point.label.n} for point in curve.points]
                 for side, curve in sides
             },
             "at": list(each.grades),

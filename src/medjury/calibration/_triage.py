@@ -93,10 +93,8 @@ def triage(
 
 
 def one_dimension(table: RatingTable, dimensions: Names | None, *, but: str = "") -> Measured:
-    """The dimension that is named, or the only one that raters gave."""
-    chosen = [
-        each for each in table.chosen(dimensions, derived=False) or table.dimensions if each.name != but
-    ]
+    """The dimension that is named, or the only one there is."""
+    chosen = [each for each in table.chosen(dimensions) if each.name != but]
     if len(chosen) != 1:
         known = ", ".join(each.name for each in table.dimensions if each.name != but)
         raise MedjuryError(f"triage is by one dimension; name one of {known}.")

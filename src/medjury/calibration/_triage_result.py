@@ -12,7 +12,7 @@ from medjury.calibration._conformal_sets import HeldOutSets
 from medjury.calibration._part import Part
 from medjury.calibration._review_curve import ReviewCurve
 from medjury.calibration._review_order import ReviewOrder
-from medjury.calibration._written import as_json
+from medjury.calibration._written import as_json, flat
 from medjury.statistics import Printable, Result, counted, ends, percent, shown, text_table
 
 if TYPE_CHECKING:
@@ -43,14 +43,7 @@ class TriageRow:
     more: Mapping[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "rank": self.rank,
-            "item": self.item,
-            "system": self.system,
-            "priority": self.priority,
-            "jury": self.jury,
-            **self.more,
-        }
+        return {**flat(self, "rank", "item", "system", "priority", "jury"), **self.more}
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +105,15 @@ class Triage(Result[TriageRow]):
 
     def to_json(self) -> str:
         """An object with the whole `ranking`, the `curves` and what was decided."""
-        made = self.order
+        made, asked = self.order, self.asked
+        counts = ("n_labelled", "n_dangerous", "n_severe", "n_unscored")
         content: dict[str, Any] = {
             "dimension": self.dimension,
             "raters": list(self.raters),
             "judges": list(self.raters),
             "reversed": self.reversed,
-            "how": made.how,
-            "weights": made.weights,
-            "threshold": self.asked.threshold,
-            "n_labelled": made.n_labelled,
-            "n_dangerous": made.n_dangerous,
-            "n_severe": made.n_severe,
-            "n_unscored": made.n_unscored,
+            "threshold": asked.threshold,
+            **flat(made, "how", "weights", *counts),
             "ranking": [row.as_dict() for row in self.rows],
             "warnings": list(self.warnings),
         }
@@ -137,33 +126,18 @@ class Triage(Result[TriageRow]):
             content["review_to_catch"] = [
                 {
                     "order": name,
-                    "catch": self.asked.catch,
+                    "catch": asked.catch,
                     **ends(curve.review_to_catch, "review"),
-                    **ends(curve.area, "area"),
-                    **({} if curve.saved_by_rule is None else ends(curve.saved_by_rule, "saved_by_rule")),
+                    **flat(curve, "area", *(() if curve.saved_by_rule is None else ("saved_by_rule",))),
                 }
                 for name, curve in made.curves.items()
             ]
         if self.sets is not None:
-            content["conformal"] = {
-                "level": self.asked.level,
-                **ends(self.sets.coverage, "coverage"),
-                **ends(self.sets.mean_width, "mean_width"),
-            }
+            content["conformal"] = {"level": asked.level, **flat(self.sets, "coverage", "mean_width")}
         if self.automatic is not None:
-            decided = self.automatic
-            content["automatic"] = {
-                "threshold": self.asked.decide_at,
-                "error_level": self.asked.error,
-                **ends(decided.share, "share"),
-                **ends(decided.error, "error"),
-                **ends(decided.missed, "missed"),
-                "n_taught": decided.n_taught,
-                "n_tested": decided.n_tested,
-                "n_decided": decided.n_decided,
-                "n_wrong": decided.n_wrong,
-                "guarantee": decided.guarantee,
-            }
+            names = ("share", "error", "missed", "n_taught", "n_tested", "n_decided", "n_wrong", "guarantee")
+            own = {"threshold": asked.decide_at, "error_level": asked.error}
+            content["automatic"] = {**own, **flat(self.automatic, *names)}
         return as_json(content)
 
     def text(self, top: int = 20) -> str:

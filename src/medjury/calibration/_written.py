@@ -1,13 +1,15 @@
-"""Files that a command writes: the ending says the format, and what cannot be written is an error to read."""
+"""Results as JSON and as files: the ending says the format, and what cannot be written is an error to read."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate
 
 if TYPE_CHECKING:
     import polars
@@ -40,6 +42,24 @@ def write_frame(frame: polars.DataFrame, path: str | Path, *endings: str, what: 
 def as_json(content: object) -> str:
     """JSON for people and programs; what does not exist is null, never NaN."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def flat(row: Any, *names: str) -> dict[str, Any]:
+    """The fields of a dataclass, or those that are named, as flat values: an estimate as its value and its ends, a
+    number that does not exist as None."""
+    found: dict[str, Any] = {}
+    for name in names or [field.name for field in fields(row)]:
+        value = getattr(row, name)
+        if isinstance(value, Estimate):
+            found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+        else:
+            found[name] = None if isinstance(value, float) and value != value else value
+    return found
+
+
+def of_rater(row: Any, *names: str) -> dict[str, Any]:
+    """The same for a row with a `rater`, who was called `judge` in earlier versions and still is."""
+    return {"rater": row.rater, "judge": row.rater, **flat(row, *names)}
 
 
 def _write(path: str | Path, write: Callable[[], object]) -> None:

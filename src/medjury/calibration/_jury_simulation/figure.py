@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from math import isfinite
 
-from medjury.calibration._jury_simulation.result import JuryCurvePoint, JurySimulation
+from medjury.calibration._jury_simulation.result import JuryCurvePoint, SimulatedJury
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _LEGEND = 560, 330, 64, 34, 52, 178
 _RULE, _RANDOM, _FIXED = "#4c78a8", "#9a9a9a", "#f58518"
@@ -19,7 +19,7 @@ class Picture(str):
         return str(self)
 
 
-def jury_figure(found: JurySimulation) -> Picture:
+def jury_figure(found: SimulatedJury) -> Picture:
     """Curve of the rule with its interval, random escalation, every fixed jury, and the full jury at zero."""
     priced = found.adaptive.cost is not None
     curve = sorted(found.curve, key=lambda point: _spent(point))

@@ -10,11 +10,11 @@ import numpy as np
 
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._jury_simulation.agreement import LOST, WITHIN, agreement_replicates, loss_against
+from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.result import (
     DimensionLoss,
     JuryCurvePoint,
     JuryPolicy,
-    JurySimulation,
     JurySplit,
     RandomEscalation,
 )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from medjury.calibration._jury_simulation.result import JurySimulation, RandomEscalation
-from medjury.calibration._jury_simulation.rows import known
-from medjury.calibration._written import as_json
+from medjury.calibration._jury_simulation.result import SimulatedJury
+from medjury.calibration._jury_simulation.rows import rows_of
+from medjury.calibration._written import as_json, flat
 from medjury.statistics import NOTHING, Estimate, Printable, ends, percent, shown, text_table
 
+_LOST = ("lost", "lost inside", "lost at random", "lost by the best pair")
 
-def text_of(found: JurySimulation, rule_file: str | None) -> str:
+
+def text_of(found: SimulatedJury, rule_file: str | None) -> str:
     (cases, answers), (tested, of_tested) = found.n_training, found.n_tested
     made = found.random
+    lost, low, high = (shown(value) for value in flat(made, "loss", "low", "high").values())
     lines = [
         *(f"! {warning}" for warning in found.warnings),
         f"{found.n_rules:,} rules tried on {cases:,} cases ({answers:,} answers), tested on {tested:,} others "
@@ -23,8 +25,7 @@ def text_of(found: JurySimulation, rule_file: str | None) -> str:
         "inside them.",
         "",
         *text_table(_policies(found)),
-        f"\nThe same calls at random lose {shown(known(made.loss))} (95 % of {made.draws} draws: "
-        f"{shown(known(made.low))} to {shown(known(made.high))}).",
+        f"\nThe same calls at random lose {lost} (95 % of {made.draws} draws: {low} to {high}).",
         f"Answers that stopped after 1, 2, … calls: {', '.join(f'{n:,}' for n in found.stopped_after)}.",
     ]
     if found.alike is not None:
@@ -41,7 +42,7 @@ def text_of(found: JurySimulation, rule_file: str | None) -> str:
     return "\n".join(lines)
 
 
-def fragment(found: JurySimulation, rule_file: str | None) -> str:
+def fragment(found: SimulatedJury, rule_file: str | None) -> str:
     """The strategy as it goes into a study file; each juror still needs its own endpoint."""
     lines = [
         "strategy:",
@@ -59,58 +60,35 @@ def fragment(found: JurySimulation, rule_file: str | None) -> str:
     return "\n".join([*lines, f"  rule: {{{', '.join(stated)}}}"])
 
 
-def json_of(found: JurySimulation) -> str:
-    rule = found.rule
+def json_of(found: SimulatedJury) -> str:
     return as_json(
         {
-            "verdict": found.verdict,
-            "kept": found.kept,
-            "proved": found.proved,
+            **flat(found, "verdict", "kept", "proved"),
             "shown_on_training_half": found.shown,
             "rule": {
-                "jurors": list(found.jurors),
-                "signal": found.signal,
-                "tolerance": rule.tolerance,
-                "minimum": rule.minimum,
-                "maximum": rule.maximum,
-                "threshold": rule.threshold,
+                **flat(found, "jurors", "signal"),
+                **flat(found.rule, "tolerance", "minimum", "maximum", "threshold"),
             },
-            "random": _drawn(found.random),
-            "random_after_two_votes": None if found.later is None else _drawn(found.later),
+            "random": flat(found.random),
+            "random_after_two_votes": None if found.later is None else flat(found.later),
             "over_best_pair": {
                 **({} if found.over_pair is None else ends(found.over_pair, "pooled")),
                 **({} if found.over_pair_within is None else ends(found.over_pair_within, "within")),
             },
-            "rows": [row.as_dict() for row in found.rows],
+            "rows": [row.as_dict() for row in rows_of(found)],
             "stopped_after": list(found.stopped_after),
             "decided_alike": found.alike,
-            "training": {
-                "cases": found.n_training[0],
-                "answers": found.n_training[1],
-                "rules": found.n_rules,
-            },
-            "tested": {"cases": found.n_tested[0], "answers": found.n_tested[1]},
-            "splits": [
-                {
-                    "seed": each.seed,
-                    "jurors": list(each.jurors),
-                    "signal": each.signal,
-                    "tolerance": each.tolerance,
-                    "calls": each.calls,
-                    "cost": each.cost,
-                    "loss": known(each.loss),
-                    "within_loss": known(each.within_loss),
-                    "random_loss": known(each.random_loss),
-                    "pair_loss": known(each.pair_loss),
-                }
-                for each in found.splits
-            ],
+            "training": dict(
+                zip(("cases", "answers", "rules"), (*found.n_training, found.n_rules), strict=True)
+            ),
+            "tested": dict(zip(("cases", "answers"), found.n_tested, strict=True)),
+            "splits": [flat(each) for each in found.splits],
             "warnings": list(found.warnings),
         }
     )
 
 
-def _policies(found: JurySimulation) -> Sequence[Mapping[str, Printable]]:
+def _policies(found: SimulatedJury) -> Sequence[Mapping[str, Printable]]:
     return [
         {
             "policy": each.name,
@@ -131,19 +109,18 @@ def _or_nothing(estimate: Estimate) -> Printable:
     return NOTHING if estimate.value is None else estimate
 
 
-def _splits(found: JurySimulation) -> list[str]:
+def _splits(found: SimulatedJury) -> list[str]:
     rows: list[dict[str, Printable]] = [
         {
-            "seed": each.seed,
+            **flat(each, "seed", "signal", "tolerance"),
             "jurors": ", ".join(each.jurors),
-            "signal": each.signal,
-            "tolerance": each.tolerance,
             "calls": percent(each.calls, 1),
             "cost": None if each.cost is None else percent(each.cost, 1),
-            "lost": known(each.loss),
-            "lost inside": known(each.within_loss),
-            "lost at random": known(each.random_loss),
-            "lost by the best pair": known(each.pair_loss),
+            **dict(
+                zip(
+                    _LOST, flat(each, "loss", "within_loss", "random_loss", "pair_loss").values(), strict=True
+                )
+            ),
         }
         for each in found.splits
     ]
@@ -157,13 +134,3 @@ def _splits(found: JurySimulation) -> list[str]:
         f"Of {len(found.splits)} splits {len(pooled)} kept to what was wanted on the cases they were not found on, "
         f"{len(inside)} of them inside systems too.",
     ]
-
-
-def _drawn(made: RandomEscalation) -> dict[str, Any]:
-    return {
-        "loss": known(made.loss),
-        "low": known(made.low),
-        "high": known(made.high),
-        "p_value": made.p_value,
-        "draws": made.draws,
-    }

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
 
 from medjury.calibration._jury_simulation.widths import JurySignal
 from medjury.judging import AdaptiveRule
-from medjury.statistics import Estimate, Result, shown
-
-if TYPE_CHECKING:
-    from medjury.calibration._jury_simulation.figure import Picture
-    from medjury.calibration._jury_simulation.rows import SimulationRow
+from medjury.statistics import Estimate, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +90,7 @@ class JurySplit:
 
 
 @dataclass(frozen=True, eq=False)
-class JurySimulation(Result["SimulationRow"]):
+class SimulatedJury:
     """The chosen rule and its proof. `shown` tells whether its loss was shown to be within what was wanted on the
     half it was found on. `policies` begins with the full jury and the rule itself; `fixed` holds every fixed
     jury's calls and loss, for the figure."""
@@ -125,30 +119,6 @@ class JurySimulation(Result["SimulationRow"]):
     warnings: tuple[str, ...]
     seed: int
     data_sha256: str  # of the votes and labels
-
-    @cached_property
-    def rows(self) -> tuple[SimulationRow, ...]:  # type: ignore[override]
-        """Everything that has a number of calls and a loss."""
-        from medjury.calibration._jury_simulation.rows import rows_of
-
-        return rows_of(self)
-
-    def to_json(self) -> str:
-        from medjury.calibration._jury_simulation.printed import json_of
-
-        return json_of(self)
-
-    def text(self, rule_file: str | None = None) -> str:
-        """The tables, the verdict, and the rule as it goes into a study file, by name where it has a file."""
-        from medjury.calibration._jury_simulation.printed import text_of
-
-        return text_of(self, rule_file)
-
-    def plot(self) -> Picture:
-        """Agreement lost against what is spent, as SVG."""
-        from medjury.calibration._jury_simulation.figure import jury_figure
-
-        return jury_figure(self)
 
     @property
     def beaten(self) -> bool:

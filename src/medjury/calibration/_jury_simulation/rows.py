@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.calibration._jury_simulation.result import JuryCurvePoint, JurySimulation
-from medjury.statistics import Estimate, ends
+from medjury.calibration._jury_simulation.result import JuryCurvePoint, SimulatedJury
+from medjury.calibration._written import flat
+from medjury.statistics import Estimate
 
-_ESTIMATES = ("spearman", "loss", "within", "within_loss")
 _NOTHING = Estimate(None, None, None, 0, "", "not asked for")
 
 
@@ -31,17 +31,12 @@ class SimulationRow:
     n_unscored: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        plain = ("kind", "name", "jurors", "dimension", "calls", "cost", "offset", "n_unscored")
-        row: dict[str, Any] = {name: getattr(self, name) for name in plain}
-        row["tolerance"] = None if self.point is None else self.point.tolerance
-        for name in _ESTIMATES:
-            row |= ends(getattr(self, name), name)
-        for name in ("random_loss", "random_low", "random_high"):
-            row[name] = None if self.point is None else known(getattr(self.point, name))
-        return row
+        of_curve = ("tolerance", "random_loss", "random_low", "random_high")
+        more = dict.fromkeys(of_curve) if self.point is None else flat(self.point, *of_curve)
+        return {**{name: value for name, value in flat(self).items() if name != "point"}, **more}
 
 
-def rows_of(found: JurySimulation) -> tuple[SimulationRow, ...]:
+def rows_of(found: SimulatedJury) -> tuple[SimulationRow, ...]:
     rule = " + ".join(found.jurors)
     priced = found.adaptive.cost is not None
     rows = [
@@ -77,8 +72,3 @@ def rows_of(found: JurySimulation) -> tuple[SimulationRow, ...]:
         for each in found.dimensions
     ]
     return tuple(rows)
-
-
-def known(value: float) -> float | None:
-    """None where the value does not exist: JSON has no NaN."""
-    return None if value != value else value

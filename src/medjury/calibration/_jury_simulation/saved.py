@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from medjury import __version__
-from medjury.calibration._jury_simulation.result import JurySimulation
+from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.judging import SavedAdaptiveRule, save_adaptive_rule
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,30 +40,16 @@ class JuryTable:
     cases: NDArray[np.object_]
 
     def where(self, chosen: Marks) -> JuryTable:
-        return JuryTable(
-            self.jurors,
-            self.dimensions,
-            self.scales,
-            self.votes[chosen],
-            self.skipped[chosen],
-            self.present[chosen],
-            self.labels[chosen],
-            self.systems[chosen],
-            self.cases[chosen],
-        )
+        by_unit = ("votes", "skipped", "present", "labels", "systems", "cases")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in by_unit})
 
     def of_dimensions(self, columns: Sequence[int]) -> JuryTable:
         chosen = list(columns)
-        return JuryTable(
-            self.jurors,
-            tuple(self.dimensions[k] for k in chosen),
-            tuple(self.scales[k] for k in chosen),
-            self.votes[:, :, chosen],
-            self.skipped[:, :, chosen],
-            self.present[:, chosen],
-            self.labels[:, chosen],
-            self.systems,
-            self.cases,
+        return replace(
+            self,
+            dimensions=tuple(self.dimensions[k] for k in chosen),
+            scales=tuple(self.scales[k] for k in chosen),
+            **{name: getattr(self, name)[..., chosen] for name in ("votes", "skipped", "present", "labels")},
         )
 
     @property

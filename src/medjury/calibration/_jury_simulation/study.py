@@ -10,8 +10,9 @@ import numpy as np
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._conformal import first_share
 from medjury.calibration._jury_simulation.agreement import LOST, WITHIN, agreement_replicates
+from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.held_out import Effort, Halves, held_out, lost_at_random
-from medjury.calibration._jury_simulation.result import JurySimulation, JurySplit
+from medjury.calibration._jury_simulation.result import JurySplit
 from medjury.calibration._jury_simulation.search import (
     Candidate,
     Wanted,
