@@ -13,7 +13,7 @@ from medjury.cases import Case, read_cases
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
-from medjury.runs import Manifest, files, read_manifest, with_patients
+from medjury.runs import Manifest, Records, files, read_manifest, with_patients
 from medjury.tables._clean import clean_rows
 from medjury.tables._grades import GradesArgument
 from medjury.tables._grid import RepeatRule
@@ -101,8 +101,16 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     rule = JuryRule(manifest.jury.rule, manifest.jury.quorum, manifest.jury.name)
     stated = manifest.settings(**settings)
     table = _made(frame, manifest, _own_instrument(manifest), None, (), stated.system_vendors or {}, rule)
+    # Beside other files that the manifest names, records that it does not name are not the run's.
+    own = not manifest.files or files.RECORDS in manifest.files
+    records = Records(place / files.RECORDS if own else None)
     return replace(
-        table, manifest=manifest, folder=place, settings=stated, judge_vendors=manifest.judge_vendors
+        table,
+        manifest=manifest,
+        folder=place,
+        records=records,
+        settings=stated,
+        judge_vendors=manifest.judge_vendors,
     )
 
 
