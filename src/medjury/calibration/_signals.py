@@ -25,13 +25,12 @@ SIGNALS = ("expected_harm", "disagreement", "boundary", "conformal_width")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """Items to be triaged: the jury's mean and the judges' spread, the label and whether it is a severe
-    error."""
+    """Items to be triaged: the jury's score and the judges' spread, the label and whether it is one to catch."""
 
     jury: Floats
     spread: Floats
     labels: Floats
-    severe: NDArray[np.bool_]
+    target: NDArray[np.bool_]
     cases: NDArray[np.object_]
     grades: tuple[float, ...]
     boundary: float
@@ -43,7 +42,7 @@ class Items:
             self.jury[chosen],
             self.spread[chosen],
             self.labels[chosen],
-            self.severe[chosen],
+            self.target[chosen],
             self.cases[chosen],
             self.grades,
             self.boundary,
@@ -108,9 +107,7 @@ def mean_rank(signals: Mapping[str, Floats], among: Mapping[str, Floats]) -> Flo
     return np.asarray(np.mean(shares, axis=0))
 
 
-def mean_and_spread(table: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of the judges who scored each item; NaN where none did."""
-    known, mean = ~np.isnan(table), mean_of_raters(table)
-    count, nothing = known.sum(axis=1), np.full(len(table), np.nan)
-    squares = np.where(known, (table - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
-    return mean, np.sqrt(np.divide(squares, count, out=nothing, where=count > 0))
+def spread_of(table: Floats) -> Floats:
+    """Standard deviation of the judges who scored each item (items x judges); NaN where none did."""
+    apart = (table - mean_of_raters(table)[:, np.newaxis]) ** 2
+    return np.sqrt(mean_of_raters(apart))
