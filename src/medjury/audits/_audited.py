@@ -12,7 +12,7 @@ from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._resampled import Floats, check_confidence
 from medjury.errors import MedjuryError
 from medjury.statistics import Read, Replicates, replicates
-from medjury.tables import MACHINES, SCORED, UNSCORED, Names, RatingTable, Roles, answers_of
+from medjury.tables import MACHINES, SCORED, UNSCORED, Grid, Names, RatingTable, Roles, answers_of
 
 if TYPE_CHECKING:
     import polars
@@ -49,8 +49,7 @@ class Audited:
     @cached_property
     def asked(self) -> polars.DataFrame:
         """One row per rater, answer and dimension; repeats have become one score."""
-        raters = dict.fromkeys((*self.raters, *self.reference))
-        return answers_of(self.table, list(raters), self.dimensions, self.roles)
+        return answers_of(self._grids, (*self.raters, *self.reference))
 
     @cached_property
     def answers(self) -> polars.DataFrame:
@@ -100,14 +99,17 @@ class Audited:
             self._scored if n is None else n,
             lost["", ""],
             method,
-            tuple(warnings),
+            (*self.table.warnings, *warnings),
         )
 
     @cached_property
     def _scored(self) -> int:
         """How many answers of the audited raters have a score."""
-        grids = [self.table.grid(dimension, self.roles) for dimension in self.dimensions]
-        return sum(int((grid.states[rater] == SCORED).sum()) for grid in grids for rater in self.raters)
+        return sum(int((grid.states[rater] == SCORED).sum()) for grid in self._grids for rater in self.raters)
+
+    @cached_property
+    def _grids(self) -> list[Grid]:
+        return [self.table.grid(dimension, self.roles) for dimension in self.dimensions]
 
     @cached_property
     def _unscored(self) -> Mapping[tuple[str, str], int]:

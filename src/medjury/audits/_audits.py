@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from medjury.audits._audit import Audit, Finding, Findings
@@ -33,6 +33,7 @@ class Audits(Findings):
 
     audits: tuple[Audit, ...]
     not_made: Mapping[str, str]
+    of_table: tuple[str, ...] = ()
 
     @property
     def rows(self) -> tuple[Finding, ...]:  # type: ignore[override]
@@ -41,16 +42,21 @@ class Audits(Findings):
 
     @property
     def warnings(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What each audit warns of, then what was not audited."""
+        """What to know of the table, what each audit warns of, and what was not audited."""
         return (
+            *self.of_table,
             *(f"{each.name}: {text}" for each in self.audits for text in each.warnings),
             *self._left(),
         )
 
     def text(self, *, everything: bool = False) -> str:
         """One audit after the other, then what was not audited and why."""
-        made = [each.text(everything=everything) for each in self.audits]
-        return "\n\n".join([*made, *(["\n".join(self._left())] if self.not_made else [])])
+        parts = [
+            "\n".join(f"! {warning}" for warning in self.of_table),
+            *(each.text(everything=everything) for each in self.audits),
+            "\n".join(self._left()),
+        ]
+        return "\n\n".join(part for part in parts if part)
 
     def _left(self) -> list[str]:
         return [f"not audited: {name}: {reason}" for name, reason in self.not_made.items()]
@@ -149,4 +155,8 @@ def audit(
     if not done:
         reasons = "\n".join(f"not audited: {name}: {reason}" for name, reason in left.items())
         raise MedjuryError(f"nothing could be audited:\n{reasons}")
-    return Audits(tuple(done), left)
+    known = set(table.warnings)
+    apart = [
+        replace(each, warnings=tuple(text for text in each.warnings if text not in known)) for each in done
+    ]
+    return Audits(tuple(apart), left, table.warnings)

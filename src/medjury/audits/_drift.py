@@ -106,7 +106,7 @@ def drift(
         sum(int((joined["n_x"] + joined["n_y"]).sum()) for *_, joined in pairs),
         sum(_missing(joined) for *_, joined in pairs),
         METHOD,
-        tuple(warnings),
+        (*about.table.warnings, *warnings),
     )
 
 
