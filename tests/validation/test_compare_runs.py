@@ -30,14 +30,14 @@ def runs(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_a_planted_shift_is_found_with_a_paired_interval(runs: tuple[Path, Path]) -> None:
     comparison = compare_runs(*runs, resamples=300)
-    change = next(each for each in comparison.changes if each.what == "mean score")
+    change = next(each for each in comparison.rows if each.what == "mean score")
     jury = [
         pl.read_parquet(run / "ratings.parquet").filter(pl.col("rater") == "jury")["score"].mean()
         for run in runs
     ]
     assert change.difference.value == pytest.approx(jury[1] - jury[0])  # type: ignore[operator]
     assert change.difference.low is not None and change.difference.low > 0.4
-    kappa = next(each for each in comparison.changes if each.what.startswith("weighted kappa"))
+    kappa = next(each for each in comparison.rows if each.what.startswith("weighted kappa"))
     assert kappa.difference.high is not None and kappa.difference.high < 0
 
 
@@ -52,7 +52,7 @@ def test_what_was_changed_is_named_and_what_was_not_is_not(runs: tuple[Path, Pat
 def test_a_run_against_itself_changes_nothing(runs: tuple[Path, Path]) -> None:
     comparison = compare_runs(runs[0], runs[0], resamples=200)
     assert not comparison.settings and not comparison.warnings
-    assert all(each.difference.value == 0 for each in comparison.changes)
+    assert all(each.difference.value == 0 for each in comparison.rows)
 
 
 def test_answers_of_one_run_only_are_counted_and_left_out(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_answers_of_one_run_only_are_counted_and_left_out(tmp_path: Path) -> Non
     comparison = compare_runs(first, second, resamples=200)
     assert any("10 answers were scored in one run only" in each for each in comparison.warnings)
     assert any("different data" in each for each in comparison.warnings)
-    assert comparison.changes[0].difference.n == 50
+    assert comparison.rows[0].difference.n == 50
 
 
 def test_clinicians_who_changed_their_mind_are_told_of(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_what_judging_took_is_compared_per_answer(tmp_path: Path) -> None:
     ]
     second = write_run(tmp_path / "b", twice, judges=judges)
     comparison = compare_runs(write_run(tmp_path / "a", told), second, resamples=200)
-    found = {each.what: each for each in comparison.changes if each.dimension == "all dimensions"}
+    found = {each.what: each for each in comparison.rows if each.dimension == "all dimensions"}
     # Two judges, two dimensions: 4 rows an answer.
     assert (found["calls per answer"].first.value, found["calls per answer"].second.value) == (4, 8)
     assert found["cost per 1,000 answers"].difference.value == pytest.approx(4 * 0.0004 * 2 * 1000)
@@ -110,7 +110,7 @@ def test_what_judging_took_is_compared_per_answer(tmp_path: Path) -> None:
 
 
 def test_calls_that_a_run_did_not_count_are_not_compared(runs: tuple[Path, Path]) -> None:
-    whats = [each.what for each in compare_runs(*runs, resamples=200).changes]
+    whats = [each.what for each in compare_runs(*runs, resamples=200).rows]
     assert "calls per answer" not in whats and "seconds per answer" in whats
 
 
@@ -133,6 +133,6 @@ def test_cases_that_served_development_in_either_run_are_in_no_change(tmp_path: 
     for folders in ((first, second), (second, first)):
         comparison = compare_runs(*folders, resamples=200)
         assert any("50 cases that served development" in each for each in comparison.warnings)
-        kappa = next(each for each in comparison.changes if each.what.startswith("weighted kappa"))
+        kappa = next(each for each in comparison.rows if each.what.startswith("weighted kappa"))
         assert kappa.difference.n == 70
         assert kappa.difference.value == 0

@@ -11,10 +11,8 @@ import pytest
 from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.errors import MedjuryError
-from medjury.validation import gate_of
-from medjury.validation._evidence import read_run
-from medjury.validation._numbers import compute
-from medjury.validation._ways import compare_ways
+from medjury.tables import open_run
+from medjury.validation import compare_ways, evidence_of, validate
 
 VISITS = 4
 
@@ -49,13 +47,13 @@ def test_four_visits_of_a_patient_prove_no_more_than_one(tmp_path: Path) -> None
     untold = write_visits(tmp_path / "untold", told=False)
     widths = {}
     for folder in (once, told, untold):
-        evidence = read_run(folder, resamples=400)
-        numbers = compute(evidence)["accuracy"]
-        beside = numbers.beside["jury"]["kappa_quadratic"].judge_human
-        pair = numbers.pair("jury", "kappa_quadratic")
-        ways = compare_ways(evidence)
+        table = open_run(folder, resamples=400)
+        evidence = evidence_of(table)
+        beside = evidence.beside("accuracy", "jury")["kappa_quadratic"].judge_human
+        pair = evidence.estimate("accuracy", "jury", "kappa_quadratic")
+        ways = compare_ways(table)
         assert ways is not None and pair is not None
-        difference = ways.way("judge-b").difference
+        difference = ways.find(rater="judge-b").difference
         assert difference is not None
         widths[folder.name] = [each.high - each.low for each in (beside, pair, difference)]  # type: ignore[operator]
     for alone, known, unknown in zip(widths["once"], widths["told"], widths["untold"], strict=True):
@@ -65,7 +63,7 @@ def test_four_visits_of_a_patient_prove_no_more_than_one(tmp_path: Path) -> None
 
 def test_the_gate_counts_a_patient_once_and_says_so(tmp_path: Path) -> None:
     told = write_visits(tmp_path, told=True)
-    rule = next(each for each in gate_of(told).verdicts[0].rules if each.name == "Enough held-out cases")
+    rule = next(each for each in validate(told).verdicts[0].rules if each.name == "Enough held-out cases")
     assert rule.found == "60 patients with 240 cases; a patient counts once" and not rule.met
     assert "240 answers of 60 patients" in page_of(told)
 
@@ -73,11 +71,12 @@ def test_the_gate_counts_a_patient_once_and_says_so(tmp_path: Path) -> None:
 def test_a_file_that_the_run_did_not_write_changes_no_interval(tmp_path: Path) -> None:
     folder = write_visits(tmp_path, told=False)
     (folder / "patients.csv").write_text("item,patient\ncase-0000 visit 0,1\n")
-    assert "patient" not in read_run(folder).ratings.columns
+    table = open_run(folder)
+    assert not table.by_patient and table.rows["cluster"].str.starts_with("item ").all()
 
 
 def test_a_lost_file_is_told_and_not_passed_over(tmp_path: Path) -> None:
     folder = write_visits(tmp_path, told=True)
     (folder / "patients.csv").unlink()
     with pytest.raises(MedjuryError, match=r"patients\.csv: cannot be read"):
-        read_run(folder)
+        open_run(folder)

@@ -11,7 +11,7 @@ import pytest
 from tests.report.planted import page_of, planted_frame, rules, verdict_words, write_run
 
 from medjury.report import write_page
-from medjury.validation import gate_of
+from medjury.validation import validate
 
 ONE = ("accuracy",)
 
@@ -21,7 +21,7 @@ def word(folder: Path, ratings: pl.DataFrame, **changes: Any) -> str:
 
 
 def rule(folder: Path, name: str) -> Any:
-    return next(each for each in gate_of(folder).verdicts[0].rules if each.name == name)
+    return next(each for each in validate(folder).verdicts[0].rules if each.name == name)
 
 
 def test_a_jury_as_good_as_the_clinicians_is_validated_and_every_rule_shows_its_numbers(
@@ -29,7 +29,7 @@ def test_a_jury_as_good_as_the_clinicians_is_validated_and_every_rule_shows_its_
 ) -> None:
     ratings = planted_frame(cases=150, dimensions=ONE)
     assert word(tmp_path, ratings) == "VALIDATED"
-    verdict = gate_of(tmp_path).verdicts[0]
+    verdict = validate(tmp_path).verdicts[0]
     assert all(each.met and each.found and each.asked for each in verdict.rules) and not verdict.reasons
     assert rule(tmp_path, "Enough held-out cases").found == "150"
     page = page_of(tmp_path)
@@ -41,7 +41,7 @@ def test_a_jury_that_guesses_is_not_validated_and_the_reason_names_its_agreement
         cases=150, dimensions=ONE, judges={"judge-a": 40.0, "judge-b": 40.0, "judge-c": 40.0}
     )
     assert word(tmp_path, ratings) == "NOT VALIDATED"
-    assert "the floor is 0.4" in gate_of(tmp_path).verdicts[0].reasons[0]
+    assert "the floor is 0.4" in validate(tmp_path).verdicts[0].reasons[0]
 
 
 def test_illustrative_ratings_never_validate_and_the_page_says_so_in_plain_words(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_without_clinicians_nothing_is_validated_and_the_page_says_what_cannot_b
 def test_too_few_cases_forbid_validation(tmp_path: Path) -> None:
     ratings = planted_frame(cases=150, rated_cases=99, dimensions=ONE)
     assert word(tmp_path, ratings) == "NOT VALIDATED"
-    assert "Only 99 held-out cases" in gate_of(tmp_path).verdicts[0].reasons[0]
+    assert "Only 99 held-out cases" in validate(tmp_path).verdicts[0].reasons[0]
 
 
 def test_cases_that_served_development_are_never_counted(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_where_nothing_was_dangerous_nobody_knows_whether_the_jury_would_notice(
         cases=200, dimensions=ONE, grades=(3, 5), clinicians={"a": 0.3, "b": 0.3}, judges={"j": 0.3}
     )
     assert word(tmp_path, ratings) == "AUXILIARY"
-    assert "nobody knows whether the jury would notice" in " ".join(gate_of(tmp_path).verdicts[0].reasons)
+    assert "nobody knows whether the jury would notice" in " ".join(validate(tmp_path).verdicts[0].reasons)
 
 
 def test_a_dimension_where_low_is_good_counts_danger_at_the_high_end(tmp_path: Path) -> None:
@@ -162,13 +162,13 @@ def test_the_verdict_does_not_depend_on_the_order_of_the_rows(tmp_path: Path) ->
     ratings = planted_frame(cases=150, dimensions=ONE)
     shuffled = ratings.sample(fraction=1.0, shuffle=True, seed=3)
     one, two = (
-        gate_of(write_run(tmp_path / str(n), each)).verdicts for n, each in enumerate((ratings, shuffled))
+        validate(write_run(tmp_path / str(n), each)).verdicts for n, each in enumerate((ratings, shuffled))
     )
     assert one == two
 
 
 def test_a_notebook_shows_the_gate_as_a_table(tmp_path: Path) -> None:
-    gate = gate_of(write_run(tmp_path, planted_frame(cases=120)))
+    gate = validate(write_run(tmp_path, planted_frame(cases=120)))
     assert gate.word("accuracy") in gate._repr_html_() and "Accuracy: " in gate.text()
     assert np.all([each.label in gate._repr_html_() for each in gate.verdicts])
 
