@@ -30,7 +30,7 @@ class PersonaTally:
 
 
 @dataclass
-class Tally:
+class DeliberationTally:
     """What became of one rater's deliberations."""
 
     deliberations: int = 0

@@ -10,7 +10,9 @@ import numpy as np
 
 from medjury.judging import ClosedLoopBody
 from medjury.statistics import Estimate, replicates
-from medjury.validation._evidence import Evidence, Measured
+from medjury.tables import Measured
+from medjury.validation._clustered import patients
+from medjury.validation._evidence import Evidence
 
 # With fewer cases (of different patients), exchanging first and last within cases could not reach 5 %: no gain
 # can be shown.
@@ -18,7 +20,7 @@ FEWEST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class LoopRun:
     """One unit of a loop, as its record tells it."""
 
     item: str
@@ -86,21 +88,13 @@ class Gain:
         return "not confirmed: too uncertain to tell"
 
 
-def patients(evidence: Evidence) -> dict[str, str]:
-    """Whose each item is: the patient where one is named, else the item itself."""
-    return {
-        str(item): str(cluster)
-        for grid in evidence.grids.values()
-        for item, cluster in zip(grid.items, grid.clusters, strict=True)
-    }
-
-
-def loop_gains(evidence: Evidence, rater: str, runs: Sequence[Run]) -> list[Gain]:
+def loop_gains(evidence: Evidence, rater: str, runs: Sequence[LoopRun]) -> list[Gain]:
     """Over the drafts that were revised: the others have no gain to speak of."""
     revised = [run for run in runs if run.revised]
-    whose = patients(evidence)
+    table, confidence = evidence.table, evidence.confidence
+    whose = patients(table)
     found = []
-    for dimension in evidence.gated:
+    for dimension in table.counted:
         pairs = [(run.item, gain) for run in revised if (gain := run.gains(dimension)) is not None]
         if not pairs:
             continue
@@ -110,8 +104,8 @@ def loop_gains(evidence: Evidence, rater: str, runs: Sequence[Run]) -> list[Gain
             np.asarray([gain for _, gain in pairs]),
             _means,
             clusters=clusters,
-            resamples=evidence.resamples(len(pairs)),
-            seed=evidence.settings.seed,
+            resamples=table.resamples(None),
+            seed=table.seed(None),
         )
         found.append(
             Gain(
@@ -120,9 +114,9 @@ def loop_gains(evidence: Evidence, rater: str, runs: Sequence[Run]) -> list[Gain
                 len(set(items)),
                 len(set(clusters)),
                 len(revised) - len(pairs),
-                made.estimate("loop"),
-                made.estimate("final"),
-                made.difference("loop", "final"),
+                made.estimate("loop", confidence=confidence),
+                made.estimate("final", confidence=confidence),
+                made.difference("loop", "final", confidence=confidence),
             )
         )
     return found
