@@ -44,7 +44,7 @@ class Material:
     @property
     def records(self) -> Records:
         """How ratings of several steps came about: `records.of(kind)` gives one at a time."""
-        return self.evidence.records
+        return self.evidence.table.records
 
 
 SectionMaker = Callable[[Material], Section | None]

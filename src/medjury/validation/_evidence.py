@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,25 +11,37 @@ import numpy as np
 
 from medjury.agreement import AgreementRow, AgreementTable, NonInferiority, SevereErrors, agreement
 from medjury.errors import MedjuryError
-from medjury.runs import Check, GateRules, Manifest, Records, check_files, files
+from medjury.runs import Check, GateRules, Manifest, check_files
 from medjury.statistics import Estimate
 from medjury.tables import SCORED, UNSCORED, Grid, Measured, Names, RatingTable, Roles, rating_table
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+# What verdicts and reports show of agreement; `medjury agreement` has them all.
+REPORTED = (
+    "exact_match",
+    "offset",
+    "rmse",
+    "spearman",
+    "kappa_quadratic",
+    "icc_2_1",
+    "krippendorff_alpha_ordinal",
+    "gwet_ac2_quadratic",
+    "spearman_between_systems",
+    "spearman_within_systems",
+    "spearman_system_mean_baseline",
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """`rater` is on trial: the jury, the only judge, or who was named. `agreement` is None where nothing can be
-    compared, and `problem` says why where that is no plain want of clinicians. `records` tell how ratings of
-    several steps came about; they are read when a section asks for them."""
+    compared, and `problem` says why where that is no plain want of clinicians."""
 
     table: RatingTable
     roles: Roles
     rater: str
     agreement: AgreementTable | None
     checks: tuple[Check, ...] = ()
-    records: Records = field(default_factory=Records)
     problem: str = ""
     confidence: float = 0.95
 
@@ -113,19 +125,18 @@ def evidence_of(
     checks: Sequence[Check] = (),
     raters: Names | None = None,
     reference: Names | None = None,
+    dimensions: Names | None = None,
     confidence: float = 0.95,
     resamples: int | None = None,
     seed: int | None = None,
-    **lean: Any,
+    statistics: Sequence[str] = REPORTED,
 ) -> Evidence:
     """The evidence of a run folder or of anything else that is a rating table; `checks` are findings beyond the
-    hashes of its files, and `lean` cuts the agreement down to what is needed (`statistics`, `dimensions`)."""
+    hashes of its files. Only the `statistics` that are read are computed, against the clinicians' consensus."""
     table = rating_table(source)
     own: tuple[Check, ...] = ()
-    records = Records()
     if table.folder is not None and table.manifest is not None:
         own = check_files(table.folder, table.manifest)
-        records = Records(table.folder / files.RECORDS)
     named = {check.what for check in own}
     roles = roles_of(table, raters, reference)
     found, problem = None, ""
@@ -135,10 +146,12 @@ def evidence_of(
                 table,
                 raters=raters,
                 reference=reference,
+                dimensions=dimensions,
                 confidence=confidence,
                 resamples=resamples,
                 seed=seed,
-                **lean,
+                statistics=statistics,
+                singles=False,
             )
         except MedjuryError as error:
             problem = str(error)
@@ -148,7 +161,6 @@ def evidence_of(
         roles.jury or (roles.raters[0] if len(roles.raters) == 1 else ""),
         found,
         (*own, *(check for check in checks if check.what not in named)),
-        records,
         problem,
         confidence,
     )
