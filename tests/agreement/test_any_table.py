@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from medjury.agreement import agreement
 from medjury.errors import MedjuryError
+from medjury.tables import rating_table
 
 RATERS = ("r0", "r1", "r2", "r3", "r4")
 SCORES = st.sampled_from(
@@ -51,15 +52,15 @@ def test_any_table_gives_numbers_or_reasons(
     systems = frame["system"].n_unique() > 1
     try:
         table = agreement(
-            frame,
+            rating_table(frame, scale=scale, jury=None if several else rule),
             reference=RATERS[:3] if several else RATERS[0],
-            scale=scale,
             level="both" if systems else "item",
             by="system" if systems and panel else "dimension",
             consensus=rule,
-            jury=None if several else rule,
             panel=RATERS[-1] if panel else None,
             severe="q",
+            threshold=2,
+            gap=2,
             margin=0.1 if several else None,
             resamples=20,
         )

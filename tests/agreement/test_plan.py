@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from medjury.agreement import (
-    cases_by_raters,
     cohen_kappa,
     plan_f1,
     plan_f1_by_simulation,
@@ -16,6 +15,7 @@ from medjury.agreement import (
     plan_icc_by_simulation,
     plan_kappa,
     plan_kappa_by_simulation,
+    plan_study,
     simulate_f1,
     simulate_icc,
     simulate_kappa,
@@ -38,7 +38,7 @@ def test_power_of_an_icc_follows_walter() -> None:
 
 
 def test_more_raters_need_fewer_cases() -> None:
-    cases = [plan.cases for plan in cases_by_raters(0.6, 0.2)]
+    cases = [plan.cases for plan in plan_study("icc", 0.6, width=0.2).rows]
     assert all(more >= fewer for more, fewer in pairwise(cases))
 
 

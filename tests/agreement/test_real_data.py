@@ -13,6 +13,7 @@ from sklearn import metrics
 
 from medjury.agreement import agreement
 from medjury.cli import main
+from medjury.tables import rating_table
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -82,7 +83,7 @@ def test_each_clinician_against_the_reconciled_label() -> None:
         pl.col("composite_key").alias("item"), pl.col("call_id").alias("patient"), *labels
     ).unpivot(labels, index=["item", "patient"], variable_name="rater", value_name="score")
     frame = frame.with_columns(dimension=pl.lit("impact"))
-    table = agreement(frame, reference="final_outcome", scale=(0, 2), resamples=2000)
+    table = agreement(rating_table(frame, scale=(0, 2)), reference="final_outcome", resamples=2000)
     truth = wide["final_outcome"].to_numpy()
     for clinician in ("clinician_a", "clinician_b"):
         said = wide[clinician].to_numpy()
@@ -96,7 +97,7 @@ def test_each_clinician_against_the_reconciled_label() -> None:
             for label, value in enumerate(metrics.f1_score(truth, said, average=None))
         }
         for name, value in expected.items():
-            estimate = table.find(name, compare=clinician).estimate
+            estimate = table.find(name, rater=clinician).estimate
             assert estimate.value == pytest.approx(value, abs=1e-12)
             assert estimate.low <= estimate.value <= estimate.high
             assert estimate.n == 104

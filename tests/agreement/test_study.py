@@ -13,11 +13,12 @@ from tests.agreement.rating_rows import likert, long_table
 from medjury.agreement import AgreementTable, agreement, cohen_kappa, fleiss_kappa, icc, spearman
 from medjury.errors import MedjuryError
 from medjury.ratings import Rating
+from medjury.tables import rating_table
 
 FIRST_NAMES = [
     "dimension",
     "reference",
-    "compare",
+    "rater",
     "statistic",
     "value",
     "low",
@@ -59,7 +60,9 @@ def rating(item: str, rater: str, score: float | None, reason: str | None = None
 
 def test_every_stable_name_is_there_once_for_a_pair_and_values_equal_the_functions() -> None:
     scores = likert(0, 60, human=0.6, judge=0.9)
-    table = agreement(long_table(scores), reference="human", compare="judge", scale=(1, 5), resamples=500)
+    table = agreement(
+        rating_table(long_table(scores), scale=(1, 5)), reference="human", raters="judge", resamples=500
+    )
     names = [row.statistic for row in table.rows]
     assert set(names) >= STABLE
     assert len(names) == len(set(names))
@@ -76,7 +79,7 @@ def test_every_stable_name_is_there_once_for_a_pair_and_values_equal_the_functio
 
 def test_json_has_stable_names_first_and_never_a_nan() -> None:
     frame = long_table({"human": [3, 3, 3, 3], "judge": [3, 3, 3, 3]})
-    text = agreement(frame, reference="human", scale=(1, 5), resamples=50).to_json()
+    text = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=50).to_json()
     rows = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
     assert list(rows[0])[:10] == FIRST_NAMES
     undefined = {row["statistic"]: row["reason"] for row in rows if row["value"] is None}
@@ -88,14 +91,17 @@ def test_json_has_stable_names_first_and_never_a_nan() -> None:
 def test_rating_objects_and_frames_give_the_same_table() -> None:
     scores = {"human": [1, 2, 3, 4, 5, 2], "judge": [1, 3, 3, 4, 4, 2]}
     objects = [rating(f"item {i}", who, s) for who, some in scores.items() for i, s in enumerate(some)]
-    options = {"reference": "human", "compare": "judge", "scale": (1, 5), "resamples": 200}
-    assert agreement(objects, **options).to_json() == agreement(long_table(scores), **options).to_json()
+    options = {"reference": "human", "raters": "judge", "resamples": 200}
+    first, second = (
+        agreement(rating_table(each, scale=(1, 5)), **options) for each in (objects, long_table(scores))
+    )
+    assert first.to_json() == second.to_json()
 
 
 def test_n_unscored_coverage_and_absent_rows_are_counted_apart() -> None:
     frame = long_table({"human": [1, 2, 3, 4, 5, 1], "judge": [1, 2, 3, None, None, 2]})
     frame = frame.filter(~((pl.col("rater") == "judge") & (pl.col("item") == "item 5")))
-    table = agreement(frame, reference="human", scale=(1, 5), resamples=0)
+    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0)
     counts = table.find("rmse").counts
     assert (counts.n, counts.n_unscored, counts.n_absent, counts.coverage) == (3, 2, 1, 0.5)
     assert table.unscored == {"judge": {"missing": 2}}
@@ -105,7 +111,7 @@ def test_not_applicable_is_no_failure() -> None:
     frame = long_table({"human": [1, 2, None], "judge": [1, 2, 3]}).with_columns(
         pl.Series("status", ["scored", "scored", "not_applicable", "scored", "scored", "scored"])
     )
-    counts = agreement(frame, reference="human", scale=(1, 5), resamples=0).find("rmse").counts
+    counts = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0).find("rmse").counts
     assert (counts.n, counts.n_unscored, counts.n_not_applicable) == (2, 0, 1)
 
 
@@ -116,30 +122,35 @@ def test_repeats_become_their_mean_or_median_and_their_spread_is_kept() -> None:
             rating(f"item {i}", "judge", s, None if s is not None else "timeout", r)
             for r, s in enumerate(repeats)
         ]
-    by_mean = agreement(objects, reference="human", scale=(1, 5), resamples=0)
+    by_mean = agreement(rating_table(objects, scale=(1, 5)), reference="human", resamples=0)
     assert by_mean.find("offset").estimate.value == pytest.approx((1 + 0 + 1) / 3)
     spread = by_mean.find("repeat_sd").estimate
     assert spread.value == pytest.approx((math.sqrt(3) + 0 + math.sqrt(2)) / 3)
     assert by_mean.unscored == {"judge": {"timeout": 1}}
-    by_median = agreement(objects, reference="human", scale=(1, 5), repeats="median", resamples=0)
+    by_median = agreement(
+        rating_table(objects, scale=(1, 5), repeats="median"), reference="human", resamples=0
+    )
     assert by_median.find("offset").estimate.value == pytest.approx((0 + 0 + 1) / 3)
 
 
 def test_several_references_give_each_human_the_consensus_and_the_humans_own_agreement() -> None:
     scores = likert(1, 60, a=0.5, b=0.5, c=0.5, judge=0.6)
     table = agreement(
-        long_table(scores), reference=["a", "b", "c"], compare="judge", scale=(1, 5), resamples=200
+        rating_table(long_table(scores), scale=(1, 5)),
+        reference=["a", "b", "c"],
+        raters="judge",
+        resamples=200,
     )
-    pairs = {(row.reference, row.compare) for row in table.rows if row.statistic == "kappa_quadratic"}
+    pairs = {(row.reference, row.rater) for row in table.rows if row.statistic == "kappa_quadratic"}
     assert pairs >= {
         ("a", "judge"), ("b", "judge"), ("c", "judge"), ("consensus", "judge"), ("a", "b"), ("a", "c"), ("b", "c"),
         ("each reference", "judge"), ("each reference", "the other references"),
     }  # fmt: skip
     together = np.column_stack([scores[name] for name in "abc"])
-    fleiss = table.find("fleiss_kappa", reference="a + b + c", compare="among references").estimate
+    fleiss = table.find("fleiss_kappa", reference="a + b + c", rater="among references").estimate
     assert fleiss.value == pytest.approx(fleiss_kappa(together, scale=range(1, 6)).value)
-    pairwise = [table.find("spearman", reference=x, compare=y).estimate.value for x, y in ("ab", "ac", "bc")]
-    mean = table.find("spearman", reference="each reference", compare="the other references").estimate.value
+    pairwise = [table.find("spearman", reference=x, rater=y).estimate.value for x, y in ("ab", "ac", "bc")]
+    mean = table.find("spearman", reference="each reference", rater="the other references").estimate.value
     assert mean == pytest.approx(np.mean(pairwise))
     assert table.find("alternative_annotator_winning_rate").estimate.value is not None
     assert table.find("icc_2_1_change_added").p_value is not None
@@ -153,19 +164,21 @@ def test_several_references_give_each_human_the_consensus_and_the_humans_own_agr
 def test_a_human_is_compared_with_the_consensus_of_the_others() -> None:
     scores = likert(1, 40, a=0.5, b=0.5, c=0.5, judge=0.6)
     table = agreement(
-        long_table(scores), reference=["a", "b", "c"], compare="judge", scale=(1, 5), resamples=0
+        rating_table(long_table(scores), scale=(1, 5)), reference=["a", "b", "c"], raters="judge", resamples=0
     )
     others = np.mean([scores["b"], scores["c"]], axis=0)
-    found = table.find("spearman", reference="consensus without a", compare="a").estimate.value
+    found = table.find("spearman", reference="consensus without a", rater="a").estimate.value
     assert found == pytest.approx(spearman(others, scores["a"], resamples=0).value)
 
 
 def test_the_humans_own_agreement_is_also_given_on_the_items_of_a_judge_that_missed_some() -> None:
     scores = likert(2, 40, a=0.5, b=0.7, judge=0.6)
     scores["judge"][:15] = [None] * 15
-    table = agreement(long_table(scores), reference=["a", "b"], compare="judge", scale=(1, 5), resamples=0)
-    compare = "the other references, on items of judge"
-    row = table.find("spearman", reference="each reference", compare=compare)
+    table = agreement(
+        rating_table(long_table(scores), scale=(1, 5)), reference=["a", "b"], raters="judge", resamples=0
+    )
+    others = "the other references, on items of judge"
+    row = table.find("spearman", reference="each reference", rater=others)
     assert row.estimate.value == pytest.approx(
         spearman(scores["a"][15:], scores["b"][15:], resamples=0).value
     )
@@ -176,7 +189,11 @@ def test_rows_about_groups_carry_coverage_unscored_and_ceiling_too() -> None:
     scores = likert(3, 40, a=0.5, b=0.5, c=0.5, judge=0.6)
     scores["judge"][:4] = [None] * 4
     table = agreement(
-        long_table(scores), reference=["a", "b", "c"], compare="judge", scale=(1, 5), margin=0.1, resamples=50
+        rating_table(long_table(scores), scale=(1, 5)),
+        reference=["a", "b", "c"],
+        raters="judge",
+        margin=0.1,
+        resamples=50,
     )
     for row in table.rows:
         assert row.counts.coverage is not None, row.statistic
@@ -209,7 +226,11 @@ def test_tau_of_very_many_distinct_scores_gets_fewer_resamples_and_says_so(
 def test_a_margin_asks_for_non_inferiority() -> None:
     scores = likert(2, 300, a=0.6, b=0.6, judge=0.3)
     table = agreement(
-        long_table(scores), reference=["a", "b"], compare="judge", scale=(1, 5), margin=0.1, resamples=500
+        rating_table(long_table(scores), scale=(1, 5)),
+        reference=["a", "b"],
+        raters="judge",
+        margin=0.1,
+        resamples=500,
     )
     row = table.find("non_inferiority_spearman")
     assert "margin 0.1: non-inferior" in row.estimate.method
@@ -220,7 +241,11 @@ def test_a_margin_asks_for_non_inferiority() -> None:
 def test_consensus_rules(rule: str, expected: float) -> None:
     frame = long_table({"a": [3, 1], "b": [3, 2], "c": [2, 3], "judge": [3, 2]})
     table = agreement(
-        frame, reference=["a", "b", "c"], compare="judge", consensus=rule, scale=(1, 5), resamples=0
+        rating_table(frame, scale=(1, 5)),
+        reference=["a", "b", "c"],
+        raters="judge",
+        consensus=rule,
+        resamples=0,
     )
     row = table.find("offset", reference="consensus")
     if rule == "majority":
@@ -236,22 +261,30 @@ def test_an_adjudicator_settles_disagreements() -> None:
     )
     frame = frame.filter(~((pl.col("rater") == "final") & pl.col("score").is_null()))
     table = agreement(
-        frame, reference=["a", "b"], compare="judge", consensus="adjudicated", adjudicator="final", scale=(0, 2),
+        rating_table(frame, scale=(0, 2)),
+        reference=["a", "b"],
+        raters="judge",
+        consensus="adjudicated",
+        adjudicator="final",
         resamples=0,
-    )  # fmt: skip
-    row = table.find("exact_match", reference="consensus", compare="judge")
+    )
+    row = table.find("exact_match", reference="consensus", rater="judge")
     assert (row.estimate.value, row.estimate.n, row.counts.n_unscored) == (1.0, 3, 1)
 
 
 def test_a_rater_compared_with_a_consensus_that_contains_it_is_marked() -> None:
     frame = long_table(likert(3, 30, a=0.5, b=0.5, c=0.5))
     table = agreement(
-        frame, reference=["a", "b", "c"], compare=["a"], consensus="majority", scale=(1, 5), resamples=0
+        rating_table(frame, scale=(1, 5)),
+        reference=["a", "b", "c"],
+        raters=["a"],
+        consensus="majority",
+        resamples=0,
     )
-    assert "contains this rater" in table.find("kappa", reference="consensus", compare="a").estimate.method
+    assert "contains this rater" in table.find("kappa", reference="consensus", rater="a").estimate.method
 
 
-def test_the_jury_is_scored_where_all_jurors_are_and_leaves_out_panel_and_clinicians() -> None:
+def test_the_jury_is_scored_where_more_than_half_are_and_leaves_out_panel_and_clinicians() -> None:
     scores = {"human": [1, 2, 3, 4], "a": [1, 2, 4, 4], "b": [2, 2, None, 5], "panel": [1, 1, 1, 1]}
     frame = long_table(scores).with_columns(
         pl.when(pl.col("rater").is_in(["a", "b"]))
@@ -259,43 +292,48 @@ def test_the_jury_is_scored_where_all_jurors_are_and_leaves_out_panel_and_clinic
         .otherwise(pl.lit("clinician"))
         .alias("rater_kind")
     )
-    table = agreement(frame, reference="human", jury="mean", panel="panel", scale=(1, 5), resamples=0)
-    row = table.find("offset", compare="jury")
+    table = agreement(
+        rating_table(frame, jury="mean", scale=(1, 5)), reference="human", panel="panel", resamples=0
+    )
+    row = table.find("offset", rater="jury")
     assert row.estimate.value == pytest.approx((0.5 + 0 + 0.5) / 3)
     assert row.counts.n_unscored == 1
-    assert "jury: mean of a, b, where all of them scored" in table.notes
+    assert "jury: mean of a, b, where more than half of them scored" in table.notes
 
 
 def test_a_second_panel_brings_win_rates_and_severe_errors_with_counts_and_two_priors() -> None:
     scores = likert(4, 60, human=0.3, jury=0.5, panel=1.2)
     scores["panel"][30:] = [None] * 30
     table = agreement(
-        long_table(scores, dimension="safety"), reference="human", compare="jury", panel="panel", severe="safety",
-        scale=(1, 5), resamples=300,
-    )  # fmt: skip
-    assert table.find("win_rate_rmse", compare="jury").estimate.n == 30
-    assert "ties" in table.find("win_rate_offset", compare="jury").estimate.method
-    rate = table.find("severe_error_rate", compare="jury").estimate
+        rating_table(long_table(scores, dimension="safety"), scale=(1, 5)),
+        reference="human",
+        raters="jury",
+        panel="panel",
+        severe="safety",
+        resamples=300,
+    )
+    assert table.find("win_rate_rmse", rater="jury").estimate.n == 30
+    assert "ties" in table.find("win_rate_offset", rater="jury").estimate.method
+    rate = table.find("severe_error_rate", rater="jury").estimate
     assert "scored 2 or less" in rate.method
     assert rate.low is not None
     for name in ("flat", "jeffreys", "paired_flat", "paired_jeffreys"):
-        row = table.find(f"severe_error_lower_{name}", compare="jury").estimate
+        row = table.find(f"severe_error_lower_{name}", rater="jury").estimate
         assert 0 <= row.value <= 1
         assert " of " in row.method
     with pytest.raises(LookupError):
-        table.find("severe_error_rate", compare="human")
+        table.find("severe_error_rate", rater="human")
 
 
 def test_dimensions_can_be_chosen_or_pooled() -> None:
     one = long_table(likert(5, 20, human=0.5, judge=0.5), dimension="accuracy")
     two = long_table(likert(6, 20, human=0.5, judge=0.5), dimension="clarity")
     both = pl.concat([one, two])
-    assert {row.dimension for row in agreement(both, reference="human", scale=(1, 5), resamples=0).rows} == {
-        "accuracy", "clarity",
-    }  # fmt: skip
-    chosen = agreement(both, reference="human", dimension="clarity", scale=(1, 5), resamples=0)
+    every = agreement(rating_table(both, scale=(1, 5)), reference="human", resamples=0)
+    assert {row.dimension for row in every.rows} == {"accuracy", "clarity"}
+    chosen = agreement(rating_table(both, scale=(1, 5)), reference="human", dimensions="clarity", resamples=0)
     assert {row.dimension for row in chosen.rows} == {"clarity"}
-    pooled = agreement(both, reference="human", by="all", scale=(1, 5), resamples=100)
+    pooled = agreement(rating_table(both, scale=(1, 5)), reference="human", by="all", resamples=100)
     row = pooled.find("icc_3_k")
     assert (row.dimension, row.estimate.n) == ("all", 40)
     assert "20 clusters" in row.estimate.method
@@ -304,7 +342,7 @@ def test_dimensions_can_be_chosen_or_pooled() -> None:
 def test_by_system_gives_a_block_per_system_and_the_system_means() -> None:
     systems = [f"s{place % 3}" for place in range(60)]
     frame = long_table(likert(7, 60, human=0.5, judge=0.5), systems=systems)
-    table = agreement(frame, reference="human", by="system", scale=(1, 5), resamples=50)
+    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", by="system", resamples=50)
     assert {row.system for row in table.rows} == {"", "s0", "s1", "s2"}
     assert table.find("spearman", system="s1").estimate.n == 20
     assert table.find("spearman", level="system").estimate.n == 3
@@ -319,7 +357,7 @@ def test_a_text_metric_is_on_no_scale() -> None:
         .otherwise(pl.lit("clinician"))
         .alias("rater_kind")
     )
-    table = agreement(frame, reference="human", scale=(1, 5), resamples=50)
+    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=50)
     assert {row.statistic for row in table.rows} == {"pearson", "spearman", "kendall_tau_b", "icc_3_k_z"}
     assert table.find("icc_3_k_z").estimate.n == 40
     assert table.warnings == ()
@@ -329,7 +367,9 @@ def test_a_binary_reference_has_sensitivity_f1_and_auc() -> None:
     truth = [0, 0, 1, 1, 1, 0, 1, 0] * 4
     said = [0, 1, 1, 1, 0, 0, 1, 0] * 4
     table = agreement(
-        long_table({"human": truth, "judge": said}), reference="human", scale=(0, 1), resamples=500
+        rating_table(long_table({"human": truth, "judge": said}), scale=(0, 1)),
+        reference="human",
+        resamples=500,
     )
     names = {row.statistic for row in table.rows}
     assert names >= {"sensitivity", "specificity", "precision", "recall", "f1", "auc"}
@@ -340,9 +380,10 @@ def test_a_binary_reference_has_sensitivity_f1_and_auc() -> None:
 
 def test_a_rate_of_zero_or_one_has_an_interval_with_a_width() -> None:
     table = agreement(
-        long_table({"human": [1, 2, 3, 1, 2, 3], "judge": [1, 2, 1, 1, 2, 2]}), reference="human", scale=(1, 3),
+        rating_table(long_table({"human": [1, 2, 3, 1, 2, 3], "judge": [1, 2, 1, 1, 2, 2]}), scale=(1, 3)),
+        reference="human",
         resamples=200,
-    )  # fmt: skip
+    )
     never = table.find("f1_class_3").estimate
     assert (never.value, never.low) == (0.0, 0.0)
     assert never.high > 0.5
@@ -352,13 +393,15 @@ def test_a_rate_of_zero_or_one_has_an_interval_with_a_width() -> None:
 def test_at_a_rate_of_zero_or_one_a_case_counts_once_however_many_systems_answered_it() -> None:
     truth = [float(case % 2) for case in range(10) for _ in range(20)]
     table = agreement(
-        long_table(
-            {"human": truth, "judge": truth},
-            items=[f"case {case}" for case in range(10) for _ in range(20)],
-            systems=[f"system {system}" for _ in range(10) for system in range(20)],
+        rating_table(
+            long_table(
+                {"human": truth, "judge": truth},
+                items=[f"case {case}" for case in range(10) for _ in range(20)],
+                systems=[f"system {system}" for _ in range(10) for system in range(20)],
+            ),
+            scale=(0, 1),
         ),
         reference="human",
-        scale=(0, 1),
         resamples=200,
         statistics=["exact_match", "sensitivity", "f1"],
     )
@@ -376,10 +419,12 @@ def test_at_a_rate_of_zero_or_one_a_case_counts_once_however_many_systems_answer
 
 def test_statistics_can_be_chosen_and_an_unknown_one_is_refused() -> None:
     frame = long_table(likert(9, 20, human=0.5, judge=0.5))
-    table = agreement(frame, reference="human", scale=(1, 5), statistics=["kappa", "rmse"], resamples=50)
+    table = agreement(
+        rating_table(frame, scale=(1, 5)), reference="human", statistics=["kappa", "rmse"], resamples=50
+    )
     assert [row.statistic for row in table.rows] == ["rmse", "kappa"]
     with pytest.raises(MedjuryError, match="did you mean 'kappa'"):
-        agreement(frame, reference="human", scale=(1, 5), statistics=["kapa"], resamples=0)
+        agreement(rating_table(frame, scale=(1, 5)), reference="human", statistics=["kapa"], resamples=0)
 
 
 def test_the_scale_comes_from_a_built_in_instrument_named_in_the_ratings() -> None:
@@ -392,7 +437,7 @@ def test_the_scale_comes_from_a_built_in_instrument_named_in_the_ratings() -> No
 
 def test_the_result_can_be_shown_as_text_html_and_frame() -> None:
     frame = long_table({"human": [1, 2, 3, 3], "<b>": [1, 2, 3, None]})
-    table = agreement(frame, reference="human", scale=(1, 5), resamples=50)
+    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=50)
     assert isinstance(table, AgreementTable)
     text = table.text()
     assert "quality · reference human · level item" in text
@@ -409,9 +454,8 @@ def test_the_result_can_be_shown_as_text_html_and_frame() -> None:
 
 def test_a_constant_rater_is_undefined_where_spread_is_needed() -> None:
     table = agreement(
-        long_table({"human": [1, 2, 3, 4], "judge": [3, 3, 3, 3]}),
+        rating_table(long_table({"human": [1, 2, 3, 4], "judge": [3, 3, 3, 3]}), scale=(1, 5)),
         reference="human",
-        scale=(1, 5),
         resamples=100,
     )
     for name in ("pearson", "spearman", "kendall_tau_b", "icc_3_k_z"):
@@ -422,7 +466,9 @@ def test_a_constant_rater_is_undefined_where_spread_is_needed() -> None:
 @pytest.mark.parametrize("scores", [[[4], [4]], [[4], [2]]])
 def test_one_item_is_undefined_or_has_no_interval(scores: list[list[int]]) -> None:
     table = agreement(
-        long_table({"human": scores[0], "judge": scores[1]}), reference="human", scale=(1, 5), resamples=100
+        rating_table(long_table({"human": scores[0], "judge": scores[1]}), scale=(1, 5)),
+        reference="human",
+        resamples=100,
     )
     assert table.find("spearman").estimate.reason == "only one item was scored by both raters"
     exact = table.find("offset").estimate
@@ -434,7 +480,7 @@ def test_one_item_is_undefined_or_has_no_interval(scores: list[list[int]]) -> No
 def test_no_overlap_shows_ids_of_both_sides() -> None:
     left = long_table({"human": [1, 2, 3]}, items=["1", "2", "3"])
     right = long_table({"judge": [1, 2, 3]}, items=["01", "02", "03"])
-    table = agreement(pl.concat([left, right]), reference="human", scale=(1, 5), resamples=10)
+    table = agreement(rating_table(pl.concat([left, right]), scale=(1, 5)), reference="human", resamples=10)
     assert not any(row.estimate.defined for row in table.rows)
     assert all(row.estimate.reason == "no item was scored by both raters" for row in table.rows)
     assert any("'01'" in warning and "'1'" in warning for warning in table.warnings)
@@ -442,9 +488,8 @@ def test_no_overlap_shows_ids_of_both_sides() -> None:
 
 def test_all_missing_is_undefined_and_counted() -> None:
     table = agreement(
-        long_table({"human": [1, 2, 3], "judge": [None, None, None]}),
+        rating_table(long_table({"human": [1, 2, 3], "judge": [None, None, None]}), scale=(1, 5)),
         reference="human",
-        scale=(1, 5),
         resamples=10,
     )
     assert not any(row.estimate.defined for row in table.rows)
@@ -453,9 +498,8 @@ def test_all_missing_is_undefined_and_counted() -> None:
 
 def test_scores_off_the_scale_are_unscored_and_warned_of() -> None:
     table = agreement(
-        long_table({"human": [1, 2, 3, 4, 6], "judge": [1, 2, 3, 4, 5]}),
+        rating_table(long_table({"human": [1, 2, 3, 4, 6], "judge": [1, 2, 3, 4, 5]}), scale=(1, 5)),
         reference="human",
-        scale=(1, 5),
         resamples=0,
     )
     assert table.unscored == {"human": {"out_of_range": 1}}
@@ -466,13 +510,13 @@ def test_scores_off_the_scale_are_unscored_and_warned_of() -> None:
 def test_most_scores_off_the_scale_means_the_scale_is_wrong() -> None:
     frame = long_table({"human": [10, 20, 30], "judge": [10, 20, 40]})
     with pytest.raises(MedjuryError, match=r"probably wrong. Scores run from 10 to 40"):
-        agreement(frame, reference="human", scale=(1, 5))
+        agreement(rating_table(frame, scale=(1, 5)), reference="human")
 
 
 def test_duplicate_rows_are_refused_with_their_place() -> None:
     frame = long_table({"human": [1, 2], "judge": [1, 2]})
     with pytest.raises(MedjuryError, match="in rows 1, 5"):
-        agreement(pl.concat([frame, frame[:1]]), reference="human", scale=(1, 5))
+        agreement(rating_table(pl.concat([frame, frame[:1]]), scale=(1, 5)), reference="human")
 
 
 def test_nan_and_text_in_the_score_column_are_unscored_with_their_reason() -> None:
@@ -484,14 +528,14 @@ def test_nan_and_text_in_the_score_column_are_unscored_with_their_reason() -> No
             "score": ["1", "2", "3", "4", "1", "NaN", "four", ""],
         }
     )
-    table = agreement(frame, reference="human", scale=(1, 5), resamples=0)
+    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0)
     assert table.unscored == {"judge": {"missing": 2, "parse": 1}}
     assert table.find("rmse").estimate.n == 1
 
 
 def test_a_rater_spelled_two_ways_is_warned_of() -> None:
     frame = long_table({"human": [1, 2, 3], "GPT-4o": [1, 2, 3], "gpt4o": [1, 2, 3]})
-    table = agreement(frame, reference="human", scale=(1, 5), resamples=0)
+    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0)
     assert any("'GPT-4o' and 'gpt4o'" in warning for warning in table.warnings)
 
 
@@ -499,8 +543,8 @@ def test_a_rater_spelled_two_ways_is_warned_of() -> None:
     ("options", "message"),
     [
         ({"reference": "humann"}, "did you mean 'human'"),
-        ({"reference": "human", "compare": "human"}, "cannot be compared with itself"),
-        ({"reference": "human", "dimension": "qualty"}, "did you mean 'quality'"),
+        ({"reference": "human", "raters": "human"}, "cannot be compared with itself"),
+        ({"reference": "human", "dimensions": "qualty"}, "did you mean 'quality'"),
         ({"reference": "human", "level": "system"}, "fewer than two systems"),
         ({"reference": "human", "jury": "mean"}, "a jury needs two or more"),
         ({"reference": "human", "margin": 0.1}, "needs two or more references"),
@@ -511,12 +555,16 @@ def test_a_rater_spelled_two_ways_is_warned_of() -> None:
         ({"reference": "human", "resamples": -1}, "cannot be -1"),
         ({"reference": "human", "seed": -1}, "from 0 on"),
         ({"reference": "human", "severe": "quality", "by": "all"}, "on single dimensions"),
+        ({"reference": "human", "confidence": 95}, "between 0.5 and 1"),
+        ({"reference": "human", "panel": "pannel"}, "no rater 'pannel' to be the second panel"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: dict[str, object], message: str) -> None:
     frame = long_table({"human": [1, 2, 3], "judge": [1, 2, 3]})
     with pytest.raises(MedjuryError, match=message):
-        agreement(frame, **{"scale": (1, 5), **options})
+        ready = {"scale": (1, 5)} | {name: options[name] for name in ("scale", "jury") if name in options}
+        table = rating_table(frame, **ready)
+        agreement(table, **{name: value for name, value in options.items() if name not in ready})
 
 
 def test_missing_columns_empty_names_and_empty_tables_are_refused() -> None:
@@ -539,7 +587,10 @@ def test_columns_that_nobody_asked_for_do_no_harm() -> None:
     frame = long_table({"human": [1, 2, 3], "judge": [1, 2, 3]}).with_columns(
         row=pl.lit(1), cluster=pl.lit("x"), of=pl.lit(2), odd=pl.lit(3), unit=pl.lit(4)
     )
-    assert agreement(frame, reference="human", scale=(1, 5), resamples=0).find("rmse").estimate.n == 3
+    assert (
+        agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0).find("rmse").estimate.n
+        == 3
+    )
 
 
 def test_a_group_without_a_score_says_why() -> None:
@@ -549,8 +600,8 @@ def test_a_group_without_a_score_says_why() -> None:
             pl.lit("not_applicable")
         )
     )
-    table = agreement(frame, reference="human", jury="majority", scale=(1, 5), resamples=0)
-    counts = table.find("rmse", compare="jury").counts
+    table = agreement(rating_table(frame, jury="majority", scale=(1, 5)), reference="human", resamples=0)
+    counts = table.find("rmse", rater="jury").counts
     assert (counts.n, counts.n_unscored, counts.n_not_applicable) == (1, 2, 1)
     assert table.unscored["jury"] == {"no_quorum": 1, "tie": 1}
 
@@ -559,7 +610,9 @@ def test_pooled_dimensions_with_different_scales_have_none_and_say_so() -> None:
     one = long_table({"human": [1, 2, 3], "judge": [1, 2, 3]}, dimension="a")
     two = long_table({"human": [0, 1, 1], "judge": [0, 1, 0]}, dimension="b")
     scales = {"a": (1, 5), "b": (0, 1)}
-    table = agreement(pl.concat([one, two]), reference="human", by="all", scale=scales, resamples=0)
+    table = agreement(
+        rating_table(pl.concat([one, two]), scale=scales), reference="human", by="all", resamples=0
+    )
     assert table.find("gwet_ac1").estimate.reason == "needs the full scale, and none was given"
     assert any("no common scale" in note for note in table.notes)
 
@@ -575,4 +628,4 @@ def test_a_status_that_contradicts_the_score_is_refused() -> None:
 def test_an_item_of_two_patients_is_refused() -> None:
     frame = long_table({"human": [1], "judge": [1]}).with_columns(patient=pl.Series(["p1", "p2"]))
     with pytest.raises(MedjuryError, match="2 patients"):
-        agreement(frame, reference="human", scale=(1, 5))
+        agreement(rating_table(frame, scale=(1, 5)), reference="human")

@@ -10,11 +10,14 @@ from sklearn.metrics import cohen_kappa_score
 from tests.agreement.rating_rows import likert, long_table
 
 from medjury.agreement import agreement, compare_rates, win_rates
+from medjury.tables import rating_table
 
 
 def test_weighted_kappa_takes_the_full_scale_not_the_observed_levels() -> None:
     scores = {"human": [1, 1, 2, 5, 5, 2, 1, 5], "judge": [1, 2, 2, 5, 1, 2, 1, 2]}
-    table = agreement(long_table(scores), reference="human", compare="judge", scale=(1, 5), resamples=0)
+    table = agreement(
+        rating_table(long_table(scores), scale=(1, 5)), reference="human", raters="judge", resamples=0
+    )
     found = table.find("kappa_quadratic").estimate.value
     full = cohen_kappa_score(scores["human"], scores["judge"], weights="quadratic", labels=[1, 2, 3, 4, 5])
     observed = cohen_kappa_score(scores["human"], scores["judge"], weights="quadratic")
@@ -24,7 +27,7 @@ def test_weighted_kappa_takes_the_full_scale_not_the_observed_levels() -> None:
 
 def test_without_a_scale_kappa_still_does_not_take_ranks_of_the_observed_levels() -> None:
     scores = {"human": [1, 1, 2, 5, 5, 2, 1, 5], "judge": [1, 2, 2, 5, 1, 2, 1, 2]}
-    table = agreement(long_table(scores), reference="human", compare="judge", resamples=50)
+    table = agreement(long_table(scores), reference="human", raters="judge", resamples=50)
     row = table.find("kappa_quadratic").estimate
     full = cohen_kappa_score(scores["human"], scores["judge"], weights="quadratic", labels=[1, 2, 3, 4, 5])
     assert row.value == pytest.approx(full, abs=1e-12)
@@ -38,7 +41,9 @@ def test_icc_3_k_on_z_scores_stands_beside_r_and_absolute_agreement() -> None:
     human = [3, 4, 5, 5, 3, 4, 5, 4, 3, 5, 4, 3]
     judge = [1, 2, 3, 3, 1, 2, 3, 2, 1, 3, 2, 2]
     table = agreement(
-        long_table({"human": human, "judge": judge}), reference="human", scale=(1, 5), resamples=0
+        rating_table(long_table({"human": human, "judge": judge}), scale=(1, 5)),
+        reference="human",
+        resamples=0,
     )
     r = pearsonr(human, judge)[0]
     assert table.find("icc_3_k_z").estimate.value == pytest.approx(2 * r / (1 + r), abs=1e-12)
@@ -68,9 +73,11 @@ def test_resampling_is_by_case_not_by_rating_row() -> None:
     copied = {name: np.repeat(values, 10).tolist() for name, values in single.items()}
     items = [f"item {place // 10}" for place in range(400)]
     systems = [f"s{place % 10}" for place in range(400)]
-    alone = agreement(long_table(single), reference="human", scale=(1, 5), resamples=2000)
+    alone = agreement(rating_table(long_table(single), scale=(1, 5)), reference="human", resamples=2000)
     many = agreement(
-        long_table(copied, items=items, systems=systems), reference="human", scale=(1, 5), resamples=2000
+        rating_table(long_table(copied, items=items, systems=systems), scale=(1, 5)),
+        reference="human",
+        resamples=2000,
     )
     narrow, wide = (table.find("kappa_quadratic", level="item").estimate for table in (alone, many))
     assert wide.value == pytest.approx(narrow.value)
@@ -81,16 +88,19 @@ def test_resampling_is_by_case_not_by_rating_row() -> None:
 def test_items_of_one_patient_are_one_cluster() -> None:
     scores = likert(3, 30, human=0.6, judge=0.6)
     patients = [f"patient {place // 3}" for place in range(30)]
-    table = agreement(long_table(scores, patient=patients), reference="human", scale=(1, 5), resamples=100)
+    table = agreement(
+        rating_table(long_table(scores, patient=patients), scale=(1, 5)), reference="human", resamples=100
+    )
     assert "10 clusters" in table.find("spearman").estimate.method
 
 
 def test_the_seed_is_an_argument_and_decides_the_interval() -> None:
     frame = long_table(likert(4, 40, human=0.6, judge=0.8))
     same = [
-        agreement(frame, reference="human", scale=(1, 5), resamples=300, seed=7).to_json() for _ in range(2)
+        agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=300, seed=7).to_json()
+        for _ in range(2)
     ]
-    other = agreement(frame, reference="human", scale=(1, 5), resamples=300, seed=8).to_json()
+    other = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=300, seed=8).to_json()
     assert same[0] == same[1] != other
 
 
@@ -105,7 +115,7 @@ def test_offsets_are_compared_by_absolute_value() -> None:
 
 def test_the_interval_of_an_absolute_offset_follows_the_signed_one() -> None:
     scores = {"human": [3, 2, 4, 3, 2, 4, 3, 3], "judge": [4, 1, 5, 2, 3, 3, 4, 2]}
-    table = agreement(long_table(scores), reference="human", scale=(1, 5), resamples=2000)
+    table = agreement(rating_table(long_table(scores), scale=(1, 5)), reference="human", resamples=2000)
     signed, size = (table.find(name).estimate for name in ("offset", "absolute_offset"))
     assert size.value == abs(signed.value)
     assert (size.low, size.high) == (0.0, max(-signed.low, signed.high))
@@ -130,19 +140,22 @@ def test_a_beta_binomial_posterior_shows_counts_both_intervals_and_a_second_prio
 
 def test_the_ceiling_share_stands_in_every_row() -> None:
     scores = {"human": [5, 5, 5, 5, 5, 5, 5, 4, 5, 1], "judge": [5, 5, 5, 5, 5, 5, 5, 5, 5, 1]}
-    table = agreement(long_table(scores), reference="human", scale=(1, 5), resamples=0)
+    table = agreement(rating_table(long_table(scores), scale=(1, 5)), reference="human", resamples=0)
     for row in table.rows:
-        assert (row.counts.ceiling_reference, row.counts.ceiling_compare) == (0.8, 0.9)
-        assert (row.counts.floor_reference, row.counts.floor_compare) == (0.1, 0.1)
+        assert (row.counts.ceiling_reference, row.counts.ceiling_rater) == (0.8, 0.9)
+        assert (row.counts.floor_reference, row.counts.floor_rater) == (0.1, 0.1)
 
 
 def test_scores_round_half_up() -> None:
     """numpy rounds 2.5 to 2: then the jury would miss the human on every item."""
     scores = {"human": [3, 5, 2, 4], "a": [2, 4, 1, 3], "b": [3, 5, 2, 4]}
     table = agreement(
-        long_table(scores), reference="human", compare=["a", "b"], jury="mean", scale=(1, 5), resamples=0
+        rating_table(long_table(scores), jury="mean", scale=(1, 5)),
+        reference="human",
+        raters=["a", "b"],
+        resamples=0,
     )
-    row = table.find("exact_match", compare="jury").estimate
+    row = table.find("exact_match", rater="jury").estimate
     assert row.value == 1.0
     assert "4 scores between grades rounded half up" in row.method
 
@@ -156,7 +169,7 @@ def test_between_and_within_system_agreement_stand_apart_beside_the_baseline() -
     judge = np.clip(np.rint(1 + level + generator.normal(0, 0.5, 500)), 1, 5)
     items = [f"item {place // 5}" for place in range(500)]
     frame = long_table({"human": human.tolist(), "judge": judge.tolist()}, systems=systems, items=items)
-    table = agreement(frame, reference="human", scale=(1, 5), resamples=500)
+    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=500)
     find = {row.statistic: row.estimate for row in table.rows}
     assert find["spearman"].value > 0.7
     assert find["spearman_between_systems"].value > 0.9
@@ -172,7 +185,9 @@ def test_an_id_that_means_different_texts_is_reported_and_not_compared() -> None
     hashes = ["a", "b", "c", "d", "e"] * 2
     hashes[9] = "another text"
     table = agreement(
-        frame.with_columns(pl.Series("content_hash", hashes)), reference="human", scale=(1, 5), resamples=0
+        rating_table(frame.with_columns(pl.Series("content_hash", hashes)), scale=(1, 5)),
+        reference="human",
+        resamples=0,
     )
     row = table.find("exact_match")
     assert (row.estimate.value, row.estimate.n, row.counts.n_unscored) == (1.0, 4, 1)

@@ -20,7 +20,7 @@ STABLE = (
     "krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "gwet_ac1",
     "gwet_ac2_quadratic", "fleiss_kappa", "macro_f1", "accuracy",
 )  # fmt: skip
-KEYS = ["dimension", "reference", "compare", "statistic", "value", "low", "high", "n", "n_unscored", "method"]
+KEYS = ["dimension", "reference", "rater", "statistic", "value", "low", "high", "n", "n_unscored", "method"]
 
 
 @pytest.fixture
@@ -48,16 +48,27 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 def test_json_has_one_row_per_pair_and_statistic_under_stable_names(
     ratings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = rows(capsys, ratings, "--reference", "human", "--compare", "judge,other", "--scale", "1", "5",
+    found = rows(capsys, ratings, "--reference", "human", "--raters", "judge,other", "--scale", "1", "5",
                  "--resamples", "200", "--seed", "0")  # fmt: skip
     assert all(list(row)[:10] == KEYS for row in found)
-    identities = [(row["compare"], row["statistic"]) for row in found]
+    identities = [(row["rater"], row["statistic"]) for row in found]
     assert len(identities) == len(set(identities))
     for rater in ("judge", "other"):
         assert {name for who, name in identities if who == rater} >= set(STABLE)
     for row in found:
         if row["value"] is not None and row["low"] is not None:
             assert row["low"] <= row["high"]
+
+
+def test_earlier_names_of_options_and_keys_are_understood(
+    ratings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (ratings, "--reference", "human", "--scale", "1", "5", "--resamples", "50")
+    found = rows(capsys, *words, "--raters", "judge", "--dimensions", "quality")
+    assert found == rows(capsys, *words, "--compare", "judge", "--dimension", "quality")
+    assert all(row["compare"] == row["rater"] == "judge" for row in found)
+    assert all(row["ceiling_compare"] == row["ceiling_rater"] is not None for row in found)
+    assert all(row["floor_compare"] == row["floor_rater"] is not None for row in found)
 
 
 def test_the_table_is_readable_and_is_the_default(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,7 +83,7 @@ def test_the_table_is_readable_and_is_the_default(ratings: Path, capsys: pytest.
 
 
 def test_the_same_seed_gives_the_same_bytes(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = (ratings, "--reference", "human", "--compare", "judge", "--scale", "1", "5", "--resamples", "150")
+    words = (ratings, "--reference", "human", "--raters", "judge", "--scale", "1", "5", "--resamples", "150")
     first, second = rows(capsys, *words, "--seed", "3"), rows(capsys, *words, "--seed", "3")
     assert first == second
     assert first != rows(capsys, *words, "--seed", "4")
@@ -89,7 +100,7 @@ def test_other_kinds_of_file_give_the_same_rows(
         "jsonl": frame.write_ndjson,
         "tsv": lambda path: frame.write_csv(path, separator="\t"),
     }[suffix](file)
-    words = ("--reference", "human", "--compare", "judge", "--scale", "1", "5", "--resamples", "50")
+    words = ("--reference", "human", "--raters", "judge", "--scale", "1", "5", "--resamples", "50")
     assert rows(capsys, file, *words) == rows(capsys, ratings, *words)
 
 
@@ -103,9 +114,9 @@ def test_a_mapping_describes_a_wide_table(tmp_path: Path, capsys: pytest.Capture
         "item: case\ncolumns: '{dimension} ({rater})'\nscale: [1, 5]\nfiles:\n  - file: wide.csv\n",
         encoding="utf-8",
     )
-    found = rows(capsys, mapping, "--reference", "Dr A,Dr B", "--compare", "judge", "--scale", "1", "5",
+    found = rows(capsys, mapping, "--reference", "Dr A,Dr B", "--raters", "judge", "--scale", "1", "5",
                  "--resamples", "50")  # fmt: skip
-    pairs = {(row["reference"], row["compare"]) for row in found}
+    pairs = {(row["reference"], row["rater"]) for row in found}
     assert pairs >= {("Dr A", "judge"), ("consensus", "judge"), ("Dr A", "Dr B"), ("each reference", "judge")}
 
 
@@ -113,7 +124,7 @@ def test_a_run_folder_is_read(ratings: Path, tmp_path: Path, capsys: pytest.Capt
     folder = tmp_path / "run"
     folder.mkdir()
     pl.read_csv(ratings).write_parquet(folder / "ratings.parquet")
-    words = ("--reference", "human", "--compare", "judge", "--scale", "1", "5", "--resamples", "50")
+    words = ("--reference", "human", "--raters", "judge", "--scale", "1", "5", "--resamples", "50")
     assert rows(capsys, folder, *words) == rows(capsys, ratings, *words)
     (tmp_path / "empty").mkdir()
     assert "is it a run folder?" in refused(capsys, tmp_path / "empty", "--reference", "human")
@@ -153,8 +164,8 @@ def test_no_overlap_is_undefined_with_ids_of_both_sides_and_status_1(
     ("words", "message"),
     [
         (("--reference", "humann"), "did you mean 'human'"),
-        (("--reference", "human", "--compare", "Judge"), "did you mean 'judge'"),
-        (("--reference", "human", "--dimension", "qualty"), "did you mean 'quality'"),
+        (("--reference", "human", "--raters", "Judge"), "did you mean 'judge'"),
+        (("--reference", "human", "--dimensions", "qualty"), "did you mean 'quality'"),
         (("--reference", "human", "--level", "system", "--scale", "1", "5"), "fewer than two systems"),
         (("--reference", "human", "--scale", "5", "1"), "whole grades from low to high"),
         (("--reference", "human", "--scale", "1", "5", "--grades", "1,2"), "give one of them"),
@@ -199,10 +210,10 @@ def test_every_table_of_a_diagnosis_jury_study_comes_from_one_command(
     file = tmp_path / "diagnosis.parquet"
     frame.write_parquet(file)
     found = rows(
-        capsys, file, "--reference", "panel", "--compare", "opus,gemini,o3", "--jury", "mean", "--panel", "rescore",
+        capsys, file, "--reference", "panel", "--raters", "opus,gemini,o3", "--jury", "mean", "--panel", "rescore",
         "--severe", "safety", "--scale", "1", "5", "--resamples", "300",
     )  # fmt: skip
-    names = {(row["compare"], row["statistic"]) for row in found}
+    names = {(row["rater"], row["statistic"]) for row in found}
     for rater in ("opus", "gemini", "o3", "jury", "rescore"):
         assert {
             (rater, each) for each in ("offset", "rmse", "spearman", "kappa_quadratic", "severe_error_rate")
@@ -228,10 +239,10 @@ def test_every_table_of_a_summary_quality_study_comes_from_one_command(
     file = tmp_path / "summaries.csv"
     pl.concat(parts).write_csv(file)
     found = rows(
-        capsys, file, "--reference", "a,b,c", "--compare", "judge", "--consensus", "median", "--repeats", "median",
+        capsys, file, "--reference", "a,b,c", "--raters", "judge", "--consensus", "median", "--repeats", "median",
         "--by", "all", "--scale", "1", "5", "--resamples", "200",
     )  # fmt: skip
-    by_name = {(row["reference"], row["compare"], row["statistic"]): row for row in found}
+    by_name = {(row["reference"], row["rater"], row["statistic"]): row for row in found}
     for name in ("icc_3_k", "median_difference", "difference_q1", "wilcoxon_signed_rank", "gwet_ac2_quadratic",
                  "krippendorff_alpha_ordinal"):  # fmt: skip
         assert by_name["consensus", "judge", name]["n"] == 60
@@ -260,10 +271,10 @@ def test_every_table_of_a_concordance_study_comes_from_one_command(
     file = tmp_path / "concordance.jsonl"
     frame.write_ndjson(file)
     found = rows(
-        capsys, file, "--reference", "p1,p2,p3", "--compare", "judge,support,p1,p2,p3", "--consensus", "majority",
+        capsys, file, "--reference", "p1,p2,p3", "--raters", "judge,support,p1,p2,p3", "--consensus", "majority",
         "--scale", "0", "1", "--resamples", "300",
     )  # fmt: skip
-    by_name = {(row["reference"], row["compare"], row["statistic"]): row for row in found}
+    by_name = {(row["reference"], row["rater"], row["statistic"]): row for row in found}
     for name in ("f1", "kappa", "sensitivity", "specificity", "precision", "recall", "accuracy"):
         assert by_name["consensus", "judge", name]["value"] is not None
     assert "BCa" in by_name["consensus", "judge", "kappa"]["method"]

@@ -18,7 +18,8 @@ from tests.studies.test_kill import answered, endpoint
 from medjury.cases import read_cases
 from medjury.cli import main
 from medjury.errors import MedjuryError
-from medjury.studies import check_study, draft_study, load_study, run_study, verify_run
+from medjury.runs import verify_run
+from medjury.studies import check_study, draft_study, load_study, run_study
 
 Write = Callable[..., Path]
 LONG = "The patient was seen in clinic and the plan was discussed. " * 80
@@ -117,7 +118,7 @@ def test_a_failed_draft_is_an_unscored_case_not_a_dropped_one(study: Write, serv
     rows[1]["question"] += " [[loopback:refusal]]"
     file = study(rows, max_unscored=1.0)
     result = run_study(load_study(file))
-    assert result.coverage["unscored_by_reason"] == {"refusal": 2} and result.coverage["ratings"] == 6
+    assert result.coverage.unscored_by_reason == {"refusal": 2} and result.coverage.ratings == 6
     assert len(server.calls) == 5, "nobody is asked to judge what is not there"
     table = (result.folder / "ratings.csv").read_text()
     assert "there is no draft to judge: the model declined" in table
@@ -132,17 +133,17 @@ def test_a_draft_that_failed_for_the_moment_is_written_by_the_next_run(
     rows[0]["notes"][0]["text"] += " [[loopback:429:700*1]]"  # a note, which the judge does not see
     file = study(rows, max_unscored=1.0)
     first = run_study(load_study(file))
-    assert first.coverage["unscored_by_reason"] == {"rate_limit": 2}
+    assert first.coverage.unscored_by_reason == {"rate_limit": 2}
     before = len(server.calls)
     second = run_study(load_study(file))
-    assert second.coverage["unscored"] == 0 and len(server.calls) == before + 2, "one draft and its judging"
+    assert second.coverage.unscored == 0 and len(server.calls) == before + 2, "one draft and its judging"
 
 
 def test_the_budget_holds_over_drafting_and_judging(study: Write, server: LoopbackServer) -> None:
     file = study(budget={"calls": 4})
     result = run_study(load_study(file))
     assert result.status == "incomplete" and len(server.calls) == 4
-    assert result.coverage["unscored_by_reason"] == {"over_budget": 4}
+    assert result.coverage.unscored_by_reason == {"over_budget": 4}
     file = study(budget={"calls": 2})
     assert run_study(load_study(file)).calls == 0, "what was spent counts"
 
@@ -192,7 +193,7 @@ def test_drafts_alone_and_as_cases(study: Write, server: LoopbackServer, tmp_pat
 def test_a_record_too_long_for_the_drafting_model(study: Write, server: LoopbackServer) -> None:
     file = study(drafting={"context_window": 2500, "max_tokens": 500, "context": {"truncate": "notes"}})
     result = draft_study(load_study(file))
-    assert result.counts["drafted"] == 3 and result.counts["shortened"]["drafting"]["units"] == 3
+    assert result.counts.drafted == 3 and result.counts.shortened["drafting"].units == 3
     assert "answers were given on a shortened record" in result.text()
     assert all(draft["context"]["notes_left_out"] == ["n2"] for draft in drafts_of(file))
 
@@ -296,7 +297,7 @@ def test_drafts_in_postgresql_keep_their_cases(study: Write, postgres_url: str) 
     rows[2]["id"], rows[3]["id"] = "q 1 b", "Q-Ä"  # ids whose order depends on the database's rules
     file = study(rows, store=postgres_url, max_unscored=1.0)
     result = run_study(load_study(file))
-    assert result.coverage["unscored_by_reason"] == {"refusal": 2}
+    assert result.coverage.unscored_by_reason == {"refusal": 2}
     assert {draft["id"]: draft["status"] for draft in drafts_of(file)} == {
         "q0": "drafted", "q1": "failed", "q 1 b": "drafted", "Q-Ä": "drafted",
     }  # fmt: skip
@@ -318,7 +319,7 @@ def test_the_embedded_model_drafts_or_says_why_not(write_study: Write) -> None:
     result = run_study(load_study(file))
     (draft,) = drafts_of(file)
     assert draft["status"] in ("drafted", "failed") and draft["vendor"] == "Hugging Face"
-    assert result.coverage["ratings"] == 2 and manifest_of(file)["drafting"]["model"]["kind"] == "embedded"
+    assert result.coverage.ratings == 2 and manifest_of(file)["drafting"]["model"]["kind"] == "embedded"
 
 
 def test_two_cases_of_one_id_are_refused_before_a_draft_is_paid_for(

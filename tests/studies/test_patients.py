@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from medjury.errors import MedjuryError
-from medjury.studies import load_study, run_study, verify_run
+from medjury.runs import verify_run
+from medjury.studies import load_study, run_study
 from medjury.validation._evidence import read_run
 
 Write = Callable[..., Path]

@@ -1,6 +1,11 @@
 """Agreement: how far raters say the same, with intervals. Functions on arrays and on rating tables."""
 
-from medjury.agreement._agreement_table import AgreementRow, AgreementTable, Counts
+import sys
+from types import ModuleType
+from typing import Any
+
+from medjury.agreement._agreement_row import AgreementRow, Counts
+from medjury.agreement._agreement_table import AgreementTable
 from medjury.agreement._among_humans.additional_rater import RaterChange, judge_as_rater
 from medjury.agreement._among_humans.alternative_annotator import (
     AlternativeAnnotator,
@@ -75,9 +80,10 @@ from medjury.agreement._pairs.two_raters import (
 from medjury.agreement._pairs.weights import agreement_weights
 from medjury.agreement._pairs.win_rate import WinRate, win_rates
 from medjury.agreement._planning.f1 import plan_f1, plan_f1_by_simulation, simulate_f1
-from medjury.agreement._planning.icc import cases_by_raters, plan_icc, plan_icc_by_simulation, simulate_icc
+from medjury.agreement._planning.icc import plan_icc, plan_icc_by_simulation, simulate_icc
 from medjury.agreement._planning.kappa import plan_kappa, plan_kappa_by_simulation, simulate_kappa
 from medjury.agreement._planning.plan import Plan, Simulated
+from medjury.agreement._planning.study import StudyPlan, plan_study
 from medjury.agreement._readings import koo_li, landis_koch, reading
 from medjury.agreement._study import agreement
 
@@ -102,6 +108,7 @@ __all__ = [
     "SevereErrors",
     "SignedRankTest",
     "Simulated",
+    "StudyPlan",
     "WinRate",
     "agreement",
     "agreement_weights",
@@ -112,7 +119,6 @@ __all__ = [
     "benjamini_yekutieli",
     "bland_altman",
     "brennan_prediger",
-    "cases_by_raters",
     "chance_corrected",
     "chance_statistics",
     "classification",
@@ -157,6 +163,7 @@ __all__ = [
     "plan_icc_by_simulation",
     "plan_kappa",
     "plan_kappa_by_simulation",
+    "plan_study",
     "probability_lower",
     "reading",
     "roc_curve",
@@ -170,3 +177,12 @@ __all__ = [
     "wilcoxon_signed_rank",
     "win_rates",
 ]
+
+
+class _Room(ModuleType):
+    # The room and its chief function have one name: so `medjury.agreement(table)` works, whichever is meant.
+    def __call__(self, table: object, **options: Any) -> AgreementTable:
+        return agreement(table, **options)
+
+
+sys.modules[__name__].__class__ = _Room

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from medjury.agreement._pairs.pair import Settings
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.tables import ConsensusRule, known_rater
+from medjury.tables import ConsensusRule, Measured, Names, RatingTable, Roles, named
 
 By = Literal["dimension", "system", "all"]
 Level = Literal["item", "system", "both"]
-JuryRule = Literal["mean", "median", "majority"]
-CONSENSUS, JURY = "consensus", "jury"
+CONSENSUS = "consensus"
 
 
 def without(name: str) -> str:
@@ -23,74 +22,152 @@ def without(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
-    """What `agreement` was asked for, with names checked against the ratings."""
+class Danger:
+    """With scores turned so that low is dangerous: the reference sees danger at `threshold` or less, and a rater
+    who scores it `gap` or more higher makes a severe error."""
 
-    reference: tuple[str, ...]
-    compare: tuple[str, ...]
-    metrics: frozenset[str]
-    clinicians: frozenset[str]
+    dimension: Measured
+    threshold: float
+    gap: float
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What `agreement` was asked for, with names checked against the ratings. `danger` has the dimensions on which
+    severe errors are counted."""
+
+    roles: Roles
+    kinds: Mapping[str, str]
     by: By
     level: Level
     consensus: ConsensusRule
     adjudicator: str | None
-    jury: JuryRule | None
     panel: str | None
-    severe: tuple[str, ...]
-    threshold: float
-    gap: float
+    danger: Mapping[str, Danger]
     margin: float | None
     settings: Settings
 
     @property
-    def judges(self) -> tuple[str, ...]:
-        """The compared raters that make a jury: no metric, no clinician, no reference, no second panel."""
-        no_judges = {*self.metrics, *self.clinicians, *self.reference, self.panel}
-        return tuple(name for name in self.compare if name not in no_judges)
+    def reference(self) -> tuple[str, ...]:
+        return self.roles.reference
 
-    def check(self, raters: Sequence[str], dimensions: Sequence[str]) -> None:
-        """Refuse what cannot be meant, given the raters and dimensions there are."""
-        if not self.reference or not self.compare:
-            raise MedjuryError("name at least one rater as reference and one to compare.")
-        named = [*((name, "reference") for name in self.reference), (self.adjudicator, "adjudicator")]
-        named += [(self.panel, "second panel"), *((name, "compared rater") for name in self.compare)]
-        for name, role in named:
-            if name is not None:
-                known_rater(name, raters, role)
-        for name, needed in ((CONSENSUS, len(self.reference) > 1), (JURY, self.jury is not None)):
-            if needed and name in raters:
-                raise MedjuryError(f"a rater is called {name!r}, the name of the group made here; rename it.")
-        for name in self.severe:
-            if name not in dimensions:
-                raise MedjuryError(f"severe errors are asked for {name!r}; {nearest(name, dimensions)}")
-        for names, role in ((self.reference, "reference"), (self.compare, "compare")):
-            if len(set(names)) != len(names):
-                raise MedjuryError(f"a rater stands twice in {role}: {', '.join(names)}.")
-        if set(self.reference) >= set(self.compare) and len(self.reference) == 1:
-            raise MedjuryError(f"{self.reference[0]!r} cannot be compared with itself alone.")
-        _choice("by", self.by, ("dimension", "system", "all"))
-        _choice("level", self.level, ("item", "system", "both"))
-        _choice("consensus", self.consensus, ("mean", "median", "majority", "adjudicated"))
-        if self.jury is not None:
-            _choice("jury", self.jury, ("mean", "median", "majority"))
-            if len(self.judges) < 2:
-                raise MedjuryError("a jury needs two or more compared raters that are judges.")
-        if (self.consensus == "adjudicated") != (self.adjudicator is not None):
-            raise MedjuryError("an adjudicated consensus and the adjudicator's name go together; give both.")
-        if self.margin is not None and len(self.reference) < 2:
-            raise MedjuryError("a non-inferiority margin needs two or more references to compare with.")
-        if self.margin is not None and not self.margin > 0:
-            raise MedjuryError(f"a non-inferiority margin is a positive number, not {self.margin:g}.")
-        if self.severe and self.by == "all":
+    @property
+    def main_reference(self) -> str:
+        """The references' consensus, or the only one."""
+        return CONSENSUS if len(self.reference) > 1 else self.reference[0]
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The single judges among the compared: no metric, no clinician, no reference, no second panel, no jury."""
+        return tuple(
+            name
+            for name in self.roles.raters
+            if self.kinds.get(name, "jury") in ("judge", "") and name not in (*self.reference, self.panel)
+        )
+
+    @property
+    def beside_humans(self) -> tuple[str, ...]:
+        """Those who can be put beside the references: on the same scale, and none of them."""
+        return tuple(
+            name for name in self.roles.raters if name not in self.reference and not self.is_metric(name)
+        )
+
+    def is_metric(self, name: str) -> bool:
+        return self.kinds.get(name) == "metric"
+
+
+def make_design(
+    table: RatingTable,
+    dimensions: Sequence[Measured],
+    *,
+    raters: Names | None,
+    reference: Names | None,
+    by: By,
+    level: Level,
+    consensus: ConsensusRule,
+    adjudicator: str | None,
+    panel: str | None,
+    severe: Names | None,
+    threshold: float | None,
+    gap: float | None,
+    margin: float | None,
+    settings: Settings,
+) -> Design:
+    """The design, or a refusal of what cannot be meant."""
+    _choice("by", by, ("dimension", "system", "all"))
+    _choice("level", level, ("item", "system", "both"))
+    _choice("consensus", consensus, ("mean", "median", "majority", "adjudicated"))
+    if (consensus == "adjudicated") != (adjudicator is not None):
+        raise MedjuryError("an adjudicated consensus and the adjudicator's name go together; give both.")
+    for name, part in ((adjudicator, "adjudicator"), (panel, "second panel")):
+        if name is not None:
+            named(name, table.raters, part)
+    roles = table.roles(raters, reference, aside=[name for name in (adjudicator, panel) if name])
+    if panel is not None and panel not in roles.raters:
+        roles = replace(roles, raters=(*roles.raters, panel))
+    if len(roles.reference) > 1 and CONSENSUS in table.raters:
+        raise MedjuryError(f"a rater is called {CONSENSUS!r}, the name of the group made here; rename it.")
+    if set(roles.reference) >= set(roles.raters) and len(roles.reference) == 1:
+        raise MedjuryError(f"{roles.reference[0]!r} cannot be compared with itself alone.")
+    if margin is None and table.manifest is not None and len(roles.reference) > 1:
+        margin = table.rules.margin
+    if margin is not None and len(roles.reference) < 2:
+        raise MedjuryError("a non-inferiority margin needs two or more references to compare with.")
+    if margin is not None and not margin > 0:
+        raise MedjuryError(f"a non-inferiority margin is a positive number, not {margin:g}.")
+    if severe and by == "all":
+        raise MedjuryError("severe errors are counted on single dimensions; leave out by='all' (--by all).")
+    danger = {} if by == "all" else _danger(table, dimensions, severe, threshold, gap)
+    return Design(
+        roles, table.raters, by, level, consensus, adjudicator, panel, danger, margin, _checked(settings)
+    )
+
+
+def _danger(
+    table: RatingTable,
+    dimensions: Sequence[Measured],
+    severe: Names | None,
+    threshold: float | None,
+    gap: float | None,
+) -> dict[str, Danger]:
+    """Where severe errors are counted: where it is asked for; in a run folder, unless told otherwise, on the
+    dimensions that its rules name, or on all that were given on a scale."""
+    known = {each.name: each for each in dimensions}
+    if severe is None:
+        stated = table.rules.severe_dimensions
+        scaled = [each.name for each in dimensions if each.grades is not None]
+        given = [each.name for each in table.counted] if stated is None else stated
+        wanted = [name for name in scaled if name in given] if table.manifest is not None else []
+    else:
+        wanted = [severe] if isinstance(severe, str) else list(severe)
+    found = {}
+    for name in wanted:
+        if name not in known:
+            raise MedjuryError(f"severe errors are asked for {name!r}; {nearest(name, list(known))}")
+        limits = known[name].danger(table.rules) or (threshold, gap)
+        at, by_how_much = (
+            own if own is not None else stated_for
+            for own, stated_for in zip((threshold, gap), limits, strict=True)
+        )
+        if at is None or by_how_much is None:
             raise MedjuryError(
-                "severe errors are counted on single dimensions; leave out by='all' (--by all)."
+                f"severe errors on {name!r} need its scale (--scale), or else both a threshold and a gap "
+                "(--threshold, --gap)."
             )
-        if self.settings.seed < 0:
-            raise MedjuryError(f"a seed is a whole number from 0 on, not {self.settings.seed}.")
-        if self.settings.resamples < 0:
-            raise MedjuryError(
-                f"the number of resamples cannot be {self.settings.resamples}; 0 means no intervals."
-            )
+        found[name] = Danger(known[name], at, by_how_much)
+    return found
+
+
+def _checked(settings: Settings) -> Settings:
+    if settings.seed < 0:
+        raise MedjuryError(f"a seed is a whole number from 0 on, not {settings.seed}.")
+    if settings.resamples < 0:
+        raise MedjuryError(f"the number of resamples cannot be {settings.resamples}; 0 means no intervals.")
+    if not 0.5 < settings.confidence < 1:
+        raise MedjuryError(
+            f"the confidence of an interval lies between 0.5 and 1, such as 0.95, not {settings.confidence:g}."
+        )
+    return settings
 
 
 def _choice(name: str, value: str, known: Collection[str]) -> None:

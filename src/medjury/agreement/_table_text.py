@@ -5,28 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from medjury.agreement._agreement_table import AgreementRow, AgreementTable
+from medjury.agreement._agreement_row import AgreementRow
 from medjury.agreement._readings import reading
+from medjury.statistics import percent
 
 _COLUMNS = 4
 
 
-def table_lines(table: AgreementTable) -> Iterator[str]:
+def table_lines(rows: Sequence[AgreementRow], remarks: Sequence[str], notes: Sequence[str]) -> Iterator[str]:
     """Lines to print."""
-    yield from table.remarks()
+    yield from remarks
     footnotes: dict[str, int] = {}
-    for (dimension, reference, level, system), rows in groupby(_in_blocks(table.rows), _block):
-        block = list(rows)
-        compared = list(dict.fromkeys(row.compare for row in block))
+    for (dimension, reference, level, system), some_rows in groupby(_in_blocks(rows), _block):
+        block = list(some_rows)
+        compared = list(dict.fromkeys(row.rater for row in block))
         for start in range(0, len(compared), _COLUMNS):
             some = compared[start : start + _COLUMNS]
             yield ""
             where = f"system {system}" if system else f"level {level}"
             yield f"{dimension} · reference {reference} · {where}"
-            yield from _block_lines([row for row in block if row.compare in some], some, footnotes)
+            yield from _block_lines([row for row in block if row.rater in some], some, footnotes)
     yield ""
     yield from (f"[{place}] {text}" for text, place in footnotes.items())
-    yield from (f"* {note}" for note in table.notes)
+    yield from (f"* {note}" for note in notes)
 
 
 def _in_blocks(rows: Sequence[AgreementRow]) -> list[AgreementRow]:
@@ -46,7 +47,7 @@ def _block_lines(
 ) -> Iterator[str]:
     cells = _facts(rows)
     for row in rows:
-        cells.setdefault(row.statistic, {})[row.compare] = _cell(row, footnotes)
+        cells.setdefault(row.statistic, {})[row.rater] = _cell(row, footnotes)
     left = max(map(len, cells))
     widths = [max(len(name), *(len(line.get(name, "")) for line in cells.values())) for name in compared]
     yield _line("", compared, left, widths)
@@ -72,23 +73,23 @@ def _facts(rows: Sequence[AgreementRow]) -> dict[str, dict[str, str]]:
         if counts.n_absent:
             shown["no rating"] = str(counts.n_absent)
         if counts.coverage is not None:
-            shown["coverage"] = f"{counts.coverage:.1%}"
-        if counts.ceiling_reference is not None and counts.ceiling_compare is not None:
-            shown["at ceiling, reference and rater"] = (
-                f"{counts.ceiling_reference:.0%}, {counts.ceiling_compare:.0%}"
+            shown["coverage"] = percent(counts.coverage, 1)
+        if counts.ceiling_reference is not None:
+            ends = (
+                ("at ceiling", counts.ceiling_reference, counts.ceiling_rater),
+                ("at floor", counts.floor_reference, counts.floor_rater),
             )
-            shown["at floor, reference and rater"] = (
-                f"{counts.floor_reference:.0%}, {counts.floor_compare:.0%}"
-            )
+            for end, reference, rater in ends:
+                shown[f"{end}, reference and rater"] = f"{percent(reference)}, {percent(rater)}"
         for label, text in shown.items():
-            facts.setdefault(label, {}).setdefault(row.compare, text)
+            facts.setdefault(label, {}).setdefault(row.rater, text)
     return facts
 
 
 def _cell(row: AgreementRow, footnotes: dict[str, int]) -> str:
     if row.estimate.value is not None:
         return row.shown()
-    return f"undefined [{footnotes.setdefault(row.estimate.reason, len(footnotes) + 1)}]"
+    return f"not defined [{footnotes.setdefault(row.estimate.reason, len(footnotes) + 1)}]"
 
 
 def _line(label: str, texts: Sequence[str], left: int, widths: Sequence[int]) -> str:

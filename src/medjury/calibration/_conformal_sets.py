@@ -217,7 +217,13 @@ def held_out_sets(
 
 
 def measure_sets(
-    sets: GradeSets, labels: Floats, *, cases: NDArray[np.object_], resamples: int, seed: int
+    sets: GradeSets,
+    labels: Floats,
+    *,
+    cases: NDArray[np.object_],
+    resamples: int,
+    seed: int,
+    confidence: float = 0.95,
 ) -> HeldOutSets:
     """Coverage and mean width on the labelled items; the sets must have been made without those labels."""
     known = ~np.isnan(labels) & ~np.isnan(sets.low)
@@ -229,7 +235,15 @@ def measure_sets(
             for column, name in enumerate(("coverage", "width"))
         }
 
-    found = bootstrap(rows, means, clusters=cases[known], resamples=resamples, seed=seed, method="percentile")
+    found = bootstrap(
+        rows,
+        means,
+        clusters=cases[known],
+        resamples=resamples,
+        seed=seed,
+        confidence=confidence,
+        method="percentile",
+    )
     return HeldOutSets(sets, found["coverage"], found["width"])
 
 

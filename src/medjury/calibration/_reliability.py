@@ -44,6 +44,7 @@ def reliability(
     bins: int = 10,
     resamples: int = 2000,
     seed: int = 0,
+    confidence: float = 0.95,
 ) -> Reliability:
     """Mean label by score: one bin per distinct score where there are at most `bins`, else bins of equal
     size.
@@ -76,6 +77,7 @@ def reliability(
         clusters=names,
         resamples=resamples,
         seed=seed,
+        confidence=confidence,
         method="percentile",
     )
     points = []

@@ -1,4 +1,4 @@
-"""The review curve: of all severe errors, what share is caught when the first x % of the cases are
+"""The review curve: of all dangerous answers, what share is caught when the first x % of the cases are
 reviewed?"""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HALVINGS = 20
 @dataclass(frozen=True, slots=True)
 class ReviewCurve:
     """One way to order the cases. `caught[k]` belongs to the share `reviewed[k]`; `review_to_catch` is the
-    share of cases to review for the wanted share of severe errors, `area` the mean of the curve (0.5: no
+    share of cases to review for the wanted share of what is to be caught, `area` the mean of the curve (0.5: no
     better than chance). `saved_by_rule` is how much less the combined rule reviews: this order's share −
     the rule's."""
 
@@ -36,7 +36,7 @@ class ReviewCurve:
 
 def review_curves(
     priorities: Mapping[str, Floats],
-    severe: NDArray[np.bool_],
+    target: NDArray[np.bool_],
     *,
     cases: Cases,
     strata: NDArray[np.int64] | None = None,
@@ -46,6 +46,7 @@ def review_curves(
     resamples: int = 1000,
     seed: int = 0,
     confidence: float = 0.95,
+    what: str = "dangerous answer",
 ) -> dict[str, ReviewCurve]:
     """Curves of several orders on the same resamples of whole cases; higher priority is reviewed first.
 
@@ -56,20 +57,20 @@ def review_curves(
     """
     check_confidence(confidence)
     if not 0 < catch <= 1:
-        raise MedjuryError(f"the share of severe errors to catch lies between 0 and 1, not at {catch:g}.")
-    if not severe.any():
+        raise MedjuryError(f"the share to catch lies between 0 and 1, not at {catch:g}.")
+    if not target.any():
         raise MedjuryError(
-            "no item is a severe error by this definition: there is nothing to catch. Check the threshold."
+            f"no item is a {what} by this definition: there is nothing to catch. Check the threshold."
         )
-    if severe.all():
+    if target.all():
         raise MedjuryError(
-            "every item is a severe error by this definition: no order can help. Check the threshold."
+            f"every item is a {what} by this definition: no order can help. Check the threshold."
         )
     names = list(priorities)
     stratum = (
-        np.zeros(len(severe), dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
+        np.zeros(len(target), dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
     )
-    rows = np.column_stack([stratum, severe, *(_codes(priorities[name]) for name in names)])
+    rows = np.column_stack([stratum, target, *(_codes(priorities[name]) for name in names)])
     curve = _curve(int(stratum.max()) + 1, tuple(fractions), catch)
     statistics = combined(
         *(on_columns(curve, (0, 1, place), f"{name} ") for place, name in enumerate(names, start=2))
@@ -107,14 +108,14 @@ class _Stratum:
     """One fold's items in their order; `last` marks the last item of each group of equal priority."""
 
     order: NDArray[np.int64]
-    severe: Floats
+    target: Floats
     last: NDArray[np.int64]
 
     def curve(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
-        """Share reviewed and share caught after each group, both from 0, and the number of severe errors."""
+        """Share reviewed and share caught after each group, both from 0, and the number to catch."""
         here = weights[:, self.order]
         reviewed = _from_zero(np.cumsum(here, axis=1)[:, self.last])
-        caught = _from_zero(np.cumsum(here * self.severe, axis=1)[:, self.last])
+        caught = _from_zero(np.cumsum(here * self.target, axis=1)[:, self.last])
         errors = caught[:, -1]
         share = caught / np.where(errors > 0, errors, 1.0)[:, np.newaxis]
         return reviewed / np.maximum(reviewed[:, -1:], 1.0), share, errors

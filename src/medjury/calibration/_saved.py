@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,11 @@ from medjury import __version__
 from medjury.calibration._calibrator import Calibrator, Floats, on_scale
 from medjury.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
 from medjury.calibration._folds import Cases
-from medjury.calibration._study import CalibrationStudy, JudgeCalibration
+from medjury.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
+from medjury.calibration._written import as_json, flat, of_rater, write_text
 from medjury.errors import MedjuryError
+from medjury.statistics import Result
+from medjury.tables import JuryName, JuryRule
 
 FORMAT, FORMAT_VERSION = "medjury calibration", 1
 
@@ -29,9 +32,9 @@ FORMAT, FORMAT_VERSION = "medjury calibration", 1
 class SavedCalibration:
     """A fitted calibration with its provenance. `folds` holds the maps fitted without each fold, and
     `fold_of` the fold of every case that taught (by a hash of its name), so that a case is never calibrated
-    by its own label."""
+    by its own label. A jury has several `members`, and the `rule` by which it was formed of them."""
 
-    judge: str
+    rater: str
     members: tuple[str, ...]
     dimension: str
     instrument: str
@@ -46,20 +49,21 @@ class SavedCalibration:
     data_sha256: str
     medjury: str
     created_at: str
+    rule: JuryRule
 
-    def check(self, *, judge: str, dimension: str, instrument: str) -> None:
-        """Refuse another judge, another dimension or another version of the instrument, and say which."""
-        own = {"judge": self.judge, "dimension": self.dimension, "instrument": self.instrument}
-        for what, given in (("judge", judge), ("dimension", dimension), ("instrument", instrument)):
-            if own[what] != given:
+    def check(self, **given: str) -> None:
+        """Refuse another rater, another dimension or another version of the instrument, and say which."""
+        for what, name in given.items():
+            own = getattr(self, what)
+            if own != name:
                 raise MedjuryError(
-                    f"this calibration is for {what} {own[what] or '(not stated)'!r}, not for "
-                    f"{given or '(not stated)'!r}. Fit one for it: medjury calibrate fit."
+                    f"this calibration is for {what} {own or '(not stated)'!r}, not for "
+                    f"{name or '(not stated)'!r}. Fit one for it: medjury calibrate fit."
                 )
 
     def apply(self, scores: ArrayLike, *, cases: Cases) -> AppliedCalibration:
         """Calibrate scores; cases that taught this calibration get the map that was fitted without them."""
-        given = on_scale(scores, self.final.scale, f"{self.judge}'s")
+        given = on_scale(scores, self.final.scale, f"{self.rater}'s")
         fold = self.fold_numbers(cases)
         calibrated, far = apply_folds(given, fold, list(self.folds), self.final)
         scored = ~np.isnan(given)
@@ -84,22 +88,90 @@ class AppliedCalibration:
     n_unscored: int
     n_outside: int
 
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        return self.n_out_of_fold, self.n_new, self.n_unscored, self.n_outside
+
 
 def case_hash(name: str) -> str:
     """A case's name as the file keeps it. It keeps names out of sight; it does not make them secret."""
     return hashlib.sha256(f"medjury case\0{name}".encode()).hexdigest()[:16]
 
 
-def save_calibrations(study: CalibrationStudy, path: str | Path, *, created_at: str | None = None) -> int:
-    """Write every calibration of a study to one JSON file; how many there were."""
+@dataclass(frozen=True, slots=True)
+class FittedRow:
+    """One calibration in a file, and how many labels taught it."""
+
+    rater: str
+    dimension: str
+    instrument: str
+    method: str
+    n_labels: int
+    n_cases: int
+    n_unscored: int
+    n_outside: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return of_rater(self)
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationFile(Result[FittedRow]):
+    """A calibration file that was written."""
+
+    path: str
+    rows: tuple[FittedRow, ...]
+    refused: tuple[Refusal, ...]
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> str:
+        content = {
+            "file": self.path,
+            "calibrations": [row.as_dict() for row in self.rows],
+            "refused": [each.as_dict() for each in self.refused],
+            "warnings": list(self.warnings),
+        }
+        return as_json(content)
+
+    def text(self) -> str:
+        refused = [f"! {each}" for each in self.refused]
+        return "\n".join(
+            [
+                *refused,
+                super().text(),
+                f"\nWrote {len(self.rows)} calibrations to {self.path}.",
+                "See what they change: medjury calibrate report",
+            ]
+        )
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        return [flat(row) for row in self.rows]
+
+
+def save_calibrations(
+    study: CalibrationStudy, path: str | Path, *, created_at: str | None = None
+) -> CalibrationFile:
+    """Write every calibration of a study to one JSON file."""
     when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
     cases: dict[str, dict[str, int]] = {}
-    entries = []
+    entries, rows = [], []
     for each in study.calibrations:
         fold_of = {case_hash(name): fold for name, fold in sorted(each.fitted.fold_of.items())}
         digest = hashlib.sha256(json.dumps(fold_of, sort_keys=True).encode()).hexdigest()[:12]
         cases[digest] = fold_of
         entries.append(_entry(each, study, digest))
+        rows.append(
+            FittedRow(
+                each.rater,
+                each.dimension,
+                each.part.instrument,
+                each.fitted.method,
+                each.pairs.n,
+                each.pairs.n_cases,
+                each.pairs.n_unscored,
+                each.fitted.n_outside,
+            )
+        )
     content = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -108,13 +180,8 @@ def save_calibrations(study: CalibrationStudy, path: str | Path, *, created_at: 
         "calibrations": entries,
         "case_folds": cases,
     }
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    target = Path(path)
-    try:
-        target.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MedjuryError(f"{target} cannot be written: {error.strerror or error}") from error
-    return len(entries)
+    write_text(path, as_json(content) + "\n")
+    return CalibrationFile(str(path), tuple(rows), study.refused, study.warnings)
 
 
 def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
@@ -140,26 +207,20 @@ def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
         raise MedjuryError(f"{file}: the calibration file is damaged ({error}); fit it again.") from None
 
 
-def _entry(each: JudgeCalibration, study: CalibrationStudy, digest: str) -> dict[str, Any]:
-    pairs, part = each.fitted.out_of_fold, each.part
+def _entry(each: RaterCalibration, study: CalibrationStudy, digest: str) -> dict[str, Any]:
+    pairs, grid = each.pairs, each.part.grid
     known = pairs.known
-    rows = sorted(
-        zip(
-            part.items[known],
-            part.systems[known],
-            pairs.scores[known].tolist(),
-            pairs.labels[known].tolist(),
-            strict=True,
-        )
-    )
-    data = json.dumps([[str(item), str(system), score, label] for item, system, score, label in rows])
+    columns = (grid.items, grid.systems, pairs.scores, pairs.labels)
+    data = json.dumps(sorted(zip(*(column[known].tolist() for column in columns), strict=True)))
+    rule = {"rule": study.jury_rule.rule, "quorum": study.jury_rule.quorum}
     return {
-        "judge": each.judge,
+        "judge": each.rater,
         "members": list(each.members),
-        "dimension": part.dimension,
-        "instrument": part.instrument,
-        "reference": list(study.judged.reference),
-        "grades": list(part.grades),
+        **({"jury": rule} if len(each.members) > 1 else {}),
+        "dimension": each.dimension,
+        "instrument": each.part.instrument,
+        "reference": list(study.reference),
+        "grades": list(each.grades),
         "method": each.fitted.method,
         "seed": each.fitted.seed,
         "folds": len(each.fitted.calibrators),
@@ -186,7 +247,7 @@ def _calibration(entry: Mapping[str, Any], content: Mapping[str, Any]) -> SavedC
     if len(folds) != entry["folds"] or not set(fold_of.values()) <= set(range(len(folds))):
         raise ValueError("the folds do not fit together")
     return SavedCalibration(
-        judge=str(entry["judge"]),
+        rater=str(entry["judge"]),
         members=tuple(entry["members"]),
         dimension=str(entry["dimension"]),
         instrument=str(entry["instrument"]),
@@ -201,7 +262,16 @@ def _calibration(entry: Mapping[str, Any], content: Mapping[str, Any]) -> SavedC
         data_sha256=str(entry["data_sha256"]),
         medjury=str(content["medjury"]),
         created_at=str(content["created_at"]),
+        rule=_rule(entry.get("jury", {}), str(entry["judge"])),
     )
+
+
+def _rule(stored: Mapping[str, Any], name: str) -> JuryRule:
+    """The rule of a jury; files of earlier versions name none and mean the mean."""
+    made = JuryRule(**stored, name=name)
+    if made.rule not in get_args(JuryName):
+        raise ValueError(f"there is no jury rule {made.rule!r}")
+    return made
 
 
 def _sound(calibrator: Calibrator) -> Calibrator:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from medjury.tables import RatingTable
 
 RATINGS_HELP = """
-RATINGS is a run folder, or a CSV, Parquet, JSONL or Excel file with the columns item, rater, dimension, score (and,
-where there are any, system, patient, repeat, status, reason, rater_kind, instrument), or a mapping (.yaml) that
-describes other files. From a run folder come patients, scale, vendors, rules, development cases and the jury's
-rule.
+RATINGS is a run folder, a store (a SQLite file or postgresql://...), a CSV, Parquet, JSONL or Excel file with
+the columns item, rater, dimension, score (and, where there are any, system, patient, repeat, status, reason,
+rater_kind, instrument), or a mapping (.yaml) that describes other files. From a run folder come patients, scale,
+vendors, rules, development cases and the jury's rule.
 --reference clinicians means every rater of that kind, and is what a run folder is compared with by default.
 """
 # Earlier spellings of --raters and --dimensions, still understood.
@@ -28,7 +28,7 @@ def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings",
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = about + RATINGS_HELP
     add = parser.add_argument
-    add(name, metavar=name.upper(), help="run folder, file or mapping")
+    add(name, metavar=name.upper(), help="run folder, store, file or mapping")
     _add_names(
         parser, "--reference", "R[,R2...]", "whose scores are the yardstick; `clinicians` means all of them"
     )
@@ -46,6 +46,8 @@ def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings",
     add("--instrument", metavar="NAME", help="a built-in instrument or your .yaml file: scales, composites")
     add("--cases", metavar="CASES", help="the cases that were judged: their patients and vendors")
     add("--jury", choices=("mean", "median", "majority"), help="form the jury of the judges by this rule")
+    add("--repeats", choices=("mean", "median"), help="how a rater's repeats become one score (mean)")
+    add("--run", metavar="RUN[,RUN2...]", type=names, help="which run of a store")
     add("--confidence", type=float, default=0.95, help="of the intervals (0.95)")
     add("--resamples", metavar="N", type=int, help="bootstrap resamples (default: the run's, else 2,000)")
     add("--seed", metavar="N", type=int, help="seed of folds and resamples (default: the run's, else 0)")
@@ -54,17 +56,20 @@ def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings",
 
 def table_from(options: argparse.Namespace, *, name: str = "ratings", **others: Any) -> RatingTable:
     """The rating table that the options describe; what the reader should know of it goes to standard error."""
-    from medjury.instruments import load_instrument
     from medjury.tables import rating_table
 
     if options.scale and options.grades:
         raise MedjuryError("--scale and --grades say the same thing; give one of them")
+    scale = options.scale or options.grades
     table = rating_table(
         getattr(options, name),
-        scale=options.scale or options.grades,
-        instrument=None if options.instrument is None else load_instrument(options.instrument),
+        # A scale is that of the dimensions that are named; others may have their own.
+        scale=dict.fromkeys(options.dimensions, scale) if scale and options.dimensions else scale,
+        instrument=options.instrument,
         cases=options.cases,
         jury=options.jury,
+        repeats=options.repeats,
+        run=options.run,
         **others,
     )
     show_notes(table.notes)

@@ -28,7 +28,7 @@ from medjury.statistics._proportion import (
     proportion,
 )
 from medjury.statistics._ranks import Levels, centred_midranks, concordance, levels_of, quantiles
-from medjury.statistics._resample import Floats, sample
+from medjury.statistics._resample import RESAMPLES, Floats, sample
 from medjury.statistics._result import Result, Row, ends, html_table, text_table
 from medjury.statistics._scores import (
     Level,
@@ -47,6 +47,7 @@ from medjury.statistics._workers import side_by_side
 
 __all__ = [
     "NOTHING",
+    "RESAMPLES",
     "SAME",
     "UNDEFINED_ALLOWED",
     "Analytic",

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME, IntervalMethod, interval
-from medjury.statistics._resample import Floats, draw, index_weights, leave_one_out, sample
+from medjury.statistics._resample import RESAMPLES, Floats, draw, index_weights, leave_one_out, sample
 
 Read = Callable[[Floats], Mapping[str, Floats]]
 Statistics = Callable[[Floats], Read]
@@ -146,7 +146,7 @@ def replicates(
     statistics: Statistics,
     *,
     clusters: Clusters = None,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     jackknife: bool = True,
     n: int | None = None,
@@ -184,7 +184,7 @@ def bootstrap(
     statistics: Statistics,
     *,
     clusters: Clusters = None,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     method: IntervalMethod = "bca",
     confidence: float = 0.95,
     seed: int = 0,
@@ -217,7 +217,7 @@ def compare(
     second: str,
     *,
     clusters: Clusters = None,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     method: IntervalMethod = "bca",
     confidence: float = 0.95,
     seed: int = 0,

@@ -13,7 +13,7 @@ from medjury.errors import MedjuryError
 from medjury.statistics._bootstrap import Clusters, Statistics, replicates
 from medjury.statistics._choose import choose
 from medjury.statistics._estimate import Estimate, undefined
-from medjury.statistics._resample import Floats
+from medjury.statistics._resample import RESAMPLES, Floats
 
 Interval = Literal["analytic", "gwet", "bca", "percentile", "basic", "none"]
 # From value and confidence to both ends and the method's name; None where these data give no such interval.
@@ -26,7 +26,7 @@ class Options(TypedDict, total=False):
     interval: "analytic" (named in the result's `method`), "bca", "percentile", "basic" or "none"; "gwet" is the
         published interval of Gwet's family, as irrCAC gives it, and the analytic one elsewhere.
     clusters: the case of each item where several items belong to one; they are resampled together.
-    resamples (10,000), confidence (0.95) and seed (0) of the interval.
+    resamples (2,000), confidence (0.95) and seed (0) of the interval.
     """
 
     interval: Interval
@@ -72,7 +72,7 @@ def estimates(
             raise MedjuryError(f"There are {len(kept)} items but {len(names)} cluster names.")
         clusters = names[kept]
     seed = options.get("seed", 0)
-    resamples = 0 if by_formula or interval == "none" else options.get("resamples", 10_000)
+    resamples = 0 if by_formula or interval == "none" else options.get("resamples", RESAMPLES)
     made = replicates(
         rows, statistics, clusters=clusters, resamples=resamples, seed=seed, jackknife=interval == "bca", n=n
     )

@@ -33,7 +33,7 @@ def proportion(
     (0.114, 0.053, 0.205)
     """
     _check_counts(successes, n)
-    method = _NAMES[interval]
+    method = f"{100 * confidence:g} % {_NAMES[interval]}"
     if n == 0:
         return undefined("no cases to count", 0, method)
     tail = (1 - confidence) / 2

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
-from medjury.ratings import Rating
+from medjury.ratings import Rating, rating_frame
 
 if TYPE_CHECKING:
     import polars
@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 REQUIRED = ("item", "rater", "dimension", "score")
 _OPTIONAL = ("system", "patient", "rater_kind", "instrument", "status", "reason", "content_hash")
 MISALIGNED = "misaligned"
-# Columns that cleaning adds: one of the same name in the file keeps its content under another.
-_MADE_HERE = ("row", "cluster")
+# The score of a row that lies off its scale; such a row is unscored.
+OFF_SCALE = "off_scale"
+# Columns that are added here: one of the same name in the file keeps its content under another.
+_MADE_HERE = ("row", "cluster", OFF_SCALE)
+# No file has a column of this name.
+_JOINED = "medjury: joined"
 _STATUSES = ("scored", "unscored", "not_applicable")
 
 
-def clean_rows(ratings: object) -> polars.DataFrame:
+def clean_rows(ratings: object, *, may_be_empty: bool = False) -> polars.DataFrame:
     """Rows of text keys and numeric or missing scores, from a polars frame or from `Rating` objects; every
     other column is kept beside them.
 
@@ -34,9 +38,12 @@ def clean_rows(ratings: object) -> polars.DataFrame:
             f"the ratings lack the column{'s' if len(absent) > 1 else ''} {', '.join(absent)}; "
             f"they have {', '.join(frame.columns)}. Rename the columns, or describe them in a mapping file."
         )
-    if not frame.height:
+    if not frame.height and not may_be_empty:
         raise MedjuryError("there are no ratings: the table has no rows.")
-    frame = frame.rename({name: f"own {name}" for name in _MADE_HERE if name in frame.columns})
+    earlier = [name for name in _MADE_HERE if name in frame.columns and f"own {name}" in frame.columns]
+    frame = frame.drop(earlier).rename(
+        {name: f"own {name}" for name in _MADE_HERE if name in frame.columns and name not in earlier}
+    )
     frame = frame.with_row_index("row", offset=1)
     missing = [pl.lit(None, dtype=pl.String).alias(name) for name in _OPTIONAL if name not in frame.columns]
     frame = frame.with_columns(*missing)
@@ -46,7 +53,12 @@ def clean_rows(ratings: object) -> polars.DataFrame:
         except pl.exceptions.PolarsError:
             kind = frame[name].dtype
             raise MedjuryError(f"the column {name} holds {kind}, which is no name or text.") from None
-    frame = frame.with_columns(pl.col("system").fill_null(""))
+    frame = frame.with_columns(
+        pl.col("system").fill_null(""),
+        # A cell of nothing but spaces names nobody: all such rows as one patient would be one cluster.
+        *(_told(name).alias(name) for name in ("patient", "content_hash")),
+        _told("rater_kind").str.to_lowercase().alias("rater_kind"),
+    )
     for name in ("item", "rater", "dimension"):
         empty = frame.filter(pl.col(name).is_null() | (pl.col(name).str.strip_chars() == ""))
         if empty.height:
@@ -55,7 +67,14 @@ def clean_rows(ratings: object) -> polars.DataFrame:
             )
     frame = _scores(_repeats(frame))
     _refuse_duplicates(frame)
-    return _clusters(_misaligned(frame))
+    return with_clusters(_misaligned(frame))
+
+
+def _told(name: str) -> polars.Expr:
+    import polars as pl
+
+    text = pl.col(name).str.strip_chars()
+    return pl.when(text != "").then(text)
 
 
 def _as_frame(ratings: object) -> polars.DataFrame:
@@ -68,19 +87,10 @@ def _as_frame(ratings: object) -> polars.DataFrame:
     if isinstance(ratings, Iterable):
         rows = list(ratings)
         if all(isinstance(row, Rating) for row in rows):
-            return _frame_of(rows)
+            return rating_frame(rows)
     raise MedjuryError(
         f"ratings are a polars table or a list of Rating objects, not {type(ratings).__name__}."
     )
-
-
-def _frame_of(rows: list[Any]) -> polars.DataFrame:
-    import polars as pl
-
-    names = ("item", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status")
-    data: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in names}
-    data["reason"] = [None if row.reason is None else str(row.reason) for row in rows]
-    return pl.DataFrame(data, schema_overrides={"score": pl.Float64, "reason": pl.String, "repeat": pl.Int64})
 
 
 def _repeats(frame: polars.DataFrame) -> polars.DataFrame:
@@ -179,10 +189,10 @@ def _misaligned(frame: polars.DataFrame) -> polars.DataFrame:
 
     key = ["item", "system"]
     contents = frame.group_by(key).agg(pl.col("content_hash").drop_nulls().n_unique().alias("contents"))
-    odd = contents.filter(pl.col("contents") > 1).select(*key, pl.lit(value=True).alias("odd"))
+    odd = contents.filter(pl.col("contents") > 1).select(*key, pl.lit(value=True).alias(_JOINED))
     if not odd.height:
         return frame
-    hit = pl.col("odd").fill_null(value=False)
+    hit = pl.col(_JOINED).fill_null(value=False)
     return (
         frame.join(odd, on=key, how="left", maintain_order="left")
         .with_columns(
@@ -190,28 +200,30 @@ def _misaligned(frame: polars.DataFrame) -> polars.DataFrame:
             pl.when(hit).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
             pl.when(hit).then(pl.lit(MISALIGNED)).otherwise(pl.col("reason")).alias("reason"),
         )
-        .drop("odd")
+        .drop(_JOINED)
     )
 
 
-def _clusters(frame: polars.DataFrame) -> polars.DataFrame:
+def with_clusters(frame: polars.DataFrame) -> polars.DataFrame:
     """The cluster is the patient where one is named, else the item; an item has one patient at most."""
     import polars as pl
 
-    patients = frame.group_by("item").agg(pl.col("patient").drop_nulls().unique())
+    patients = frame.group_by("item").agg(pl.col("patient").drop_nulls().unique().sort())
     two = patients.filter(pl.col("patient").list.len() > 1).sort("item")
     if two.height:
         raise MedjuryError(
             f"item {two['item'][0]!r} has {two['patient'].list.len()[0]} patients: "
             f"{', '.join(two['patient'][0].to_list()[:3])}. An item belongs to one patient."
         )
-    one = patients.select("item", pl.col("patient").list.first().alias("of"))
+    one = patients.select("item", pl.col("patient").list.first().alias(_JOINED))
     # A prefix keeps a patient called 7 apart from an item called 7.
     named = (
-        pl.when(pl.col("of").is_null()).then("item " + pl.col("item")).otherwise("patient " + pl.col("of"))
+        pl.when(pl.col(_JOINED).is_null())
+        .then("item " + pl.col("item"))
+        .otherwise("patient " + pl.col(_JOINED))
     )
     return (
         frame.join(one, on="item", how="left", maintain_order="left")
         .with_columns(named.alias("cluster"))
-        .drop("of")
+        .drop(_JOINED)
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,15 +64,32 @@ class Grid:
         )
 
 
+def joined(name: str, grids: Sequence[Grid], scale: Grades | None) -> Grid:
+    """The units of several grids of the same raters, one after the other."""
+
+    def one(*parts: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate(parts)
+
+    return Grid(
+        name,
+        one(*(grid.items for grid in grids)),
+        one(*(grid.systems for grid in grids)),
+        one(*(grid.clusters for grid in grids)),
+        {rater: one(*(grid.scores[rater] for grid in grids)) for rater in grids[0].scores},
+        {rater: one(*(grid.states[rater] for grid in grids)) for rater in grids[0].states},
+        {rater: one(*(grid.repeat_spread[rater] for grid in grids)) for rater in grids[0].repeat_spread},
+        scale,
+    )
+
+
 def make_grids(
     rows: polars.DataFrame,
     scales: Mapping[str, Grades | None],
     raters: Sequence[str],
     *,
     repeats: RepeatRule = "mean",
-    pooled: str = "",
 ) -> dict[str, Grid]:
-    """One grid for each dimension, or, under the name `pooled`, one for all of them.
+    """One grid for each dimension that `scales` names, without units where the rows have none.
 
     Repeats of a rater on one unit become their mean or median. A rater without a row is absent everywhere.
     """
@@ -80,41 +97,58 @@ def make_grids(
 
     score = pl.col("score")
     key = ["dimension", "item", "system"]
-    middle = score.mean() if repeats == "mean" else score.median()
-    cells = rows.group_by(*key, "rater").agg(
-        middle.alias("score"),
-        pl.when(score.count() > 1).then(score.std()).alias("spread"),
-        pl.when(score.count() > 0)
-        .then(SCORED)
-        .when((pl.col("status") == "unscored").any())
-        .then(UNSCORED)
-        .otherwise(NOT_APPLICABLE)
-        .cast(pl.UInt8)
-        .alias("state"),
+    units = (
+        rows.group_by(key)
+        .agg(pl.col("cluster").first())
+        .sort(key)
+        .with_columns(pl.int_range(pl.len()).over("dimension").alias("unit"))
     )
-    units = rows.group_by(key).agg(pl.col("cluster").first()).sort(key)
-    parts = {pooled: units} if pooled else {str(name): part for (name,), part in units.group_by("dimension")}
-    made = {}
-    for name in sorted(parts):
-        indexed = parts[name].with_row_index("unit")
-        placed = cells.join(indexed.select("unit", *key), on=key, how="inner")
-        made[name] = _grid(name, indexed, placed, raters, scales.get(name))
-    return made
+    middle = score.mean() if repeats == "mean" else score.median()
+    cells = (
+        rows.group_by(*key, "rater")
+        .agg(
+            middle.alias("score"),
+            pl.when(score.count() > 1).then(score.std()).alias("spread"),
+            pl.when(score.count() > 0)
+            .then(SCORED)
+            .when((pl.col("status") == "unscored").any())
+            .then(UNSCORED)
+            .otherwise(NOT_APPLICABLE)
+            .cast(pl.UInt8)
+            .alias("state"),
+        )
+        .join(units, on=key)
+    )
+    places = {str(name): part for (name,), part in units.group_by("dimension", maintain_order=True)}
+    parts = {(str(name), str(rater)): part for (name, rater), part in cells.group_by("dimension", "rater")}
+    return {
+        name: _grid(
+            name,
+            places.get(name, units.clear()),
+            {rater: parts[name, rater] for rater in raters if (name, rater) in parts},
+            raters,
+            scale,
+        )
+        for name, scale in scales.items()
+    }
 
 
 def _grid(
-    name: str, units: polars.DataFrame, cells: polars.DataFrame, raters: Sequence[str], scale: Grades | None
+    name: str,
+    units: polars.DataFrame,
+    cells: Mapping[str, polars.DataFrame],
+    raters: Sequence[str],
+    scale: Grades | None,
 ) -> Grid:
     scores, states, spreads = {}, {}, {}
-    parts = {rater: part for (rater,), part in cells.group_by("rater")}
     for rater in raters:
         score, spread = np.full(units.height, np.nan), np.full(units.height, np.nan)
-        state = np.zeros(units.height, dtype=np.uint8)
-        if rater in parts:
-            place = parts[rater]["unit"].to_numpy()
-            score[place] = parts[rater]["score"].cast(float).fill_null(float("nan")).to_numpy()
-            spread[place] = parts[rater]["spread"].cast(float).fill_null(float("nan")).to_numpy()
-            state[place] = parts[rater]["state"].to_numpy()
+        state = np.full(units.height, ABSENT, dtype=np.uint8)
+        if rater in cells:
+            place = cells[rater]["unit"].to_numpy()
+            score[place] = cells[rater]["score"].cast(float).fill_null(float("nan")).to_numpy()
+            spread[place] = cells[rater]["spread"].cast(float).fill_null(float("nan")).to_numpy()
+            state[place] = cells[rater]["state"].to_numpy()
         scores[rater], states[rater], spreads[rater] = score, state, spread
     items, systems, clusters = (
         np.asarray(units[column].to_list(), dtype=str) for column in ("item", "system", "cluster")

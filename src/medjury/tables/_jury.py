@@ -29,22 +29,36 @@ class JuryRule:
         return seats // 2 + 1 if self.quorum is None else min(self.quorum, seats)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class JuryVotes:
+    """The jury's score and state on every unit, and how many units it left unscored, by reason."""
+
+    scores: Numbers
+    states: NDArray[np.uint8]
+    unscored: dict[str, int]
+
+
 def add_jury(grid: Grid, members: Sequence[str], rule: JuryRule) -> Grid:
-    """The grid with the jury of `members`. A judge with no row at all on the dimension has no seat there, for its
-    silence is no failure; too few scores, or a tie, leave the jury without a score."""
-    seated = [name for name in members if (grid.states[name] != ABSENT).any()]
-    if not seated:
-        nothing = np.full(len(grid.items), np.nan)
-        return grid.with_rater(rule.name, nothing, np.full(len(nothing), ABSENT, dtype=np.uint8))
-    scores = np.column_stack([grid.scores[name] for name in seated])
-    states = np.column_stack([grid.states[name] for name in seated])
+    """The grid with the jury of `members`. A judge with no row at all in the grid has no seat, for its silence is
+    no failure."""
+    votes = jury_votes(grid, [name for name in members if (grid.states[name] != ABSENT).any()], rule)
+    return grid.with_rater(rule.name, votes.scores, votes.states)
+
+
+def jury_votes(grid: Grid, seated: Sequence[str], rule: JuryRule) -> JuryVotes:
+    """The votes of those who have a seat, as one. Too few scores (`no_quorum`) or a tie leave no score."""
+    nothing = np.full(len(grid.items), np.nan)
+    scores = np.column_stack([nothing, *(grid.scores[name] for name in seated)])[:, 1:]
+    states = np.column_stack([nothing, *(grid.states[name] for name in seated)])[:, 1:]
     seats = len(seated)
     excused = 2 * (states == NOT_APPLICABLE).sum(axis=1) > seats
     enough = ((states == SCORED).sum(axis=1) >= rule.needed(seats)) & ~excused
     found = np.where(enough, _combined(scores, rule.rule), np.nan)
     asked = (states != ABSENT).any(axis=1)
     state = np.select([~np.isnan(found), excused, asked], [SCORED, NOT_APPLICABLE, UNSCORED], ABSENT)
-    return grid.with_rater(rule.name, found, state.astype(np.uint8))
+    lost = {"no_quorum": (state == UNSCORED) & ~enough, "tie": (state == UNSCORED) & enough}
+    counted = {reason: int(units.sum()) for reason, units in lost.items() if units.any()}
+    return JuryVotes(found, state.astype(np.uint8), counted)
 
 
 def _combined(scores: Numbers, rule: JuryName) -> Numbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +93,7 @@ def of_instrument(instrument: Instrument) -> list[Measured]:
 
 def present(known: Sequence[Measured], rows: polars.DataFrame, scale: GradesArgument) -> tuple[Measured, ...]:
     """The dimensions that the rows have: known ones in their order, then the others; a scale that is given counts
-    more than the instrument's."""
+    more than the instrument's. One scale for all is not that of a composite, whose range its weights make."""
     names = [str(name) for name in rows["dimension"].unique(maintain_order=True).to_list()]
     kept = [each for each in known if each.name in names]
     listed = [
@@ -104,14 +104,6 @@ def present(known: Sequence[Measured], rows: polars.DataFrame, scale: GradesArgu
 
 
 def _rescaled(dimension: Measured, scale: GradesArgument) -> Measured:
-    given: Any = scale.get(dimension.name) if isinstance(scale, Mapping) else scale
-    if given is None:
-        return dimension
-    return Measured(
-        dimension.name,
-        dimension.label,
-        grades_of(given),
-        dimension.higher_is_better,
-        dimension.derived,
-        dimension.weights,
-    )
+    composite = bool(dimension.weights)
+    given: Any = scale.get(dimension.name) if isinstance(scale, Mapping) else None if composite else scale
+    return dimension if given is None else replace(dimension, grades=grades_of(given))

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medjury.cases import Case, read_cases
-from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
-from medjury.runs import Manifest, files, read_manifest, with_patients
+from medjury.runs import GateRules, Manifest, Records, files, read_manifest, with_patients
+from medjury.tables._cases import Cases, with_cases
 from medjury.tables._clean import clean_rows
 from medjury.tables._grades import GradesArgument
 from medjury.tables._grid import RepeatRule
 from medjury.tables._jury import JuryName, JuryRule
-from medjury.tables._measured import of_instrument, of_manifest, present
+from medjury.tables._measured import Measured, of_instrument, of_manifest, present
 from medjury.tables._rating_table import RatingTable
 from medjury.tables._read import read_rating_table
-from medjury.tables._scales import on_scale
+from medjury.tables._roles import Names
+from medjury.tables._scales import check_scale, on_scale
 from medjury.tables._spelling import look_alikes
+from medjury.tables._store import is_store, read_store
 
 if TYPE_CHECKING:
     import polars
-
-Cases = str | os.PathLike[str] | Iterable[Case]
 
 
 def rating_table(
@@ -38,49 +36,51 @@ def rating_table(
     cases: Cases | None = None,
     jury: JuryName | None = None,
     quorum: int | None = None,
-    repeats: RepeatRule = "mean",
+    repeats: RepeatRule | None = None,
+    run: Names | None = None,
 ) -> RatingTable:
     """Ratings made ready for every analysis.
 
     `source`: a run folder (then patients, scale, vendors, rules, development cases and the jury's rule come from
-    it), a CSV, Parquet, JSONL or Excel file, a mapping (.yaml), a polars frame with the columns item, rater,
-    dimension, score (and, where there are any, system, patient, repeat, status, reason, rater_kind, instrument,
-    content_hash), a list of `Rating` objects, or a table that is ready already.
+    it), a store (a SQLite file, `postgresql://…`), a CSV, Parquet, JSONL or Excel file, a mapping (.yaml), a polars
+    frame with the columns item, rater, dimension, score (and, where there are any, system, patient, repeat, status,
+    reason, rater_kind, instrument, content_hash), a list of `Rating` objects, or a table that is ready already.
 
     - `scale`: (lowest, highest), all grades, or a dict of those by dimension; else the instrument's. Observed
       levels are never taken for the scale.
-    - `instrument`: its name, file or object; else the built-in one that the ratings name.
+    - `instrument`: its name, file or object; else the one of the run, or the built-in one that the ratings name.
     - `cases`: the cases that were judged, for their patients and the vendors of their systems.
-    - `jury`: forms the jury of the judges by this rule, even where the ratings have a jury of their own.
-    - `repeats`: how a rater's repeats on one unit become one score.
+    - `jury`, `quorum`: forms the jury of the judges by this rule, even where the ratings have a jury of their own.
+    - `repeats`: how a rater's repeats on one unit become one score, "mean" (the default) or "median".
+    - `run`: the run, or the runs, to read from a store.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"item": ["1", "2"], "rater": "a", "dimension": "accuracy", "score": [4, 9]})
     >>> rating_table(frame, scale=(1, 10)).dimensions[0].grades.highest
     10
     """
+    place = os.fspath(source) if isinstance(source, str | os.PathLike) else None
+    if run is not None and (place is None or not is_store(place)):
+        raise MedjuryError("a run is chosen from a store; these ratings are in no store. Leave `run` out.")
     if isinstance(source, RatingTable):
-        if (
-            scale is None
-            and instrument is None
-            and cases is None
-            and jury is None
-            and repeats == source.repeats
-        ):
-            return source
-        return _remade(source, scale, jury, quorum, repeats)
-    folder = Path(source) if isinstance(source, str | os.PathLike) else None
-    if folder is not None and (folder / files.MANIFEST).is_file():
-        table = open_run(folder)
-        return rating_table(table, scale=scale, jury=jury, quorum=quorum, repeats=repeats)
-    frame, notes = read_rating_table(folder) if folder is not None else (source, ())
-    known = load_instrument(instrument) if isinstance(instrument, str) else instrument
-    vendors: dict[str, str] = {}
-    if cases is not None:
-        frame, vendors = _with_cases(frame, cases)
-    return _made(
-        frame, Manifest(), known, scale, notes, vendors, JuryRule(jury or "mean", quorum), bool(jury), repeats
-    )
+        table = source
+    elif place is None:
+        table = _made(source)
+    elif is_store(place):
+        table = _made(*read_store(place, run))
+    elif (Path(place) / files.MANIFEST).is_file():
+        table = open_run(place)
+    else:
+        frame, notes = read_rating_table(place)
+        table = replace(_made(frame), notes=notes)
+    if repeats is not None:
+        table = replace(table, repeats=repeats)
+    if jury is not None or quorum is not None:
+        rule = JuryRule(jury or table.jury_rule.rule, quorum)
+        table = replace(table, jury_rule=rule, jury_asked=True)
+    if scale is None and instrument is None and cases is None:
+        return table
+    return _remade(table, scale, instrument, cases)
 
 
 def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
@@ -97,90 +97,85 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
         ) from None
     except (OSError, pl.exceptions.PolarsError) as error:
         raise MedjuryError(f"{place}: the run folder cannot be read ({error}); run the study again") from None
-    frame = with_patients(ratings, place, manifest)
-    rule = JuryRule(manifest.jury.rule, manifest.jury.quorum, manifest.jury.name)
     stated = manifest.settings(**settings)
-    table = _made(frame, manifest, _own_instrument(manifest), None, (), stated.system_vendors or {}, rule)
+    # Beside other files that the manifest names, records that it does not name are not the run's.
+    own = not manifest.files or files.RECORDS in manifest.files
     return replace(
-        table, manifest=manifest, folder=place, settings=stated, judge_vendors=manifest.judge_vendors
+        _made(with_patients(ratings, place, manifest), manifest),
+        manifest=manifest,
+        folder=place,
+        records=Records(place / files.RECORDS if own else None),
+        settings=stated,
+        judge_vendors=manifest.judge_vendors,
+        system_vendors=stated.system_vendors or {},
     )
 
 
-def _made(
-    source: object,
-    manifest: Manifest,
-    instrument: Instrument | None,
-    scale: GradesArgument,
-    notes: Iterable[str],
-    system_vendors: Mapping[str, str],
-    jury: JuryRule,
-    jury_asked: bool = False,
-    repeats: RepeatRule = "mean",
-) -> RatingTable:
-    import polars as pl
-
-    rules = manifest.rules
-    if isinstance(source, pl.DataFrame) and not source.height and manifest.run:
-        return RatingTable(source, source, (), {}, jury, rules=rules, settings=manifest.settings())
-    rows = clean_rows(source)
-    known = instrument or _named_instrument(rows)
-    dimensions = of_manifest(manifest.instrument) or ([] if known is None else of_instrument(known))
-    _check_scale(scale, rows)
-    kept = present(dimensions, rows, scale)
-    rows, warnings = on_scale(rows, kept)
-    told = rows.group_by("rater").agg(pl.col("rater_kind").drop_nulls().first()).sort("rater")
-    kinds = {str(rater): str(kind or "") for rater, kind in told.iter_rows()}
-    served = pl.col("item").is_in(list(rules.development_cases))
-    alike = look_alikes(list(kinds), partial(_rated_together, rows))
+def _made(source: object, manifest: Manifest | None = None) -> RatingTable:
+    """The table of ratings as they are; a run may have none yet, where nothing else may."""
+    stated = manifest or Manifest()
+    rows = clean_rows(source, may_be_empty=manifest is not None)
+    known = _own_instrument(stated) or _named_instrument(rows)
+    dimensions = of_manifest(stated.instrument) or ([] if known is None else of_instrument(known))
     return RatingTable(
-        rows.filter(~served),
-        rows.filter(served),
-        kept,
-        kinds,
-        jury,
-        jury_asked,
-        rules,
-        manifest.settings(),
-        system_vendors=dict(system_vendors),
+        **_ready(rows, present(dimensions, rows, None), stated.rules),
+        jury_rule=JuryRule(stated.jury.rule, stated.jury.quorum, stated.jury.name),
+        rules=stated.rules,
+        settings=stated.settings(),
         instrument=known,
-        repeats=repeats,
-        notes=tuple(notes),
-        warnings=(*warnings, *alike),
     )
 
 
 def _remade(
-    table: RatingTable, scale: GradesArgument, jury: JuryName | None, quorum: int | None, repeats: RepeatRule
+    table: RatingTable, scale: GradesArgument, instrument: Instrument | str | None, cases: Cases | None
 ) -> RatingTable:
-    """A table that is ready, read on another scale, with another jury or other repeats."""
-    made = replace(table, repeats=repeats)
-    if jury is not None:
-        made = replace(made, jury_rule=JuryRule(jury, quorum), jury_asked=True)
-    if scale is None:
-        return made
-    _check_scale(scale, table.everything)
-    dimensions = present(table.dimensions, table.everything, scale)
-    rows, warnings = on_scale(table.rows, dimensions)
-    return replace(made, rows=rows, dimensions=dimensions, warnings=(*table.warnings, *warnings))
+    """A table that is ready, read on another scale, with another instrument or with the patients of its cases."""
+    rows, vendors = table.everything, dict(table.system_vendors)
+    check_scale(scale, rows)
+    known = load_instrument(instrument) if isinstance(instrument, str) else instrument
+    dimensions = table.dimensions if known is None else of_instrument(known)
+    if cases is not None:
+        rows, named = with_cases(rows, cases)
+        vendors |= named
+    return replace(
+        table,
+        **_ready(rows, present(dimensions, rows, scale), table.rules),
+        system_vendors=vendors,
+        instrument=known or table.instrument,
+    )
 
 
-def _with_cases(source: object, cases: Cases) -> tuple[polars.DataFrame, dict[str, str]]:
-    """The ratings with the patient of each case, and the vendors of the systems that the cases name."""
+def _ready(rows: polars.DataFrame, dimensions: tuple[Measured, ...], rules: GateRules) -> dict[str, Any]:
+    """What follows from clean rows and the dimensions they are on: the fields of a `RatingTable`."""
     import polars as pl
 
-    frame = clean_rows(source).drop("row", "cluster")
-    patients: dict[str, str] = {}
-    vendors: dict[str, str] = {}
-    for case in read_cases(cases) if isinstance(cases, str | os.PathLike) else cases:
-        if case.patient is not None:
-            patients[case.id] = case.patient
-        if case.vendor:
-            vendors[case.system] = case.vendor
-    if patients:
-        known = pl.col("item").replace_strict(patients, default=None, return_dtype=pl.String)
-        frame = frame.with_columns(known.alias("patient"))
-    rated = set(frame["system"].to_list())
-    return frame, {system: vendor for system, vendor in vendors.items() if system in rated}
+    rows, warnings = on_scale(rows, dimensions)
+    raters = _kinds(rows)
+    served = pl.col("item").is_in(list(rules.development_cases))
+    rated = rows.group_by("dimension").agg(pl.col("rater").unique())
+    return {
+        "rows": rows.filter(~served),
+        "development_rows": rows.filter(served),
+        "dimensions": dimensions,
+        "raters": raters,
+        "warnings": (*warnings, *look_alikes(list(raters), partial(_rated_together, rows))),
+        "seats": {str(name): frozenset(names) for name, names in rated.iter_rows()},
+    }
+
+
+def _kinds(rows: polars.DataFrame) -> dict[str, str]:
+    """Every rater's kind, "" where none is told."""
+    import polars as pl
+
+    told = rows.group_by("rater").agg(pl.col("rater_kind").drop_nulls().unique().sort()).sort("rater")
+    two = told.filter(pl.col("rater_kind").list.len() > 1)
+    if two.height:
+        name, kinds = two.row(0)
+        raise MedjuryError(
+            f"the rater {name!r} is called both {kinds[0]} and {kinds[1]} in the column rater_kind; a rater is of "
+            "one kind. Correct the kind, or give the two raters two names."
+        )
+    return {str(name): str(kinds[0]) if kinds else "" for name, kinds in told.iter_rows()}
 
 
 def _own_instrument(manifest: Manifest) -> Instrument | None:
@@ -201,16 +196,6 @@ def _named_instrument(rows: polars.DataFrame) -> Instrument | None:
         return None
     found = load_instrument(name)
     return found if version in ("", found.version) else None
-
-
-def _check_scale(scale: GradesArgument, rows: polars.DataFrame) -> None:
-    if isinstance(scale, Mapping):
-        known = rows["dimension"].unique().sort().to_list()
-        for name in scale:
-            if name not in known:
-                raise MedjuryError(
-                    f"a scale is given for {name!r}, which is no dimension; {nearest(name, known)}"
-                )
 
 
 def _rated_together(rows: polars.DataFrame, first: str, second: str) -> bool:

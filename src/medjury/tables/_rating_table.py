@@ -13,10 +13,10 @@ import numpy as np
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.runs import GateRules, Manifest, ReportSettings
+from medjury.runs import GateRules, Manifest, Records, ReportSettings
 from medjury.tables._consensus import mean_of_raters
-from medjury.tables._grid import Grid, RepeatRule, count_unscored, make_grids
-from medjury.tables._jury import JuryRule, add_jury
+from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
+from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
 from medjury.tables._measured import Measured, Numbers
 from medjury.tables._roles import MACHINES, Names, Roles, assign
 
@@ -33,6 +33,8 @@ class RatingTable:
     `rows` are those of held-out cases: whatever served development (tuning, examples, calibration) is in
     `development_rows` and counts in no analysis. The unit is one system's answer to one item; `cluster` names its
     patient, or the item where no patient is known. `raters` maps every rater to its kind ("" where none is told).
+    `records` tell how ratings of several steps came about; only a run folder has any.
+    `seats` names who rated each dimension at all: the judges who have a seat in its jury.
     """
 
     rows: polars.DataFrame
@@ -48,9 +50,11 @@ class RatingTable:
     instrument: Instrument | None = None
     manifest: Manifest | None = None
     folder: Path | None = None
+    records: Records = field(default_factory=Records)
     repeats: RepeatRule = "mean"
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    seats: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def everything(self) -> polars.DataFrame:
@@ -125,7 +129,7 @@ class RatingTable:
         need_reference: bool = True,
     ) -> Roles:
         """Who is compared with whom (see `assign`); `jury` forms one even of judges that are named."""
-        return assign(
+        found = assign(
             self.raters,
             raters=raters,
             reference=reference,
@@ -135,24 +139,35 @@ class RatingTable:
             asked=jury or self.jury_asked,
             need_reference=need_reference,
         )
+        if self.jury_asked and not found.jurors:
+            raise MedjuryError("a jury needs two or more compared raters that are judges.")
+        return found
 
     def grid(self, dimension: str, roles: Roles | None = None) -> Grid:
         """The units of one dimension with every rater's score, and the jury of `roles` where it is formed here."""
-        grid = self._grids.get(self.dimension(dimension).name)
-        assert grid is not None
-        return self._with_jury(grid, roles)
+        grid = self._grids[self.dimension(dimension).name]
+        votes = self.jury_votes(dimension, roles)
+        if roles is None or votes is None:
+            return grid
+        return grid.with_rater(roles.jury, votes.scores, votes.states)
 
     def pooled(self, dimensions: Sequence[Measured], roles: Roles | None = None) -> Grid:
-        """All units of several dimensions in one grid; none of them may follow from the others."""
-        import polars as pl
-
-        rows = self.rows.filter(pl.col("dimension").is_in([each.name for each in dimensions]))
+        """All units of several dimensions in one grid. What follows from others is not for pooling: it would count
+        their scores twice."""
+        if not dimensions or any(each.derived for each in dimensions):
+            names = ", ".join(each.name for each in dimensions if each.derived)
+            said = f"{names} follow from other dimensions" if names else "no dimension is named"
+            raise MedjuryError(f"nothing can be pooled: {said}; name dimensions that raters gave themselves.")
         scales = {None if each.grades is None else each.grades.values for each in dimensions}
         scale = dimensions[0].grades if len(scales) == 1 else None
-        return self._with_jury(
-            make_grids(rows, {POOLED: scale}, list(self.raters), repeats=self.repeats, pooled=POOLED)[POOLED],
-            roles,
-        )
+        return joined(POOLED, [self.grid(each.name, roles) for each in dimensions], scale)
+
+    def jury_votes(self, dimension: str, roles: Roles | None) -> JuryVotes | None:
+        """The jury that `roles` forms here, on every unit of a dimension; None where it forms none."""
+        if roles is None or not roles.jurors:
+            return None
+        seated = [name for name in roles.jurors if name in self.seats.get(dimension, ())]
+        return jury_votes(self._grids[dimension], seated, self.jury_rule)
 
     def reference_mean(self, grid: Grid, reference: Sequence[str] | None = None) -> Numbers:
         """The mean of the reference raters (by default the clinicians) on every unit; NaN where none scored it."""
@@ -167,7 +182,8 @@ class RatingTable:
         if asked is not None:
             return asked
         units = max((len(grid.items) for grid in self._grids.values()), default=0)
-        return min(self.settings.resamples, 2000 if units <= 3000 else 1000 if units <= 10_000 else 400)
+        stated = self.settings.resamples
+        return stated if units <= 3000 else min(stated, 1000 if units <= 10_000 else 400)
 
     def seed(self, asked: int | None) -> int:
         return self.settings.seed if asked is None else asked
@@ -180,8 +196,3 @@ class RatingTable:
     def _grids(self) -> dict[str, Grid]:
         scales = {each.name: each.grades for each in self.dimensions}
         return make_grids(self.rows, scales, list(self.raters), repeats=self.repeats)
-
-    def _with_jury(self, grid: Grid, roles: Roles | None) -> Grid:
-        if roles is None or not roles.jurors:
-            return grid
-        return add_jury(grid, roles.jurors, replace(self.jury_rule, name=roles.jury))

@@ -38,21 +38,26 @@ def assign(
 ) -> Roles:
     """The one rule for who takes part.
 
-    The reference is who is named; `clinicians`, or nothing, means every rater of that kind. Compared are those
-    who are named, else every judge, jury and metric (of the `allowed` kinds), else, where the table tells no
-    kinds, everybody who has no other part. `stored` names the jury whose own rows the table has; without one, two
-    judges or more form a jury where the kinds are known or a jury is `asked` for.
+    The reference is who is named; `clinicians`, or nothing, means every rater of that kind who has no other part
+    (is not set `aside`). Compared are those who are named, else every judge, jury and metric (of the `allowed`
+    kinds), else, where the table tells no kinds, everybody who has no other part. `stored` names the jury whose
+    own rows the table has; without one, two judges or more form a jury where the kinds are known or a jury is
+    `asked` for.
     """
-    humans = named(reference, kinds, "reference") if reference is not None else _of_kind(kinds, "clinician")
-    if reference is None and len(humans) == len(kinds):
-        humans = ()  # a table that calls everybody a clinician tells nobody apart
+    free = {name: kind for name, kind in kinds.items() if name not in aside}
+    if reference is not None:
+        humans = named(reference, kinds, "reference", aside=aside)
+    else:
+        humans = _of_kind(free, "clinician")
+        if len(humans) == len(kinds):
+            humans = ()  # a table that calls everybody a clinician tells nobody apart
     if need_reference and not humans:
         raise MedjuryError("name the reference: whose scores are the yardstick? (--reference RATER)")
     told = any(kind in MACHINES for kind in kinds.values())
     if raters is not None:
         chosen = named(raters, kinds, "compared rater")
     else:
-        others = [name for name in kinds if name not in humans and name not in aside]
+        others = [name for name in free if name not in humans]
         chosen = tuple(name for name in others if kinds[name] in allowed) if told else tuple(others)
     if not chosen:
         raise MedjuryError(
@@ -61,7 +66,7 @@ def assign(
     judges = tuple(
         name
         for name in chosen
-        if name not in (*humans, *aside) and (kinds[name] == "judge" if told else kinds[name] != "metric")
+        if name in free and name not in humans and kinds[name] in ("judge", *(() if told else ("",)))
     )
     if stored in chosen:
         return Roles(humans, chosen, stored)
@@ -73,13 +78,16 @@ def assign(
     return Roles(humans, chosen, judges[0] if len(judges) == 1 else "")
 
 
-def named(wanted: Names, kinds: Mapping[str, str], role: str) -> tuple[str, ...]:
-    """The raters that are named; `clinicians` means all of that kind, unless a rater has that very name."""
+def named(
+    wanted: Names, kinds: Mapping[str, str], role: str, *, aside: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The raters that are named; `clinicians` means all of that kind who are not set `aside`, unless a rater has
+    that very name."""
     listed = (wanted,) if isinstance(wanted, str) else tuple(wanted)
     found: list[str] = []
     for name in listed:
         if name == CLINICIANS and name not in kinds:
-            humans = _of_kind(kinds, "clinician")
+            humans = [each for each in _of_kind(kinds, "clinician") if each not in aside]
             if not humans:
                 raise MedjuryError("the ratings name no clinicians: no rater has the kind `clinician`.")
             found += humans

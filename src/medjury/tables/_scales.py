@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.tables._clean import MISALIGNED
+from medjury.tables._clean import MISALIGNED, OFF_SCALE
+from medjury.tables._grades import GradesArgument
 from medjury.tables._measured import Measured
 
 if TYPE_CHECKING:
@@ -17,9 +19,16 @@ def on_scale(
     rows: polars.DataFrame, dimensions: Sequence[Measured]
 ) -> tuple[polars.DataFrame, tuple[str, ...]]:
     """The rows with scores off the scale as unscored (`out_of_range`), and a warning for each dimension that has
-    any. A text metric's numbers are on a scale of their own."""
+    any. A text metric's numbers are on a scale of their own. What lay off an earlier scale is read anew."""
     import polars as pl
 
+    if OFF_SCALE in rows.columns:
+        off_before = pl.col(OFF_SCALE).is_not_null()
+        rows = rows.with_columns(
+            pl.when(off_before).then(pl.col(OFF_SCALE)).otherwise(pl.col("score")).alias("score"),
+            pl.when(off_before).then(pl.lit("scored")).otherwise(pl.col("status")).alias("status"),
+            pl.when(off_before).then(None).otherwise(pl.col("reason")).alias("reason"),
+        )
     warnings = []
     off = pl.lit(value=False)
     rated = rows.filter(pl.col("rater_kind").ne_missing("metric"), pl.col("score").is_not_null())
@@ -44,11 +53,23 @@ def on_scale(
             off = off | ((pl.col("dimension") == each.name) & pl.col("rater_kind").ne_missing("metric") & far)
     off = off.fill_null(value=False)
     changed = rows.with_columns(
+        pl.when(off).then(pl.col("score")).alias(OFF_SCALE),
         pl.when(off).then(None).otherwise(pl.col("score")).alias("score"),
         pl.when(off).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
         pl.when(off).then(pl.lit("out_of_range")).otherwise(pl.col("reason")).alias("reason"),
     )
     return changed, (*warnings, *_misaligned(rows))
+
+
+def check_scale(scale: GradesArgument, rows: polars.DataFrame) -> None:
+    """Refuse a scale for a dimension that the rows do not have."""
+    if isinstance(scale, Mapping):
+        known = rows["dimension"].unique().sort().to_list()
+        for name in scale:
+            if name not in known:
+                raise MedjuryError(
+                    f"a scale is given for {name!r}, which is no dimension; {nearest(name, known)}"
+                )
 
 
 def _misaligned(rows: polars.DataFrame) -> tuple[str, ...]:

@@ -11,7 +11,16 @@ from numpy.typing import ArrayLike
 
 from medjury.agreement._groups.icc import IccForm, icc_statistics
 from medjury.errors import MedjuryError
-from medjury.statistics import Clusters, Estimate, combined, compare, complete_rows, on_columns, read_scores
+from medjury.statistics import (
+    RESAMPLES,
+    Clusters,
+    Estimate,
+    combined,
+    compare,
+    complete_rows,
+    on_columns,
+    read_scores,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +45,9 @@ def judge_as_rater(
     names: Sequence[str] | None = None,
     forms: Sequence[IccForm] = ("icc_2_1", "icc_3_k"),
     clusters: Clusters = None,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
+    confidence: float = 0.95,
 ) -> tuple[RaterChange, ...]:
     """Change in ICC when the judge is added to the humans and when it replaces each of them in turn.
 
@@ -80,6 +90,7 @@ def judge_as_rater(
                 clusters=cases,
                 resamples=resamples,
                 seed=seed,
+                confidence=confidence,
             )
             place = None if group == "added" else int(group.removeprefix("replaced "))
             changes.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -11,20 +11,32 @@ from numpy.typing import ArrayLike
 
 from medjury.agreement._among_humans.pairwise import mean_over_pairs
 from medjury.errors import MedjuryError
-from medjury.statistics import Clusters, Estimate, Floats, Statistics, combined, read_scores, replicates
+from medjury.statistics import (
+    RESAMPLES,
+    Clusters,
+    Estimate,
+    Floats,
+    Replicates,
+    Statistics,
+    combined,
+    read_scores,
+    replicates,
+)
+
+_HUMAN = "human "
 
 
 @dataclass(frozen=True, slots=True)
 class NonInferiority:
     """`difference` = judge-human − human-human agreement; its lower end is the one-sided bound at
     `confidence`. `non_inferior` where that bound lies above −`margin`; None where the difference does not
-    exist."""
+    exist, or where no margin was stated."""
 
     statistic: str
     judge_human: Estimate
     human_human: Estimate
     difference: Estimate
-    margin: float
+    margin: float | None
     confidence: float
     p_value: float | None
     non_inferior: bool | None
@@ -38,7 +50,7 @@ def non_inferiority(
     margin: float,
     names: Sequence[str] | None = None,
     clusters: Clusters = None,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> dict[str, NonInferiority]:
@@ -60,51 +72,122 @@ def non_inferiority(
     >>> result["pearson"].non_inferior
     True
     """
-    if not margin > 0:
-        raise MedjuryError(f"a non-inferiority margin is a positive number stated beforehand, not {margin}.")
-    if not 0.5 < confidence < 1:
-        raise MedjuryError(f"the one-sided confidence lies between 0.5 and 1, not {confidence}.")
     table, said = read_scores(humans, None, 2), read_scores(judge, None, 1)
-    count = table.shape[1]
     if len(said) != len(table):
         raise MedjuryError(f"{len(table)} items were rated by the humans and {len(said)} by the judge.")
-    if count < 2:
+    if table.shape[1] < 2:
         raise MedjuryError(
             "non-inferiority compares with human-human agreement: two humans or more are needed."
         )
-    usable = ~np.isnan(said) & ((~np.isnan(table)).sum(axis=1) >= 2)
-    rows = np.column_stack([table, said])[usable]
-    both = combined(
-        mean_over_pairs(statistics, [(human, count) for human in range(count)], "judge "),
-        mean_over_pairs(statistics, list(combinations(range(count), 2)), "human "),
-    )
-    cases = None if clusters is None else np.asarray(clusters, dtype=object)[usable]
-    if not len(rows):
+    if not (~np.isnan(said) & _by_two(table)).any():
         raise MedjuryError("no item was scored by the judge and by two humans: there is nothing to compare.")
-    made = replicates(rows, both, clusters=cases, resamples=resamples, seed=seed)
-    # The least p that so few cases can give, however much they agree: two alike prove nothing.
-    least = 0.5**made.units
-    results = {}
-    for key in made.observed:
-        name = key.removeprefix("judge ")
-        if key == name or f"human {name}" not in made.observed or (names is not None and name not in names):
+    found = among_humans(
+        table,
+        {"judge": said},
+        statistics,
+        margin=margin,
+        clusters=clusters,
+        resamples=resamples,
+        seed=seed,
+        confidence=confidence,
+    ).beside["judge"]
+    return {name: each for name, each in found.items() if names is None or name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class AmongHumans:
+    """`own[statistic]` is the humans' agreement with one another on all items that two of them scored;
+    `beside[judge][statistic]` puts a judge beside it, on the items that the judge scored too."""
+
+    own: Mapping[str, Estimate]
+    beside: Mapping[str, Mapping[str, NonInferiority]]
+
+
+def among_humans(
+    humans: Floats,
+    judges: Mapping[str, Floats],
+    statistics: Statistics,
+    *,
+    margin: float | None,
+    clusters: Clusters = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> AmongHumans:
+    """Every judge among the humans. Judges who scored the same items share their resamples, so that the humans'
+    own agreement on those items is one number, whoever stands beside it."""
+    if margin is not None and not margin > 0:
+        raise MedjuryError(f"a non-inferiority margin is a positive number stated beforehand, not {margin}.")
+    if not 0.5 < confidence < 1:
+        raise MedjuryError(f"the one-sided confidence lies between 0.5 and 1, not {confidence}.")
+    two = _by_two(humans)
+    groups: dict[bytes, list[str]] = {two.tobytes(): []}
+    for name, said in judges.items():
+        groups.setdefault((two & ~np.isnan(said)).tobytes(), []).append(name)
+    own: Mapping[str, Estimate] = {}
+    beside: dict[str, Mapping[str, NonInferiority]] = {}
+    for mask, members in groups.items():
+        usable = np.frombuffer(mask, dtype=np.bool_)
+        if not usable.any():
+            beside |= {name: {} for name in members}
             continue
-        difference = made.difference(key, f"human {name}", confidence=2 * confidence - 1)
-        gap = made.resampled[key] - made.resampled[f"human {name}"]
-        bounded = difference.low is not None
-        results[name] = NonInferiority(
-            name,
-            made.estimate(key),
-            made.estimate(f"human {name}"),
-            difference,
-            margin,
-            confidence,
-            max(_share_below(gap, -margin), least) if bounded else None,
-            bool(difference.low > -margin and least <= 1 - confidence)
-            if difference.low is not None
-            else None,
+        made = replicates(
+            np.column_stack([humans, *(judges[name] for name in members)])[usable],
+            _means(statistics, humans.shape[1], len(members)),
+            clusters=None if clusters is None else np.asarray(clusters, dtype=object)[usable],
+            resamples=resamples,
+            seed=seed,
         )
-    return results
+        estimates = {
+            key: made.estimate(key, confidence=confidence, reason="a rater does not vary")
+            for key in made.observed
+        }
+        names = [key.removeprefix(_HUMAN) for key in estimates if key.startswith(_HUMAN)]
+        if usable.sum() == two.sum():
+            own = {name: estimates[_HUMAN + name] for name in names}
+        for place, judge in enumerate(members):
+            beside[judge] = {
+                name: _tested(made, estimates, name, f"{place} ", margin, confidence)
+                for name in names
+                if f"{place} {name}" in estimates
+            }
+    return AmongHumans(own, beside)
+
+
+def _means(statistics: Statistics, humans: int, judges: int) -> Statistics:
+    """The statistics averaged over the humans' own pairs, and over each judge's pairs with them."""
+    return combined(
+        mean_over_pairs(statistics, list(combinations(range(humans), 2)), _HUMAN),
+        *(
+            mean_over_pairs(statistics, [(human, humans + judge) for human in range(humans)], f"{judge} ")
+            for judge in range(judges)
+        ),
+    )
+
+
+def _tested(
+    made: Replicates,
+    estimates: Mapping[str, Estimate],
+    name: str,
+    judge: str,
+    margin: float | None,
+    confidence: float,
+) -> NonInferiority:
+    first, second = judge + name, _HUMAN + name
+    difference = made.difference(first, second, confidence=2 * confidence - 1)
+    p_value, verdict = None, None
+    if margin is not None and difference.low is not None:
+        # The least p that so few cases can give, however much they agree: two alike prove nothing.
+        least = 0.5**made.units
+        p_value = max(_share_below(made.resampled[first] - made.resampled[second], -margin), least)
+        verdict = bool(difference.low > -margin and least <= 1 - confidence)
+    return NonInferiority(
+        name, estimates[first], estimates[second], difference, margin, confidence, p_value, verdict
+    )
+
+
+def _by_two(humans: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.asarray((~np.isnan(humans)).sum(axis=1) >= 2)
 
 
 def _share_below(values: Floats, bound: float) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from medjury.agreement._pairs.system_estimates import collapsed
 from medjury.statistics import Floats, Read, Statistics, complete_rows
 
 
@@ -19,10 +20,10 @@ def mean_over_pairs(statistics: Statistics, pairs: Sequence[tuple[int, int]], pr
             complete = complete_rows(rows[:, list(pair)])
             # A pair without common items has nothing to prepare.
             if complete.any():
-                reads.append((complete, statistics(rows[complete][:, list(pair)])))
+                reads.append((complete, collapsed(statistics, pair)(rows[complete])))
 
         def read(weights: Floats) -> dict[str, Floats]:
-            found = [each(weights[:, complete]) for complete, each in reads]
+            found = [each(weights if complete.all() else weights[:, complete]) for complete, each in reads]
             names = found[0] if found else {}
             return {prefix + name: _mean([values[name] for values in found]) for name in names}
 

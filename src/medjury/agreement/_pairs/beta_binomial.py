@@ -70,7 +70,9 @@ class RateComparison:
     paired: bool
 
 
-def compare_rates(errors_1: int, n_1: int, errors_2: int, n_2: int) -> RateComparison:
+def compare_rates(
+    errors_1: int, n_1: int, errors_2: int, n_2: int, *, confidence: float = 0.95
+) -> RateComparison:
     """Compare two error rates counted on different cases.
 
     >>> compared = compare_rates(0, 79, 0, 9)
@@ -85,15 +87,17 @@ def compare_rates(errors_1: int, n_1: int, errors_2: int, n_2: int) -> RateCompa
         n_1,
         errors_2,
         n_2,
-        proportion(errors_1, n_1),
-        proportion(errors_2, n_2),
+        proportion(errors_1, n_1, confidence=confidence),
+        proportion(errors_2, n_2, confidence=confidence),
         flat,
         jeffreys,
         False,
     )
 
 
-def compare_paired_rates(both: int, only_1: int, only_2: int, neither: int) -> RateComparison:
+def compare_paired_rates(
+    both: int, only_1: int, only_2: int, neither: int, *, confidence: float = 0.95
+) -> RateComparison:
     """Compare two error rates counted on the same cases: only cases on which exactly one errs can tell.
 
     The four cells get a symmetric Dirichlet prior (1 each, and 0.5 each). Then only_1's share of the cells in
@@ -105,6 +109,5 @@ def compare_paired_rates(both: int, only_1: int, only_2: int, neither: int) -> R
     n = both + only_1 + only_2 + neither
     flat, jeffreys = (float(betainc(only_1 + prior, only_2 + prior, 0.5)) for prior in (FLAT, JEFFREYS))
     errors_1, errors_2 = both + only_1, both + only_2
-    return RateComparison(
-        errors_1, n, errors_2, n, proportion(errors_1, n), proportion(errors_2, n), flat, jeffreys, True
-    )
+    first, second = (proportion(errors, n, confidence=confidence) for errors in (errors_1, errors_2))
+    return RateComparison(errors_1, n, errors_2, n, first, second, flat, jeffreys, True)

@@ -163,7 +163,7 @@ def at_the_edge(
     low, high = found.low, found.high
     if name.startswith("f1"):
         low, high = 2 * low / (1 + low), 2 * high / (1 + high)
-    method = f"{100 * confidence:g} % {found.method}" + ("" if cases is None else f", {n} cases as one each")
+    method = found.method + ("" if cases is None else f", {n} cases as one each")
     return Estimate(found.value, low, high, len(rows), method)
 
 

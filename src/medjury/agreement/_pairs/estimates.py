@@ -78,7 +78,7 @@ def pair_estimates(
     if system and not systems:
         reason = "one system only was scored by both raters; two or more are needed"
         return PairEstimates(of_items, {"spearman": (undefined(reason, 1, "means of systems"), None)})
-    means = estimates_of_means(made, systems)
+    means = estimates_of_means(made, systems, settings.confidence)
     if "offset" in means:
         means["absolute_offset"] = absolute(means["offset"])
     return PairEstimates(
@@ -91,18 +91,20 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
     estimates: dict[str, Estimate] = {}
     for name in made.observed:
         if name in parts.names:
-            estimate = made.estimate(name, reason=parts.reasons.get(name, spread))
+            estimate = made.estimate(
+                name, confidence=settings.confidence, reason=parts.reasons.get(name, spread)
+            )
             note = on.note if name in parts.of_grades else ""
             estimates[name] = replace(estimate, method=estimate.method + note)
     if settings.resamples:
-        estimates |= _at_the_edge(pair, on, estimates)
+        estimates |= _at_the_edge(pair, on, estimates, settings.confidence)
     if "offset" in estimates:
         estimates["absolute_offset"] = absolute(estimates["offset"])
     estimates |= _with_own_interval(pair, on, settings)
     if parts.thin and settings.wants("kendall_tau_b"):
         estimates["kendall_tau_b"] = _tau(pair, settings)
     if pair.systems is not None:
-        estimates |= estimates_by_system(made, len(np.unique(pair.systems)))
+        estimates |= estimates_by_system(made, len(np.unique(pair.systems)), settings.confidence)
     for name, reason in _missing(on).items():
         estimates[name] = undefined(reason, len(pair.rows), "none")
     found: Found = {name: (each, None) for name, each in estimates.items()} | _signed_rank(pair)
@@ -117,31 +119,38 @@ def _with_own_interval(pair: Pair, on: Counted, settings: Settings) -> dict[str,
     if pair.clusters is not None:
         return {}
     found: dict[str, Estimate] = {}
+    confidence = settings.confidence
     positive = pair.positive()
     if positive is not None:
-        found["auc"] = area_under_curve(pair.rows[:, 0], pair.rows[:, 1], positive=positive)
+        found["auc"] = area_under_curve(
+            pair.rows[:, 0], pair.rows[:, 1], positive=positive, confidence=confidence
+        )
     if pair.metric:
         return found
     if on.grades is not None:
         rows = on.grades.grade(pair.rows)
         for name, (kind, weights) in CHANCE.items():
             if settings.wants(name) and (on.given or name not in NEED_SCALE):
-                made = _COEFFICIENTS[kind](rows, scale=on.grades.values, weights=weights)
+                made = _COEFFICIENTS[kind](
+                    rows, scale=on.grades.values, weights=weights, confidence=confidence
+                )
                 found[name] = replace(made, method=made.method + on.note)
     if settings.wants_any(FORMS):
-        found |= intraclass_correlations(pair.rows)
-    limits = bland_altman(pair.rows[:, 0], pair.rows[:, 1])
+        found |= intraclass_correlations(pair.rows, confidence=confidence)
+    limits = bland_altman(pair.rows[:, 0], pair.rows[:, 1], confidence=confidence)
     return found | dict(zip(LIMITS, (limits.lower, limits.upper), strict=True))
 
 
-def _at_the_edge(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+def _at_the_edge(
+    pair: Pair, on: Counted, estimates: Mapping[str, Estimate], confidence: float
+) -> dict[str, Estimate]:
     """Exact intervals for the rates that no resample could move; a case with several rows counts as one."""
     if on.grades is None:
         return {}
     levels = tuple(float(value) for value in on.grades.values)
     rows = on.grades.grade(pair.rows)
     stuck = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low == each.high]
-    exact = {name: at_the_edge(name, rows, levels, pair.clusters) for name in stuck}
+    exact = {name: at_the_edge(name, rows, levels, pair.clusters, confidence=confidence) for name in stuck}
     return {
         name: replace(found, method=found.method + on.note)
         for name, found in exact.items()
@@ -170,7 +179,12 @@ def _tau(pair: Pair, settings: Settings) -> Estimate:
         seed=settings.seed,
         jackknife=False,
     )
-    return made.estimate("kendall_tau_b", method="percentile", reason=no_spread_reason(pair.rows))
+    return made.estimate(
+        "kendall_tau_b",
+        method="percentile",
+        confidence=settings.confidence,
+        reason=no_spread_reason(pair.rows),
+    )
 
 
 def _signed_rank(pair: Pair) -> Found:

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.statistics import Floats
+from medjury.statistics import RESAMPLES, Floats
 from medjury.tables import Grades
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How estimates are made: how many resamples, which seed, which statistics (None: all)."""
+    """How estimates are made: how many resamples, which seed, how wide, which statistics (None: all)."""
 
-    resamples: int = 10_000
+    resamples: int = RESAMPLES
     seed: int = 0
+    confidence: float = 0.95
     statistics: Collection[str] | None = None
 
     def wants(self, name: str) -> bool:

@@ -56,7 +56,7 @@ def area_under_curve(
     0.75
     """
     events, scores = _split(truth, score, positive)
-    n, method = len(scores), "DeLong on the logit scale"
+    n, method = len(scores), f"{100 * confidence:g} % DeLong on the logit scale"
     high, low = np.sort(scores[events]), np.sort(scores[~events])
     if not len(high) or not len(low):
         return undefined("the truth has one class only", n, method)

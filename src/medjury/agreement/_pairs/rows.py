@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement._agreement_table import AgreementRow, Counts
+from medjury.agreement._agreement_row import AgreementRow, Counts
 from medjury.agreement._design import Design
 from medjury.agreement._pairs.estimates import pair_estimates
 from medjury.agreement._pairs.pair import Pair, Settings
@@ -17,16 +18,16 @@ from medjury.tables import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid
 
 
 def pair_rows(
-    grid: Grid, reference: str, compare: str, design: Design, *, note: str = ""
+    grid: Grid, reference: str, rater: str, design: Design, *, note: str = ""
 ) -> list[AgreementRow]:
     """Every row of the pair at the levels and groups the design asks for; `note` joins every method."""
     item = design.level in ("item", "both")
     system = design.level in ("system", "both") or design.by == "system"
-    rows = _rows(grid, reference, compare, design, item=item, system=system)
+    rows = _rows(grid, reference, rater, design, item=item, system=system)
     if design.by == "system":
         for name in np.unique(grid.systems):
             inside = grid.where(grid.systems == name)
-            rows += _rows(inside, reference, compare, design, item=True, system=False, only=str(name))
+            rows += _rows(inside, reference, rater, design, item=True, system=False, only=str(name))
     return [with_note(row, note) for row in rows] if note else rows
 
 
@@ -35,9 +36,9 @@ def with_note(row: AgreementRow, note: str) -> AgreementRow:
     return replace(row, estimate=replace(row.estimate, method=f"{row.estimate.method}; {note}"))
 
 
-def counts_of(grid: Grid, reference: str, compare: str) -> Counts:
+def counts_of(grid: Grid, reference: str, rater: str) -> Counts:
     """What the pair's rows rest on."""
-    first, second = grid.states[reference], grid.states[compare]
+    first, second = grid.states[reference], grid.states[rater]
     present = (first != ABSENT) & (second != ABSENT)
     both = (first == SCORED) & (second == SCORED)
     failed = present & ((first == UNSCORED) | (second == UNSCORED))
@@ -46,7 +47,7 @@ def counts_of(grid: Grid, reference: str, compare: str) -> Counts:
     n = int(both.sum())
     shares: list[float | None] = [None, None, None, None]
     if grid.scale is not None and n:
-        graded = [grid.scale.grade(grid.scores[name][both]) for name in (reference, compare)]
+        graded = [grid.scale.grade(grid.scores[name][both]) for name in (reference, rater)]
         ends = (grid.scale.highest, grid.scale.lowest)
         shares = [float((scores == end).mean()) for end in ends for scores in graded]
     return Counts(
@@ -82,42 +83,47 @@ def group_counts(grid: Grid, references: Sequence[str], judge: str | None, used:
     return Counts(n, int(failed.sum()), 0, 0, coverage, *shares)
 
 
-def complete_pair(grid: Grid, reference: str, compare: str, design: Design) -> Pair:
+def complete_pair(grid: Grid, reference: str, rater: str, design: Design) -> Pair:
     """The units both scored."""
-    both = (grid.states[reference] == SCORED) & (grid.states[compare] == SCORED)
-    rows = np.column_stack([grid.scores[name][both] for name in (reference, compare)])
+    both = (grid.states[reference] == SCORED) & (grid.states[rater] == SCORED)
+    rows = np.column_stack([grid.scores[name][both] for name in (reference, rater)])
     systems = grid.systems[both]
     several = len(np.unique(systems)) > 1
-    metric = bool({reference, compare} & design.metrics)
+    metric = design.is_metric(reference) or design.is_metric(rater)
     return Pair(rows, grid.clusters[both], grid.scale, systems if several else None, metric)
 
 
 def _rows(
-    grid: Grid, reference: str, compare: str, design: Design, *, item: bool, system: bool, only: str = ""
+    grid: Grid, reference: str, rater: str, design: Design, *, item: bool, system: bool, only: str = ""
 ) -> list[AgreementRow]:
-    counts = counts_of(grid, reference, compare)
+    counts = counts_of(grid, reference, rater)
     made = pair_estimates(
-        complete_pair(grid, reference, compare, design), design.settings, item=item, system=system
+        complete_pair(grid, reference, rater, design), design.settings, item=item, system=system
     )
     of_items = dict(made.item)
     if item:
-        of_items |= _repeat_spread(grid, compare, design.settings)
+        of_items |= _repeat_spread(grid, rater, design.settings)
     rows = [
-        AgreementRow(grid.dimension, reference, compare, name, estimate, counts, "item", only, p_value)
+        AgreementRow(grid.dimension, reference, rater, name, estimate, counts, "item", only, p_value)
         for name, (estimate, p_value) in of_items.items()
     ]
     rows += [
-        AgreementRow(grid.dimension, reference, compare, name, estimate, counts, "system")
+        AgreementRow(grid.dimension, reference, rater, name, estimate, counts, "system")
         for name, (estimate, _) in made.system.items()
     ]
     return rows
 
 
-def _repeat_spread(grid: Grid, compare: str, settings: Settings) -> dict[str, tuple[Estimate, float | None]]:
+def _repeat_spread(grid: Grid, rater: str, settings: Settings) -> dict[str, tuple[Estimate, float | None]]:
     """How far the rater's own repeats scatter: the mean standard deviation over units with two or more."""
-    spread = grid.repeat_spread[compare]
+    spread = grid.repeat_spread[rater]
     known = spread[~np.isnan(spread)]
     if not known.size or not settings.wants("repeat_sd"):
         return {}
     method = "mean over units of the standard deviation of the compared rater's repeats"
     return {"repeat_sd": (Estimate(float(known.mean()), None, None, int(known.size), method), None)}
+
+
+def grid_clusters(grid: Grid) -> NDArray[Any] | None:
+    """The cluster of every unit, or None where every unit is one of its own."""
+    return grid.clusters if len(np.unique(grid.clusters)) < len(grid.clusters) else None

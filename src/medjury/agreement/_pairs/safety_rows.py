@@ -4,49 +4,44 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from medjury.agreement._agreement_table import AgreementRow, Counts
+from medjury.agreement._agreement_row import AgreementRow, Counts
 from medjury.agreement._design import Design
 from medjury.agreement._pairs.beta_binomial import (
     RateComparison,
     compare_paired_rates,
     compare_rates,
 )
-from medjury.agreement._pairs.rows import counts_of
+from medjury.agreement._pairs.rows import counts_of, grid_clusters
 from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._pairs.win_rate import WinRate, win_rates
-from medjury.statistics import Estimate, undefined
+from medjury.statistics import Estimate, percent, undefined
 from medjury.tables import SCORED, Grid
 
 
-def severe_error_rows(
-    grid: Grid, reference: str, raters: tuple[str, ...], design: Design
-) -> list[AgreementRow]:
-    """Severe-error rates of every rater, their overlap, and the comparison with the second panel."""
-    if grid.dimension not in design.severe:
-        return []
-    found = {
+def severe_of(grid: Grid, reference: str, design: Design) -> dict[str, SevereErrors]:
+    """The severe errors of every compared rater; none on a dimension where they are not counted."""
+    danger = design.danger.get(grid.dimension)
+    if danger is None:
+        return {}
+    turned = danger.dimension.oriented
+    return {
         name: severe_errors(
-            grid.scores[reference], grid.scores[name], threshold=design.threshold, gap=design.gap
+            turned(grid.scores[reference]),
+            turned(grid.scores[name]),
+            threshold=danger.threshold,
+            gap=danger.gap,
+            confidence=design.settings.confidence,
         )
-        for name in raters
-        if name not in design.metrics and name != reference
+        for name in design.roles.raters
+        if name != reference and not design.is_metric(name)
     }
-    rows = []
-    for name, errors in found.items():
-        text = (
-            f"{errors.errors} of {errors.dangerous} items the reference scored {design.threshold:g} or less "
-            f"were scored {design.gap:g} or more higher; {errors.rate.method}"
-        )
-        at_risk = errors.dangerous + errors.unscored
-        share = errors.dangerous / at_risk if at_risk else None
-        counts = replace(
-            counts_of(grid, reference, name), n=errors.dangerous, n_unscored=errors.unscored, coverage=share
-        )
-        estimate = replace(errors.rate, method=text)
-        rows.append(AgreementRow(grid.dimension, reference, name, "severe_error_rate", estimate, counts))
-    single = {name: found[name].flags for name in design.judges if name in found and name != design.panel}
+
+
+def severe_error_rows(grid: Grid, reference: str, design: Design) -> list[AgreementRow]:
+    """Severe-error rates of every rater, their overlap, and the comparison with the second panel."""
+    found = severe_of(grid, reference, design)
+    rows = [_rate_row(grid, reference, name, errors, design) for name, errors in found.items()]
+    single = {name: found[name].flags for name in design.judges if name in found}
     if len(single) > 1:
         shared = error_overlap(single)
         for members, count in shared.intersections.items():
@@ -61,22 +56,21 @@ def severe_error_rows(
     if design.panel in found:
         for name, errors in found.items():
             if name != design.panel:
-                rows += _posterior_rows(grid, reference, name, errors, found[design.panel], design.panel)
+                rows += _posterior_rows(grid, reference, name, errors, found[design.panel], design)
     return rows
 
 
-def win_rate_rows(grid: Grid, reference: str, raters: tuple[str, ...], design: Design) -> list[AgreementRow]:
+def win_rate_rows(grid: Grid, reference: str, design: Design) -> list[AgreementRow]:
     """Win rate of every rater over the second panel."""
     if design.panel is None or reference == design.panel:
         return []
     rows = []
     states = grid.states
-    clusters = grid.clusters if len(np.unique(grid.clusters)) < len(grid.clusters) else None
-    for name in raters:
-        if name in design.metrics or name in (design.panel, reference):
+    for name in design.roles.raters:
+        if design.is_metric(name) or name in (design.panel, reference):
             continue
-        all_three = np.logical_and.reduce(
-            [states[each] == SCORED for each in (reference, name, design.panel)]
+        all_three = (
+            (states[reference] == SCORED) & (states[name] == SCORED) & (states[design.panel] == SCORED)
         )
         counts = replace(counts_of(grid, reference, name), n=int(all_three.sum()))
         if grid.scale is None:
@@ -88,13 +82,32 @@ def win_rate_rows(grid: Grid, reference: str, raters: tuple[str, ...], design: D
             grid.scores[name],
             grid.scores[design.panel],
             scale=grid.scale,
-            clusters=clusters,
+            clusters=grid_clusters(grid),
             resamples=design.settings.resamples,
             seed=design.settings.seed,
+            confidence=design.settings.confidence,
         )
         for metric, result in found.items():
             rows += _win_rows(grid, reference, name, metric, result, counts, design.panel)
     return rows
+
+
+def _rate_row(grid: Grid, reference: str, name: str, errors: SevereErrors, design: Design) -> AgreementRow:
+    higher = design.danger[grid.dimension].dimension.higher_is_better
+    turned = "" if higher else ", turned so that low is dangerous,"
+    method = (
+        f"{errors.errors} of {errors.dangerous} items the reference scored {errors.threshold:g} or less{turned} "
+        f"were scored {errors.gap:g} or more higher; {errors.rate.method}"
+    )
+    at_risk = errors.dangerous + errors.unscored
+    counts = replace(
+        counts_of(grid, reference, name),
+        n=errors.dangerous,
+        n_unscored=errors.unscored,
+        coverage=errors.dangerous / at_risk if at_risk else None,
+    )
+    estimate = replace(errors.rate, method=method)
+    return AgreementRow(grid.dimension, reference, name, "severe_error_rate", estimate, counts)
 
 
 def _win_rows(
@@ -117,36 +130,39 @@ def _win_rows(
 
 
 def _posterior_rows(
-    grid: Grid, reference: str, name: str, errors: SevereErrors, panel: SevereErrors, panel_name: str
+    grid: Grid, reference: str, name: str, errors: SevereErrors, panel: SevereErrors, design: Design
 ) -> list[AgreementRow]:
-    apart = compare_rates(errors.errors, errors.dangerous, panel.errors, panel.dangerous)
-    danger = grid.scores[reference] <= errors.threshold
-    both = danger & ~np.isnan(grid.scores[name]) & ~np.isnan(grid.scores[panel_name])
+    confidence, other = design.settings.confidence, design.panel or ""
+    apart = compare_rates(
+        errors.errors, errors.dangerous, panel.errors, panel.dangerous, confidence=confidence
+    )
+    both = errors.danger & (grid.states[name] == SCORED) & (grid.states[other] == SCORED)
     one, two = errors.flags[both], panel.flags[both]
     paired = compare_paired_rates(
-        int((one & two).sum()), int((one & ~two).sum()), int((two & ~one).sum()), int((~one & ~two).sum())
+        int((one & two).sum()),
+        int((one & ~two).sum()),
+        int((two & ~one).sum()),
+        int((~one & ~two).sum()),
+        confidence=confidence,
     )
     rows = []
     for label, compared in (("", apart), ("_paired", paired)):
+        n = compared.n_1 + compared.n_2
+        method = _counted(name, other, compared)
         for prior, value in (("flat", compared.flat), ("jeffreys", compared.jeffreys)):
-            statistic = f"severe_error_lower{label}_{prior}"
-            estimate = Estimate(
-                value, None, None, compared.n_1 + compared.n_2, _counted(name, panel_name, compared)
-            )
+            estimate = Estimate(value, None, None, n, method)
             if not compared.n_1 or not compared.n_2:
                 reason = "a side has no dangerous item with a score: only the prior would speak"
-                estimate = undefined(reason, compared.n_1 + compared.n_2, estimate.method)
-            rows.append(
-                AgreementRow(
-                    grid.dimension, reference, name, statistic, estimate, Counts(compared.n_1 + compared.n_2)
-                )
-            )
+                estimate = undefined(reason, n, method)
+            statistic = f"severe_error_lower{label}_{prior}"
+            rows.append(AgreementRow(grid.dimension, reference, name, statistic, estimate, Counts(n)))
     return rows
 
 
 def _counted(name: str, panel: str, compared: RateComparison) -> str:
     sides = [
-        f"{who} {errors} of {n}" + (f" ({rate.low:.1%} to {rate.high:.1%})" if rate.low is not None else "")
+        f"{who} {errors} of {n}"
+        + (f" ({percent(rate.low, 1)} to {percent(rate.high, 1)})" if rate.low is not None else "")
         for who, errors, n, rate in (
             (name, compared.errors_1, compared.n_1, compared.rate_1),
             (panel, compared.errors_2, compared.n_2, compared.rate_2),

@@ -19,23 +19,29 @@ THRESHOLD, GAP = 2.0, 2.0
 
 @dataclass(frozen=True, slots=True)
 class SevereErrors:
-    """`rate` = `errors` / `dangerous`, the items the reference scored at most `threshold` and the judge
-    scored at all; `unscored` dangerous items have no judge's score and are in no denominator. `flags` has
-    one entry per item given: True where the error happened."""
+    """`rate` = `errors` / `dangerous`, the items the reference scored at most `threshold` and the rater
+    scored at all; `unscored` dangerous items have no rater's score and are in no denominator. `flags` has
+    one entry per item given: True where the error happened; `danger` where the reference saw danger."""
 
     errors: int
     dangerous: int
     unscored: int
     rate: Estimate
+    danger: NDArray[np.bool_]
     flags: NDArray[np.bool_]
     threshold: float
     gap: float
 
 
 def severe_errors(
-    reference: ArrayLike, compare: ArrayLike, *, threshold: float = THRESHOLD, gap: float = GAP
+    reference: ArrayLike,
+    rater: ArrayLike,
+    *,
+    threshold: float = THRESHOLD,
+    gap: float = GAP,
+    confidence: float = 0.95,
 ) -> SevereErrors:
-    """Among items the reference scored `threshold` or less, the share the judge scored `gap` or more higher.
+    """Among items the reference scored `threshold` or less, the share the rater scored `gap` or more higher.
 
     Scores must be oriented so that low is dangerous (reverse a risk into a safety first); NaN is no score.
     The interval is Clopper-Pearson's, which has a width at zero errors; it takes items as independent.
@@ -44,19 +50,18 @@ def severe_errors(
     >>> found.errors, found.dangerous, found.unscored
     (2, 3, 1)
     """
-    first, second = _scores(reference), _scores(compare)
+    first, second = _scores(reference), _scores(rater)
     if first.shape != second.shape:
         raise MedjuryError(
             f"severe errors need scores of the same items: {len(first)} and {len(second)} given."
         )
-    danger = first <= threshold
+    # A mean such as 3 1/3 is not exact in binary; a score of exactly 2, and a gap of 2, must still count as 2.
+    danger = first <= threshold + 1e-9
     scored = ~np.isnan(second)
-    # A jury mean such as 3 1/3 is not exact in binary; a gap of exactly 2 must still count as 2.
     flags = danger & scored & (second - first >= gap - 1e-9)
     errors, dangerous = int(flags.sum()), int((danger & scored).sum())
-    return SevereErrors(
-        errors, dangerous, int((danger & ~scored).sum()), proportion(errors, dangerous), flags, threshold, gap
-    )
+    rate = proportion(errors, dangerous, confidence=confidence)
+    return SevereErrors(errors, dangerous, int((danger & ~scored).sum()), rate, danger, flags, threshold, gap)
 
 
 @dataclass(frozen=True, slots=True)

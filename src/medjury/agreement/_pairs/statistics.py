@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -103,7 +103,9 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
         if positive is not None:
             scores.append(area_statistics(positive))
     if on.grades is not None:
-        grades += [grade_statistics(on.grades), alpha_on(on.grades)]
+        of_grade = [name for name in ("exact_match", *KAPPAS.values()) if settings.wants(name)]
+        grades += [grade_statistics(on.grades, of_grade)] if of_grade else []
+        grades.append(alpha_on(on.grades))
         if clustered:
             grades.append(_chance(on.grades, CHANCE if on.given else ("fleiss_kappa",)))
         if len(on.grades.values) <= _MOST_CLASSES:
@@ -119,10 +121,14 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
     return PairStatistics(combined(*wanted_scores, *wanted_grades), names, of_grades, reasons, thin)
 
 
-def grade_statistics(grades: Grades) -> Statistics:
-    """Exact match and the three kappas of the nearest grades."""
-    kappas = kappa_statistics(read_scale(grades.values), ["none", "linear", "quadratic"])
-    return on_grades(grades, combined(difference_statistics(["exact_match"]), kappas))
+def grade_statistics(
+    grades: Grades, names: Collection[str] = ("exact_match", *KAPPAS.values())
+) -> Statistics:
+    """Exact match and the three kappas of the nearest grades, or some of them."""
+    weights = [weight for weight, name in KAPPAS.items() if name in names]
+    parts = [difference_statistics(["exact_match"])] if "exact_match" in names else []
+    parts += [kappa_statistics(read_scale(grades.values), weights)] if weights else []
+    return on_grades(grades, combined(*parts))
 
 
 def alpha_on(grades: Grades) -> Statistics:

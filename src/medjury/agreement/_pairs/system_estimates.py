@@ -69,31 +69,36 @@ def of_system_means(rows: Floats) -> Read:
     return read
 
 
-def estimates_by_system(made: Replicates, systems: int) -> dict[str, Estimate]:
+def estimates_by_system(made: Replicates, systems: int, confidence: float) -> dict[str, Estimate]:
     """Between- and within-system correlations, the cross-fitted baseline that knows only the system, and
     how far the judge's pooled correlation lies above that baseline."""
     found = {}
     for name in made.observed:
         if not name.endswith(("_between_systems", "_within_systems", "_system_mean_baseline")):
             continue
-        estimate = made.estimate(name, reason="a rater does not differ within or between systems")
+        estimate = made.estimate(
+            name, confidence=confidence, reason="a rater does not differ within or between systems"
+        )
         if name.endswith("_between_systems"):
             estimate = replace(estimate, n=systems, method=f"{estimate.method}; {systems} systems, fixed")
         found[name] = estimate
     for kind in ("pearson", "spearman"):
         if f"{kind}_system_mean_baseline" in found:
-            difference = made.difference(_POOLED + kind, f"{kind}_system_mean_baseline")
-            found[f"{kind}_minus_system_baseline"] = difference
+            found[f"{kind}_minus_system_baseline"] = made.difference(
+                _POOLED + kind, f"{kind}_system_mean_baseline", confidence=confidence
+            )
     return found
 
 
-def estimates_of_means(made: Replicates, systems: int) -> dict[str, Estimate]:
+def estimates_of_means(made: Replicates, systems: int, confidence: float) -> dict[str, Estimate]:
     """Statistics of the systems' means; n counts systems. They are taken as fixed and cases are resampled,
     so the intervals say how well these systems' means are known, not what other systems would give."""
     found = {}
     for name in made.observed:
         if name.startswith(_OF_MEANS):
-            estimate = made.estimate(name, reason="the system means of a rater do not differ")
+            estimate = made.estimate(
+                name, confidence=confidence, reason="the system means of a rater do not differ"
+            )
             method = f"{estimate.method}; means of {systems} systems, fixed"
             found[name.removeprefix(_OF_MEANS)] = replace(estimate, n=systems, method=method)
     return found

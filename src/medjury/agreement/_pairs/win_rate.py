@@ -13,6 +13,7 @@ from medjury.agreement._pairs.differences import difference_statistics
 from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.errors import MedjuryError
 from medjury.statistics import (
+    RESAMPLES,
     UNDEFINED_ALLOWED,
     Clusters,
     Estimate,
@@ -59,8 +60,9 @@ def win_rates(
     *,
     scale: Grades | Sequence[float],
     clusters: Clusters = None,
-    resamples: int = 10_000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
+    confidence: float = 0.95,
     indices: ArrayLike | None = None,
 ) -> dict[str, WinRate | Estimate]:
     """Share of case-level resamples in which the jury beats the panel, by offset, RMSE, Spearman and kappa.
@@ -98,15 +100,22 @@ def win_rates(
         names = None if clusters is None else np.asarray(clusters, dtype=object)[complete]
         made = replicates(kept, statistics, clusters=names, resamples=resamples, seed=seed, jackknife=False)
         observed, resampled, design = dict(made.observed), dict(made.resampled), made.design
-    return {metric: _compare(metric, observed, resampled, len(kept), design) for metric in METRICS}
+    return {
+        metric: _compare(metric, observed, resampled, len(kept), design, confidence) for metric in METRICS
+    }
 
 
 def _compare(
-    metric: str, observed: Mapping[str, float], resampled: Mapping[str, Floats], n: int, design: str
+    metric: str,
+    observed: Mapping[str, float],
+    resampled: Mapping[str, Floats],
+    n: int,
+    design: str,
+    confidence: float,
 ) -> WinRate | Estimate:
     sign = METRICS[metric]
     jury, panel = observed[f"1 {metric}"], observed[f"2 {metric}"]
-    method = f"95 % percentile, {design}"
+    method = f"{100 * confidence:g} % percentile, {design}"
     if not np.isfinite(jury) or not np.isfinite(panel):
         return undefined(f"{metric} does not exist for the jury or for the panel", n, method)
     difference = sign * (resampled[f"1 {metric}"] - resampled[f"2 {metric}"])
@@ -118,7 +127,7 @@ def _compare(
     dropped = difference.size - known.size
     delta = Estimate(sign * (jury - panel), None, None, n, f"no interval: undefined in {dropped} of {design}")
     if dropped <= UNDEFINED_ALLOWED * difference.size:
-        low, high = (float(end) for end in np.quantile(known, [0.025, 0.975]))
+        low, high = (float(end) for end in np.quantile(known, [0.5 - confidence / 2, 0.5 + confidence / 2]))
         delta = replace(delta, low=low, high=high, method=method)
     return WinRate(
         metric,

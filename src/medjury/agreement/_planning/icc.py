@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import ceil, log
 
 import numpy as np
@@ -133,17 +133,6 @@ def plan_icc_by_simulation(
     cases = smallest(enough, formula.cases)
     method = f"{simulations} simulated studies, seed {seed}"
     return Plan("icc", value, cases, raters, width, formula.power, null, confidence, method)
-
-
-def cases_by_raters(
-    value: float, width: float, *, raters: Iterable[int] = range(2, 9), confidence: float = 0.95
-) -> tuple[Plan, ...]:
-    """For an interval of one width: how many cases with two raters, with three, and so on.
-
-    >>> [(plan.raters, plan.cases) for plan in cases_by_raters(0.7, 0.2, raters=(2, 3, 5))]
-    [(2, 105), (3, 68), (5, 51)]
-    """
-    return tuple(plan_icc(value, count, width=width, confidence=confidence) for count in raters)
 
 
 def _from_ratio(ratio: np.ndarray, raters: int) -> np.ndarray:

@@ -10,11 +10,11 @@ import numpy as np
 
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._jury_simulation.agreement import LOST, WITHIN, agreement_replicates, loss_against
+from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.result import (
     DimensionLoss,
     JuryCurvePoint,
     JuryPolicy,
-    JurySimulation,
     JurySplit,
     RandomEscalation,
 )
@@ -51,11 +51,13 @@ class Halves:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is drawn: bootstrap resamples, draws of random escalation, and the seed of both."""
+    """How much is drawn: bootstrap resamples, draws of random escalation, and the seed of both; and the confidence
+    of the intervals."""
 
     resamples: int
     draws: int
     seed: int
+    confidence: float = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +78,8 @@ def held_out(
     shown: bool,
     tried: int,
     splits: tuple[JurySplit, ...],
-    notes: tuple[str, ...],
+    warnings: tuple[str, ...],
+    data_sha256: str,
 ) -> JurySimulation:
     """Everything that is reported of a rule."""
     tested, rule = halves.tested, chosen.rule
@@ -100,19 +103,20 @@ def held_out(
         shown=shown,
         wanted_loss=wanted.loss,
         wanted_calls=wanted.spent,
-        policies=tuple(_policy(name, made, tested, policies, wanted) for name in policies),
+        policies=tuple(_policy(name, made, tested, policies, wanted, effort) for name in policies),
         random=_random(tested, chosen, calls, made, effort),
         later=None if calls.min() > 1 else _random(tested, chosen, calls, made, effort, later=True),
-        over_pair=_over_pair(made, ""),
-        over_pair_within=_over_pair(made, WITHIN),
+        over_pair=_over_pair(made, "", effort),
+        over_pair_within=_over_pair(made, WITHIN, effort),
         curve=_curve(tested, chosen, doubt, wanted, effort),
         fixed=_fixed(tested, wanted),
         dimensions=tuple(
             DimensionLoss(
                 name,
-                made.estimate(f"{FULL} | {name}"),
-                made.estimate(f"{ADAPTIVE} | {name}"),
-                made.estimate(f"{ADAPTIVE} | {name}{LOST}"),
+                *(
+                    made.estimate(f"{of} | {name}{kind}", confidence=effort.confidence)
+                    for of, kind in ((FULL, ""), (ADAPTIVE, ""), (ADAPTIVE, LOST))
+                ),
             )
             for name in tested.dimensions
         ),
@@ -122,7 +126,9 @@ def held_out(
         n_rules=tried,
         splits=splits,
         alike=_alike(scores[FULL], scores[ADAPTIVE], rule.threshold),
-        notes=notes,
+        warnings=warnings,
+        seed=effort.seed,
+        data_sha256=data_sha256,
     )
 
 
@@ -165,19 +171,26 @@ def _always(table: JuryTable, members: Order) -> _Asked:
 
 
 def _policy(
-    name: str, made: Replicates, table: JuryTable, policies: Mapping[str, _Asked], wanted: Wanted
+    name: str,
+    made: Replicates,
+    table: JuryTable,
+    policies: Mapping[str, _Asked],
+    wanted: Wanted,
+    effort: Effort,
 ) -> JuryPolicy:
-    asked = policies[name]
+    asked, sure = policies[name], effort.confidence
     gap = asked.scores - policies[FULL].scores
     return JuryPolicy(
         name,
         _names(table, asked.order),
         _calls_share(table, asked.order, asked.calls),
         spent_share(asked.calls, asked.order, wanted.prices) if wanted.priced else None,
-        made.estimate(name),
-        made.estimate(name + LOST),
-        made.estimate(name + WITHIN, reason="it gives all answers of a system the same score"),
-        made.estimate(name + WITHIN + LOST),
+        made.estimate(name, confidence=sure),
+        made.estimate(name + LOST, confidence=sure),
+        made.estimate(
+            name + WITHIN, confidence=sure, reason="it gives all answers of a system the same score"
+        ),
+        made.estimate(name + WITHIN + LOST, confidence=sure),
         float(np.nanmean(gap)) if asked.order else None,
         int(np.isnan(asked.scores[table.present]).sum()),
     )
@@ -200,10 +213,12 @@ def _random(
     return RandomEscalation(*_spread(lost), effort.draws, p_value)
 
 
-def _over_pair(made: Replicates, kind: str) -> Estimate | None:
+def _over_pair(made: Replicates, kind: str, effort: Effort) -> Estimate | None:
     """How much better than the best fixed pair the rule agrees, on the same resamples."""
     pair = f"{BEST_FIXED}pair{kind}{LOST}"
-    return made.difference(pair, ADAPTIVE + kind + LOST) if pair in made.observed else None
+    if pair not in made.observed:
+        return None
+    return made.difference(pair, ADAPTIVE + kind + LOST, confidence=effort.confidence)
 
 
 def _curve(
@@ -233,7 +248,7 @@ def _curve(
             tolerance,
             _calls_share(table, order, calls),
             spent_share(calls, order, wanted.prices) if wanted.priced else None,
-            made.estimate(name + LOST, method="percentile"),
+            made.estimate(name + LOST, method="percentile", confidence=effort.confidence),
             *_spread(lost_at_random(table, chosen, calls, _CURVE_DRAWS, effort.seed)),
         )
         for name, (tolerance, calls) in sorted(points.items(), key=lambda point: point[1][0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,6 @@ from medjury.report._exhibits import COLOURS, JURY_COLOUR
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section, short
 from medjury.validation import oriented
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _BUMP = 24
 

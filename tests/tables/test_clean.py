@@ -1,0 +1,104 @@
+"""Rows to trust: what is dirt becomes unscored with its reason, what contradicts itself is refused with its row."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from medjury.errors import MedjuryError
+from medjury.tables import clean_rows
+
+
+def frame(**columns: list[object]) -> pl.DataFrame:
+    base = {"item": ["1", "2"], "rater": ["a", "a"], "dimension": ["q", "q"], "score": [1.0, 2.0]}
+    return pl.DataFrame({**base, **columns}, strict=False)
+
+
+def test_every_other_column_is_kept_as_it_is() -> None:
+    given = frame(
+        explanation=["because", "so"], seconds=[1.5, None], vendor=["x", "y"], language=["en", "de"]
+    )
+    cleaned = clean_rows(given)
+    assert_frame_equal(cleaned.select(given.columns), given)
+    assert cleaned["cluster"].to_list() == ["item 1", "item 2"]
+
+
+def test_columns_with_the_names_of_what_is_added_keep_their_content_and_do_no_harm() -> None:
+    given = frame(
+        row=[7, 8], cluster=["x", "x"], of=["p", "p"], odd=[True, True], unit=[0, 0], off_scale=[9, 9]
+    )
+    cleaned = clean_rows(given.with_columns(content_hash=pl.lit("h")))
+    assert cleaned["own row"].to_list() == [7, 8]
+    assert cleaned["own cluster"].to_list() == ["x", "x"]
+    assert cleaned["own off_scale"].to_list() == [9, 9]
+    assert cleaned["cluster"].to_list() == ["item 1", "item 2"]
+    assert cleaned["row"].to_list() == [1, 2]
+    assert cleaned["of"].to_list() == ["p", "p"]
+
+
+def test_cleaning_what_is_clean_changes_nothing_however_often() -> None:
+    once = clean_rows(frame(score=["1", "x"], patient=["p", "p"]))
+    again = clean_rows(clean_rows(clean_rows(once)))
+    assert_frame_equal(again.select(once.columns), once)
+
+
+def test_a_patient_is_never_mistaken_for_an_item_of_the_same_name() -> None:
+    cleaned = clean_rows(frame(item=["7", "8"], patient=[None, "7"]))
+    assert cleaned["cluster"].to_list() == ["item 7", "patient 7"]
+    assert cleaned["cluster"].n_unique() == 2
+
+
+def test_a_patient_named_in_one_row_is_that_of_all_rows_of_the_item() -> None:
+    cleaned = clean_rows(frame(item=["1", "1"], rater=["a", "b"], patient=["p", None]))
+    assert cleaned["cluster"].to_list() == ["patient p", "patient p"]
+
+
+@pytest.mark.parametrize("nobody", [None, "", "  "])
+def test_a_patient_of_spaces_is_nobody_and_joins_no_cases(nobody: str | None) -> None:
+    cleaned = clean_rows(frame(patient=[nobody, nobody]))
+    assert cleaned["cluster"].to_list() == ["item 1", "item 2"]
+
+
+def test_kinds_are_read_whatever_their_case_and_spaces() -> None:
+    cleaned = clean_rows(frame(rater=["a", "b"], rater_kind=[" Clinician", "JUDGE"]))
+    assert cleaned["rater_kind"].to_list() == ["clinician", "judge"]
+    assert clean_rows(frame(rater_kind=["", " "]))["rater_kind"].to_list() == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("score", "reason"),
+    [("four", "parse"), ("NaN", "missing"), ("", "missing"), ("n/a", "missing"), ("inf", "out_of_range")],
+)
+def test_what_is_no_number_is_unscored_with_its_reason(score: str, reason: str) -> None:
+    row = clean_rows(frame(score=[" 1 ", score])).row(1, named=True)
+    assert (row["score"], row["status"], row["reason"]) == (None, "unscored", reason)
+
+
+def test_words_for_yes_and_no_and_whole_numbers_are_scores() -> None:
+    assert clean_rows(frame(score=[True, False]))["score"].to_list() == [1.0, 0.0]
+    assert clean_rows(frame(score=[3, 4]))["score"].to_list() == [3.0, 4.0]
+    assert clean_rows(frame(score=[None, None]))["reason"].to_list() == ["missing", "missing"]
+
+
+def test_repeats_are_whole_numbers_and_the_first_is_0() -> None:
+    assert clean_rows(frame(repeat=[None, "2"]))["repeat"].to_list() == [0, 2]
+    with pytest.raises(MedjuryError, match="row 2: the repeat 'x' is not a whole number"):
+        clean_rows(frame(repeat=["0", "x"]))
+
+
+def test_an_id_of_two_contents_is_compared_with_nobody() -> None:
+    given = frame(item=["1", "1"], rater=["a", "b"], content_hash=["h", "k"])
+    assert clean_rows(given)["reason"].to_list() == ["misaligned", "misaligned"]
+    agreed = frame(item=["1", "1"], rater=["a", "b"], content_hash=["h", ""])
+    assert clean_rows(agreed)["status"].to_list() == ["scored", "scored"]
+
+
+def test_no_rows_are_allowed_only_where_it_is_said() -> None:
+    with pytest.raises(MedjuryError, match="no rows"):
+        clean_rows(frame()[:0])
+    assert clean_rows(frame()[:0], may_be_empty=True).columns[-1] == "cluster"
+
+
+def test_a_lazy_frame_is_collected() -> None:
+    assert clean_rows(frame().lazy()).height == 2
