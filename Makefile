@@ -40,7 +40,7 @@ bench: install ## measure speed beside the peers, as ratios
 	$(BIN)/python -m benchmarks
 
 # `neural` stays out: it brings torch, which weighs gigabytes; its tests say so where it is absent.
-EXTRAS := local speed stats text report postgres anthropic google redact
+EXTRAS := local speed report postgres anthropic google redact
 
 lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group build \
