@@ -303,24 +303,6 @@ def test_drafts_in_postgresql_keep_their_cases(study: Write, postgres_url: str) 
     assert run_study(load_study(file)).calls == 0
 
 
-def test_the_embedded_model_drafts_or_says_why_not(write_study: Write) -> None:
-    rows = questions(1)
-    rows[0]["notes"] = [{"id": "n1", "text": "Haemoglobin is normal and the patient is well. " * 5}]
-    model = {"kind": "embedded", "context_window": 2048, "max_tokens": 70, "reasks": 0}
-    file = write_study(
-        cases=rows,
-        instrument="concordance",
-        dimensions=None,
-        drafting={**model, "minimum_characters": 50, "sections": ["assessment", "contingency"]},
-        judges=[{**model, "name": "juror"}],
-        max_unscored=1.0,
-    )
-    result = run_study(load_study(file))
-    (draft,) = drafts_of(file)
-    assert draft["status"] in ("drafted", "failed") and draft["vendor"] == "Hugging Face"
-    assert result.coverage["ratings"] == 2 and manifest_of(file)["drafting"]["model"]["kind"] == "embedded"
-
-
 def test_two_cases_of_one_id_are_refused_before_a_draft_is_paid_for(
     study: Write, server: LoopbackServer
 ) -> None:
