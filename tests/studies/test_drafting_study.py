@@ -248,34 +248,25 @@ def test_killed_while_drafting_and_while_judging_nothing_is_written_twice(tmp_pa
     assert len(drafts_of(file)) == 40
 
 
-def test_stopped_among_the_drafts_it_says_so_and_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in questions(60)))
-    log = tmp_path / "answered.log"
-    with endpoint(log) as url:
-        file = tmp_path / "study.yaml"
-        model = f"kind: openai, url: '{url}', concurrency: 2"
-        file.write_text(
-            "study: small\ncases: cases.jsonl\ninstrument: concordance\n"
-            f"drafting: {{{model}, model: writer-1, vendor: Acme}}\njudges: [{{{model}, name: juror, model: m}}]\n"
-        )
-        command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-            deadline = time.monotonic() + 60
-            while sum(answered(log).values()) < 5 and time.monotonic() < deadline:
-                time.sleep(0.01)
-            run.send_signal(signal.SIGINT)
-            out, err = run.communicate(timeout=60)
-        assert run.returncode == 3, err
-        assert (
-            "INCOMPLETE:" in out
-            and "of 60 drafts are done; run again to go on" in out
-            and "Report" not in out
-        )
-        assert manifest_of(file)["status"] == "incomplete"
-        stopped = sum(answered(log).values())
-        assert 5 <= stopped < 60 and len(drafts_of(file)) == stopped
-        assert main(["draft", str(file), "--quiet"]) == 0
-    assert sum(answered(log).values()) == 60 and len(drafts_of(file)) == 60
+def test_stopped_among_the_drafts_it_says_so_and_goes_on(study: Write, server: LoopbackServer) -> None:
+    # Slow from the sixth on: the run cannot end before it is stopped.
+    server.endpoint.behaviours = lambda call: "latency:1" if len(server.calls) > 5 else "ok"
+    file = study(questions(60), drafting={"concurrency": 2})
+    command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        deadline = time.monotonic() + 60
+        while len(server.calls) < 6 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 3, err
+    assert "INCOMPLETE:" in out and "of 60 drafts are done; run again to go on" in out and "Report" not in out
+    assert manifest_of(file)["status"] == "incomplete"
+    stopped = len(server.calls)
+    assert 5 <= stopped < 60 and len(drafts_of(file)) == stopped
+    server.endpoint.behaviours = lambda call: "ok"
+    assert main(["draft", str(file), "--quiet"]) == 0
+    assert len(server.calls) == 60 and len(drafts_of(file)) == 60
 
 
 def test_clinicians_may_have_rated_the_drafts(study: Write, tmp_path: Path) -> None:

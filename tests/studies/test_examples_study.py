@@ -313,7 +313,7 @@ def test_a_killed_run_with_examples_goes_on_where_it_stopped(
     def hang(call: Call) -> str:
         if len(server.calls) > 10:
             reached.set()
-            return "latency:3"
+            return "latency:60"
         return as_clinicians(call)
 
     server.endpoint.behaviours = hang

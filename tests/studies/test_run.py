@@ -255,7 +255,7 @@ def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(
     study = write_study(cases=200, judge={"concurrency": 4})
     command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while len(server.calls) < 6 and time.monotonic() < deadline:
             time.sleep(0.02)
         os.kill(run.pid, signal.SIGINT)
