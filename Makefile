@@ -23,8 +23,8 @@ $(INSTALLED): requirements/develop.txt pyproject.toml hatch_build.py $(wildcard 
 demo: install ## judge a dozen synthetic discharge summaries on this machine, no network
 	$(BIN)/medjury demo
 
-test: install browser ## run every test
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+test: install browser ## run every test (OPTIONS="--hypothesis-seed=1" for pytest)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(OPTIONS)
 
 # Tests look at pages in a real browser; PostgreSQL comes with the requirements.
 browser:
