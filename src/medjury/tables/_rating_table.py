@@ -155,8 +155,9 @@ class RatingTable:
         """All units of several dimensions in one grid. What follows from others is not for pooling: it would count
         their scores twice."""
         if not dimensions or any(each.derived for each in dimensions):
-            names = ", ".join(each.name for each in dimensions if each.derived)
-            said = f"{names} follow from other dimensions" if names else "no dimension is named"
+            names = [each.name for each in dimensions if each.derived]
+            follow = "follows" if len(names) == 1 else "follow"
+            said = f"{', '.join(names)} {follow} from other dimensions" if names else "no dimension is named"
             raise MedjuryError(f"nothing can be pooled: {said}; name dimensions that raters gave themselves.")
         scales = {None if each.grades is None else each.grades.values for each in dimensions}
         scale = dimensions[0].grades if len(scales) == 1 else None
