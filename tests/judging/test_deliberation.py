@@ -134,7 +134,7 @@ def scores(rated: Rated) -> dict[str, float | Reason | None]:
 
 def body(rated: Rated) -> Any:
     assert rated.record is not None
-    return json.loads(json.dumps(rated.record))
+    return json.loads(json.dumps(rated.record.content()))
 
 
 def three(high: Sequence[Any], low: Sequence[Any], middle: Sequence[Any]) -> dict[str, Lines]:

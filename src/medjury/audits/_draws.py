@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from medjury.judging import RepeatsBody
 from medjury.tables import RatingTable
 
 # Of one record: what makes a row of ratings of every draw.
@@ -19,13 +20,13 @@ def with_draws(table: RatingTable) -> RatingTable:
             record.system,
             record.rater,
             dimension,
-            record.repeat * record.body["n"] + number,
-            outcome.get("score"),
-            outcome["status"],
+            record.repeat * record.body.n + number,
+            outcome.score,
+            outcome.status,
         )
-        for record in table.records.of("repeats")
-        for number, draw in enumerate(record.body["draws"])
-        for dimension, outcome in draw["outcomes"].items()
+        for record in table.records.of(RepeatsBody)
+        for number, draw in enumerate(record.body.draws)
+        for dimension, outcome in draw.outcomes.items()
     ]
     if not draws:
         return table

@@ -1,6 +1,7 @@
 """Runs: what a run folder holds: its manifest, its records, its patients, and the names of its files (`files`)."""
 
 from medjury.runs import files
+from medjury.runs._body import Body, RecordedCut, RecordedFailure, RecordedOutcome
 from medjury.runs._checks import Check, check_files, file_hash, verify_run
 from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
 from medjury.runs._manifest_parts import (
@@ -26,6 +27,7 @@ from medjury.runs._stated import GateRules, ReportSettings, StatedGate
 
 __all__ = [
     "FORMAT",
+    "Body",
     "Check",
     "Conclusion",
     "Coverage",
@@ -42,6 +44,9 @@ __all__ = [
     "Planned",
     "Prices",
     "Record",
+    "RecordedCut",
+    "RecordedFailure",
+    "RecordedOutcome",
     "Records",
     "ReportSettings",
     "RunPart",

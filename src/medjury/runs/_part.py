@@ -13,7 +13,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}|[0-9]+")
 class RunPart(BaseModel):
     """A part of a file in a run folder. What an older or a newer version wrote beside the known names is kept."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     @property
     def others(self) -> dict[str, Any]:
@@ -21,8 +21,8 @@ class RunPart(BaseModel):
         return dict(self.model_extra or {})
 
     def content(self) -> dict[str, Any]:
-        """The values as JSON has them: what was stated, and no default that nobody stated."""
-        return self.model_dump(exclude_unset=True)
+        """The values for JSON: what was stated, and no default that nobody stated."""
+        return self.model_dump(exclude_unset=True, by_alias=True)
 
     def replaced(self, **changes: Any) -> Self:
         """A copy with other values; a name that the part does not have is refused."""

@@ -2,11 +2,13 @@
 
 from medjury.validation._adaptive_tally import STOPPED, AdaptiveTally
 from medjury.validation._claims_roc import Answer, ShareCurve, share_curve
+from medjury.validation._clustered import clustered_share, patients
 from medjury.validation._compare_runs import compare_runs
 from medjury.validation._compare_ways import compare_ways
-from medjury.validation._deliberation_tally import ENDINGS, Tally, check_story
+from medjury.validation._deliberation_tally import ENDINGS, DeliberationTally
 from medjury.validation._evidence import Evidence, evidence_of
-from medjury.validation._loop_gains import Gain, Run, loop_gains, patients
+from medjury.validation._loop_gains import Gain, LoopRun, loop_gains
+from medjury.validation._order_tally import OrderTally
 from medjury.validation._rules.found import RuleFound
 from medjury.validation._run_comparison import RunChange, RunComparison
 from medjury.validation._validate import Validation, Verdict, validate, validation_of
@@ -21,21 +23,22 @@ __all__ = [
     "STOPPED",
     "AdaptiveTally",
     "Answer",
+    "DeliberationTally",
     "Evidence",
     "Gain",
+    "LoopRun",
+    "OrderTally",
     "Price",
     "RuleFound",
-    "Run",
     "RunChange",
     "RunComparison",
     "ShareCurve",
-    "Tally",
     "Validation",
     "Verdict",
     "Way",
     "Ways",
     "Word",
-    "check_story",
+    "clustered_share",
     "compare_runs",
     "compare_ways",
     "evidence_of",
