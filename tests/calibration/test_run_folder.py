@@ -23,7 +23,7 @@ DEVELOPMENT = ("c0", "c1", "c2")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """100 cases of 50 patients, two clinicians, a jury by median with a quorum of three; one judge fails at times."""
+    """100 cases of 50 patients, two clinicians, a jury by median with a quorum of three; a judge fails at times."""
     place = tmp_path_factory.mktemp("run")
     frame = planted_ratings(
         cases=100, dimensions=("risk", "safety"), judges=JUDGES, instrument="diagnosis@1.0"

@@ -1,5 +1,4 @@
-"""The review curve: of all dangerous answers, what share is caught when the first x % of the cases are
-reviewed?"""
+"""The review curve: of all dangerous answers, what share is caught when the first x % of the cases are reviewed?"""
 
 from __future__ import annotations
 
@@ -123,8 +122,7 @@ class ReviewCurves(Mapping[str, ReviewCurve]):
 
 
 def _codes(priority: Floats) -> Floats:
-    """The place of each priority in the order, 0 first; equal priorities share it, a missing one comes
-    first."""
+    """The place of each priority in the order, 0 first; equal priorities share it, a missing one comes first."""
     values = np.where(np.isnan(priority), np.inf, priority)
     _, place = np.unique(-values, return_inverse=True)
     return place.astype(float)

@@ -108,8 +108,7 @@ def _calibrated_dimensions(
 
 
 def _shared_folds(parts: Sequence[Part], folds: int, seed: int) -> dict[str, int]:
-    """One split for all judges and dimensions, so that what follows from several of them is out of fold
-    too."""
+    """One split for all judges and dimensions, so that what follows from several of them is out of fold too."""
     labelled = sorted({str(case) for part in parts for case in part.cases[~np.isnan(part.labels)]})
     return dict(zip(labelled, case_folds(labelled, folds=folds, seed=seed).tolist(), strict=True))
 
