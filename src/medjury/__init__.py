@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name == "agreement":
-        # The room has the function's name, and is called in its place: once it is imported, `medjury.agreement` is it.
+        # The room has the function's name and is called in its place: an imported room hides any function here.
         return importlib.import_module("medjury.agreement")
     if name in _ROOMS:
         return getattr(importlib.import_module(f"medjury.{_ROOMS[name]}"), name)
