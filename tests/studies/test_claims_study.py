@@ -31,7 +31,7 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.cases import case_to_row
 from medjury.cli import main
-from medjury.judging import claim_statistics
+from medjury.judging import ClaimsBody, claim_statistics
 
 Write = Callable[..., Path]
 
@@ -90,7 +90,7 @@ def test_one_line_turns_a_judge_into_decompose_then_verify(by_claims: Write, ser
     assert {each["kind"] for each in records(study)} == {"claims"}
     spent = sum(each["cost"] for body in bodies for each in body["steps"])
     assert spent == pytest.approx(told["cost"])
-    found = claim_statistics(bodies)
+    found = claim_statistics(map(ClaimsBody.model_validate, bodies))
     assert found.claims == sum(len(each.claims) for each in CASES)
     assert found.range == (2, 6)
     assert found.count("contradicted", 3) == 3
@@ -105,7 +105,7 @@ def test_the_bare_word_works_whatever_the_endpoint_answers(by_claims: Write, ser
     server.endpoint.behaviours = None
     assert run(study) == 0
     assert len(records(study)) == len(CASES)
-    found = claim_statistics(each["body"] for each in records(study))
+    found = claim_statistics(ClaimsBody.model_validate(each["body"]) for each in records(study))
     assert found.unlocated == found.claims
     assert found.count("supported") == found.count("contradicted") == 0, "no invented quotation passed"
 
@@ -196,7 +196,7 @@ def test_invented_quotations_are_caught_and_counted(by_claims: Write, server: Lo
     study = by_claims(cases=[MIXED, ON_THE_LINE])
     server.endpoint.behaviours = lambda call: "ok:" + answer(call.prompt)
     assert run(study) == 0
-    found = claim_statistics(each["body"] for each in records(study))
+    found = claim_statistics(ClaimsBody.model_validate(each["body"]) for each in records(study))
     assert (found.refused, found.told, found.unfounded) == (3, 2, 1)
     assert Counter(step(call) for call in server.calls)["told"] == 2
     # The diuretic still vetoes the first; the mended quotation supports the second.

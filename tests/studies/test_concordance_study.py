@@ -23,9 +23,8 @@ from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
 from medjury.report._sections import preference
 from medjury.studies import RunResult, load_study, run_study
-from medjury.validation._evidence import read_run
-from medjury.validation._gate import judge_gate
-from medjury.validation._numbers import compute
+from medjury.tables import open_run
+from medjury.validation import evidence_of, validation_of
 
 ROOT = Path(__file__).parent.parent.parent
 Write = Callable[..., Path]
@@ -81,10 +80,9 @@ def votes(result: RunResult) -> polars.DataFrame:
 
 
 def page(result: RunResult) -> tuple[str, dict[str, list[dict[str, str]]]]:
-    evidence = read_run(result.folder, resamples=400)
-    numbers = compute(evidence)
-    exhibits = Exhibits(drawing=False)
-    section = preference.section(Material(evidence, numbers, judge_gate(evidence, numbers), exhibits))
+    evidence = evidence_of(open_run(result.folder, resamples=400))
+    exhibits = Exhibits()
+    section = preference.section(Material(evidence, validation_of(evidence), exhibits))
     assert section is not None
     return section.body, {
         name: list(csv.DictReader(io.StringIO(table))) for name, table in exhibits.tables.items()

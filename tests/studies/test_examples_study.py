@@ -21,7 +21,7 @@ from medjury.errors import MedjuryError
 from medjury.judging import Judge
 from medjury.report import write_page
 from medjury.studies import check_study, load_study, run_study
-from medjury.validation import gate_of
+from medjury.validation import validate
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
@@ -147,7 +147,7 @@ def test_the_gate_leaves_the_training_side_out_and_says_so(write_rated: Write) -
     gate = {"minimum_cases": 14, "severe_limit": 1.0}
     plain = write_rated(gate=gate, study="plain", report={"resamples": 200})
     assert run(plain) == "complete"
-    verdict = gate_of(plain.parent / "runs" / "plain").verdicts[0]
+    verdict = validate(plain.parent / "runs" / "plain").verdicts[0]
     rule = next(each for each in verdict.rules if each.name == "Enough held-out cases")
     assert rule.found.startswith("20 patients with 40 cases;") and verdict.word == "VALIDATED"
 
@@ -155,7 +155,7 @@ def test_the_gate_leaves_the_training_side_out_and_says_so(write_rated: Write) -
     assert run(study) == "complete"
     told = manifest(study)
     assert told["gate"]["development_cases"] == told["judges"][0]["development_cases"]
-    verdict = gate_of(study.parent / "runs" / "small").verdicts[0]
+    verdict = validate(study.parent / "runs" / "small").verdicts[0]
     rule = next(each for each in verdict.rules if each.name == "Enough held-out cases")
     assert rule.found == (
         "14 patients with 28 cases; a patient counts once (12 cases used for development are left out)"
@@ -171,7 +171,7 @@ def test_a_jury_whose_every_rated_case_may_be_shown_is_not_validated(
 ) -> None:
     study = write_rated(gate={"minimum_cases": 10}, examples={"shots": 2, **choice})
     assert run(study) == "complete", "it may judge; it may not be called validated"
-    verdict = gate_of(study.parent / "runs" / "small").verdicts[0]
+    verdict = validate(study.parent / "runs" / "small").verdicts[0]
     assert verdict.word == "NOT VALIDATED"
     assert (
         verdict.reasons[0]

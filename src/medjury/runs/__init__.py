@@ -1,7 +1,7 @@
 """Runs: what a run folder holds: its manifest, its records, its patients, and the names of its files (`files`)."""
 
 from medjury.runs import files
-from medjury.runs._body import Body, RecordedCut, RecordedFailure, RecordedOutcome
+from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
 from medjury.runs._checks import Check, check_files, file_hash, verify_run
 from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
 from medjury.runs._manifest_parts import (
@@ -33,6 +33,7 @@ __all__ = [
     "Coverage",
     "DraftCounts",
     "GateRules",
+    "Grade",
     "Manifest",
     "ManifestDimension",
     "ManifestDrafting",
