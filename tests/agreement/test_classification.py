@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import area_under_curve, classification, classification_rates, roc_curve
+from medjury.agreement import area_under_curve, classification, roc_curve
+from medjury.agreement._pairs.classification import classification_rates
 from medjury.errors import MedjuryError
 
 R = reference("classification_metrics_auc")

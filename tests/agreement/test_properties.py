@@ -21,12 +21,12 @@ from medjury.agreement import (
     intraclass_correlations,
     kendall_tau_b,
     kendall_w,
-    krippendorff_alphas,
     many_raters,
     pearson,
     spearman,
     two_raters,
 )
+from medjury.agreement._groups.krippendorff import krippendorff_alphas
 from medjury.statistics import Estimate
 
 SCALE = range(1, 6)
