@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from medjury.errors import MedjuryError
@@ -16,6 +17,7 @@ from medjury.ranking._ranked import Ranked, ranked_by
 from medjury.ranking._ranking import Part, Ranking
 from medjury.ranking._scores import Missing
 from medjury.ranking._win_rate import Ties
+from medjury.statistics import side_by_side
 from medjury.tables import Names, rating_table
 
 Calibration = Literal["isotonic", "offset", "linear", "ordinal"]
@@ -113,14 +115,15 @@ def _agreement(stages: Mapping[str, Ranked], settings: Mapping[str, Any]) -> Par
         return None
     whose = ", ".join(before.reference)
     truth = before.scores(before.reference)
-    rows = [
-        replace(
-            ranking_agreement(ranked.scores(raters), truth, **settings),
-            rater=", ".join(raters),
-            calibration=stage,
-        )
+    compared = [
+        (stage, raters, ranked.scores(raters))
         for stage, ranked in stages.items()
         for raters in (*((judge,) for judge in before.judges), before.raters)
+    ]
+    found = side_by_side([partial(ranking_agreement, one, truth, **settings) for *_, one in compared])
+    rows = [
+        replace(each, rater=", ".join(raters), calibration=stage)
+        for (stage, raters, _), each in zip(compared, found, strict=True)
     ]
     notes = tuple(f"the ranking by {whose}: {warning}" for warning in truth.warnings)
     return Part(f"Kendall's tau-b with the ranking by {whose}", tuple(rows), notes)

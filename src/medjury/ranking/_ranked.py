@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,15 +13,17 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Composite
 from medjury.ranking._common_scale import CommonScale, common_scale
 from medjury.ranking._composite import composite_of, weighty
-from medjury.ranking._rating_scores import rating_scores, scored_dimensions
+from medjury.ranking._rating_scores import ranked_answers, rating_scores, scored_dimensions
 from medjury.ranking._scores import Missing, Scores
 from medjury.tables import SCORED, UNSCORED, Grid, Names, RatingTable
 
 if TYPE_CHECKING:
+    import polars
+
     from medjury.calibration import CalibrationStudy
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ranked:
     """The `raters` rank: the jury, or those there are without one; the `judges` are behind it. The `reference`
     gives an order to compare with."""
@@ -35,9 +38,23 @@ class Ranked:
     missing: Missing
 
     def scores(self, raters: Sequence[str]) -> Scores:
-        return rating_scores(
-            self.table, self.grids, raters, self.scale, composites=self.composites, missing=self.missing
-        )
+        """What a ranking by these raters rests on."""
+        if not self.table.systems:
+            raise MedjuryError("a ranking needs to know who answered: the ratings have no column `system`.")
+        if tuple(raters) not in self._read:
+            made = rating_scores(self._answers, raters, missing=self.missing)
+            unit = "patients" if self.table.by_patient else "cases"
+            self._read[tuple(raters)] = replace(made, resampled=unit, scale=self.scale.words)
+        return self._read[tuple(raters)]
+
+    @cached_property
+    def _read(self) -> dict[tuple[str, ...], Scores]:
+        return {}
+
+    @cached_property
+    def _answers(self) -> polars.DataFrame:
+        everybody = list(dict.fromkeys((*self.raters, *self.judges, *self.reference)))
+        return ranked_answers(self.grids.values(), everybody, self.table.rows, self.scale, self.composites)
 
     def calibrated(self, study: CalibrationStudy) -> Ranked:
         """The same with calibrated scores, each by a map that never saw its case."""

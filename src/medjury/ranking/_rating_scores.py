@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
@@ -12,45 +11,52 @@ from medjury.ranking._common_scale import CommonScale
 from medjury.ranking._composite import composite_answers
 from medjury.ranking._paired import whole_answers
 from medjury.ranking._scores import WHOLE, Missing, Scores, from_items
-from medjury.tables import SCORED, UNSCORED, Grid, RatingTable, answers_of
+from medjury.tables import SCORED, UNSCORED, Grid, answers_of
 
 if TYPE_CHECKING:
     import polars
 
 
-def rating_scores(
-    table: RatingTable,
-    grids: Mapping[str, Grid],
+def ranked_answers(
+    grids: Iterable[Grid],
     raters: Sequence[str],
+    rows: polars.DataFrame,
     scale: CommonScale,
-    *,
     composites: Sequence[Composite] = (),
-    missing: Missing = "refuse",
-) -> Scores:
-    """The raters' scores in the grids (one for each dimension). Several raters are averaged, each over his own
-    answers first.
+) -> polars.DataFrame:
+    """What the raters said of every system's answers, on one scale, with the benchmark of each answer.
 
-    Every dimension is a benchmark of the same items, or, where the ratings have a column `benchmark`, every
-    benchmark holds the mean of its dimensions, as MedHELM's jury does; an answer that lacks one which the same
-    item has for another system is left out. With `composites` these alone are ranked.
+    Every dimension is a benchmark of the same items, or, where the ratings (`rows`) have a column `benchmark`,
+    every benchmark holds its dimensions. With `composites` these alone are there.
     """
     import polars as pl
 
-    answers = answers_of(grids.values(), raters).filter(pl.col("system") != "")
-    if not table.systems:
-        raise MedjuryError("a ranking needs to know who answered: the ratings have no column `system`.")
+    answers = answers_of(grids, raters).filter(pl.col("system") != "")
     slopes, shifts = ({name: line[part] for name, line in scale.lines.items()} for part in (0, 1))
     turned = pl.col("score") * pl.col("dimension").replace_strict(slopes, return_dtype=pl.Float64)
     turned += pl.col("dimension").replace_strict(shifts, return_dtype=pl.Float64)
-    answers = _with_benchmarks(answers.with_columns(turned.alias("score")), table.rows)
+    answers = _with_benchmarks(answers.with_columns(turned.alias("score")), rows)
     if composites:
         answers = pl.concat([composite_answers(answers, each) for each in composites])
-    if "benchmark" not in table.rows.columns:
+    if "benchmark" not in rows.columns:
         answers = answers.with_columns(pl.col("dimension").alias("benchmark"))
+    # Numbers in place of names: sorting and grouping is then a matter of milliseconds.
+    return answers.with_columns(
+        pl.col(name).cast(pl.Enum(answers[name].unique().sort()))
+        for name in ("item", "system", "cluster", "rater", "dimension", "benchmark", "block")
+    )
+
+
+def rating_scores(answers: polars.DataFrame, raters: Sequence[str], *, missing: Missing) -> Scores:
+    """The raters' scores among the answers. Several raters are averaged, each over his own answers first; so are
+    the dimensions of a benchmark, as MedHELM's jury does, and an answer that lacks one which the same item has
+    for another system is left out."""
+    import polars as pl
+
     lost = pl.col("state") == UNSCORED
-    rows, warnings = whole_answers(answers.with_columns(lost.alias("lost")))
-    scores = from_items(rows, answers.filter(lost), missing=missing, warnings=warnings)
-    return replace(scores, resampled="patients" if table.by_patient else "cases", scale=scale.words)
+    given = answers.filter(pl.col("rater").is_in(list(raters))).with_columns(lost.alias("lost"))
+    rows, warnings = whole_answers(given)
+    return from_items(rows, given.filter("lost"), missing=missing, warnings=warnings)
 
 
 def scored_dimensions(grids: Mapping[str, Grid], raters: Sequence[str]) -> list[str]:
