@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -13,8 +14,9 @@ from typing import Any
 
 import pytest
 from tests.cli.core_only import core_distributions, hidden_packages
-from tests.loopback import LoopbackServer
+from tests.loopback import Call, LoopbackServer
 
+TEXT = re.compile(r"case-\d+ of [ab]\.")
 RUN, TABLE = "runs/small", "runs/small/ratings.csv"
 RATED = ["--reference", "ward,clinic", "--dimension", "accuracy"]
 COMMANDS = {
@@ -22,7 +24,7 @@ COMMANDS = {
     "agreement": ["agreement", TABLE, *RATED, "--scale", "1", "5", "--resamples", "99"],
     "calibrate": ["calibrate", "report", TABLE, *RATED, "--scale", "1", "5", "--resamples", "99"],
     "estimate": ["estimate", TABLE, *RATED, "--scale", "1", "5"],
-    "triage": ["triage", TABLE, "--dimension", "accuracy", "--scale", "1", "5"],
+    "triage": ["triage", TABLE, *RATED, "--scale", "1", "5", "--resamples", "99"],
     "rank": ["rank", TABLE, "--dimension", "accuracy", "--resamples", "99"],
     "audit": ["audit", TABLE, "--dimension", "accuracy", "--cases", "cases.jsonl", "--resamples", "99"],
     "plan": ["plan", "kappa", "--shares", "0.2,0.3,0.5", "--value", "0.6", "--width", "0.2"],
@@ -55,15 +57,22 @@ def told(folder: Path) -> dict[str, Any]:
     cases = [{"id": case, "system": system, "candidate": f"{case} of {system}.", "texts": {"context": "A note."}}
              for case, system in rows]  # fmt: skip
     (folder / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in cases))
-    grades = random.Random(0)
+    chance = random.Random(0)
+    grades = {f"{case} of {system}.": chance.randint(1, 5) for case, system in rows}
     scores = [
-        f"{case},{system},{rater},accuracy,{grades.randint(1, 5)}"
+        f"{case},{system},{rater},accuracy,{near(grades[f'{case} of {system}.'], chance)}"
         for case, system in rows
         for rater in ("ward", "clinic")
     ]
     (folder / "humans.csv").write_text("\n".join(["item,system,rater,dimension,score", *scores]) + "\n")
     (folder / "pairs.csv").write_text("said,heard\ntwo tablets a day,two tablet a day\nno pain,no pain\n")
-    with LoopbackServer() as server:
+
+    def answer(call: Call) -> str:
+        """A grade near the truth, another for every judge and case."""
+        score = near(grades[str(TEXT.search(call.prompt)[0])], random.Random(call.body))  # type: ignore[index]
+        return "ok:" + json.dumps({"accuracy": {"explanation": "as the note shows", "score": score}})
+
+    with LoopbackServer(answer) as server:
         judges = [
             {"kind": "openai", "name": name, "url": server.url, "model": name} for name in ("one", "two")
         ]
@@ -82,6 +91,10 @@ def told(folder: Path) -> dict[str, Any]:
     return {**found, "commands": dict(zip(COMMANDS, found["commands"], strict=True))}
 
 
+def near(grade: int, chance: random.Random) -> int:
+    return min(5, max(1, grade + chance.choice((-1, 0, 0, 1))))
+
+
 def environment() -> dict[str, str]:
     """This test's own path, so that the process finds the same medjury and the tests."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
@@ -95,11 +108,10 @@ def test_a_command_runs(command: str, told: dict[str, Any]) -> None:
     assert "pip install" not in answer["out"] + answer["err"]
 
 
-def test_the_page_has_its_numbers_and_says_what_figures_need(told: dict[str, Any], folder: Path) -> None:
+def test_the_page_has_its_numbers_its_tables_and_its_figures(told: dict[str, Any], folder: Path) -> None:
     page = (folder / RUN / "report.html").read_text()
-    assert "NOT VALIDATED" in page and "kappa" in page
-    assert "pip install 'medjury[report]'" in page.replace("&#x27;", "'")
-    assert not list(folder.rglob("*.svg")) and list((folder / RUN / "tables").iterdir())
+    assert "NOT VALIDATED" in page and "kappa" in page and "pip install" not in page
+    assert list((folder / RUN / "figures").glob("*.svg")) and list((folder / RUN / "tables").glob("*.csv"))
 
 
 def test_what_is_hidden_is_what_an_extra_or_a_test_brings(told: dict[str, Any]) -> None:

@@ -20,7 +20,8 @@ from tests.studies.embedded_words import VOICES, put_words
 from medjury.cli import main
 from medjury.instruments import Reason
 from medjury.models import EmbeddedModel, Message, Request, weights_file
-from medjury.studies import load_study, run_study, verify_run
+from medjury.runs import verify_run
+from medjury.studies import load_study, run_study
 
 Rows = list[dict[str, Any]]
 Body = dict[str, Any]
@@ -96,7 +97,7 @@ def run(file: Path) -> tuple[Rows, list[Body]]:
         assert not scored or min(GRADES[row["dimension"]]) <= row["score"] <= max(GRADES[row["dimension"]])
         assert not lost or (row["reason"] in {each.value for each in Reason} and row["explanation"])
     states = Counter(row["status"] for row in rows)
-    assert result.coverage == {
+    assert json.loads((folder / "manifest.json").read_text())["coverage"] == {
         "ratings": len(rows),
         **{name: states[name] for name in ("scored", "not_applicable", "unscored")},
         "unscored_by_reason": Counter(row["reason"] for row in rows if row["reason"]),
