@@ -26,9 +26,10 @@ from medjury.instruments import (
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import Judge
+from medjury.judging._outcomes import outcome_record
 from medjury.judging._prompt import input_block, text_block
 from medjury.judging._rater import Expected, Rated, Unit, make_units
-from medjury.judging._rows import outcome_columns, rows_of
+from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 
 CONCORDANT, PREFERENCE = "concordant", "preference"
@@ -154,9 +155,9 @@ class Concordance:
             outcomes[PREFERENCE] = NotApplicable("not asked, as the answers are not concordant")
         record = {
             "kind": "concordance",
-            "concordance": {name: _plain(outcomes[name]) for name in graded.outcomes},
+            "concordance": {name: outcome_record(outcomes[name]) for name in graded.outcomes},
             "orders": orders,
-            "preference": _plain(outcomes[PREFERENCE]),
+            "preference": outcome_record(outcomes[PREFERENCE]),
         }
         return Rated(rows_of(unit, outcomes, None if graded.answers is None else answers), record)
 
@@ -167,7 +168,7 @@ class Concordance:
         found: list[tuple[Author | None, Choice]] = []
         for order in ORDERS:
             asked: Asked[Choice] = await ask_for(
-                gate, self.speaker, self._messages(unit.case, order), self._schema(), _read, unit.draw
+                gate, self.speaker, self._messages(unit.case, order), self._schema(), _read, unit.sample
             )
             answers.extend(asked.answers)
             entry: dict[str, object] = {"first": order[0], "second": order[1]}
@@ -238,10 +239,6 @@ def _read(value: object) -> Choice:
     if isinstance(place, bool) or place not in (0, 1, 2):
         raise Unusable('"preferred" must be 1, 2 or 0')
     return Choice(int(place), clean_text(reason).strip() if isinstance(reason, str) else "")
-
-
-def _plain(outcome: Outcome) -> dict[str, object]:
-    return dict(zip(("score", "status", "reason", "explanation"), outcome_columns(outcome), strict=True))
 
 
 def _check(instrument: Instrument) -> None:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from medjury.cases import Case
 from medjury.instruments import Instrument, Unscored
+from medjury.judging._asking import Sample
 from medjury.models import ChatModel, Gate
 from medjury.ratings import Rating
 
@@ -23,12 +24,11 @@ class Unit:
     dimensions: tuple[str, ...]
     repeat: int
     key: str
-    again: int = 0  # set where a stored answer that could not be used is asked for anew
+    again: bool = False  # set where stored answers that could not be used are asked for anew
 
     @property
-    def draw(self) -> int:
-        """Which draw of the model's answers this is: repeats, and answers asked for anew, are different ones."""
-        return self.repeat + 1_000_000 * self.again
+    def sample(self) -> Sample:
+        return Sample(self.repeat, self.again)
 
 
 @dataclass(frozen=True, slots=True)

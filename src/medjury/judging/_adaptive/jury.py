@@ -11,12 +11,13 @@ from typing import Literal
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.instruments import TRANSIENT, Instrument, NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
 from medjury.judging._adaptive.rule import AdaptiveRule, Vote
 from medjury.judging._combine import combine
 from medjury.judging._judge import Graded, Judge
+from medjury.judging._outcomes import passing_failure, short_record
 from medjury.judging._rater import Expected, Rated, Unit, make_units
-from medjury.judging._rows import outcome_columns, rows_of
+from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
 
 # Part of every rating's key: raise it whenever the same votes would become another rating.
@@ -154,7 +155,7 @@ class AdaptiveJury:
             asked = asked or graded.answers is not None
             call = self._seen(juror.name, turn, graded.outcomes, made, unit.dimensions)
             made.append(call)
-            passing = _passing(graded.outcomes)
+            passing = passing_failure(graded.outcomes.values())
             if passing is not None:
                 failed = Unscored(passing.reason, f"juror {juror.name}: {passing.message}")
                 return self._rated(
@@ -169,14 +170,10 @@ class AdaptiveJury:
         return self._rated(unit, outcomes, made, answers, stopped)
 
     async def _ask(self, juror: Judge, unit: Unit, again: int, gate: Gate) -> Graded:
-        """One call. Where unusable answers are to be asked for anew, only those are: the others are stored."""
         rounds = -(-self.most_calls // len(self.jurors))
         # With one round these are the draws of the juror as a single judge; further rounds follow them.
         place = replace(unit, repeat=unit.repeat * rounds + again)
-        graded = await juror.grade(replace(place, again=0), gate)
-        if unit.again and any(isinstance(each, Unscored) for each in graded.outcomes.values()):
-            return await juror.grade(place, gate)
-        return graded
+        return await juror.grade(place, gate)
 
     def _seen(
         self,
@@ -246,7 +243,7 @@ class AdaptiveJury:
                 {
                     "juror": call.juror,
                     "round": call.turn // len(self.jurors) + 1,
-                    "outcomes": {name: _plain(outcome) for name, outcome in call.outcomes.items()},
+                    "outcomes": {name: short_record(outcome) for name, outcome in call.outcomes.items()},
                     # No number where there is nothing to go by.
                     "doubt": {
                         name: round(doubt, 4) if math.isfinite(doubt) else None
@@ -284,19 +281,6 @@ def _votes(outcomes: Sequence[Outcome]) -> list[Vote]:
     return [
         each.value if isinstance(each, Score) else None for each in outcomes if not isinstance(each, Unscored)
     ]
-
-
-def _passing(outcomes: Mapping[str, Outcome]) -> Unscored | None:
-    """A failure that may be gone another time, where there is one."""
-    found = [each for each in outcomes.values() if isinstance(each, Unscored) and each.reason in TRANSIENT]
-    return found[0] if found else None
-
-
-def _plain(outcome: Outcome) -> dict[str, object]:
-    score, status, reason, words = outcome_columns(outcome)
-    if isinstance(outcome, Score | NotApplicable):
-        return {"status": status, "score": score, "explanation": words}
-    return {"status": status, "reason": None if reason is None else reason.value, "message": words}
 
 
 def _listed(value: object) -> list[str]:

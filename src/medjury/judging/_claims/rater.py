@@ -25,7 +25,7 @@ from medjury.instruments import (
     Unscored,
     load_instrument,
 )
-from medjury.judging._asking import Speaker
+from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
 from medjury.judging._claims.prompts import CLAIMS_PROMPT_VERSION, listing_system, verifying_system
 from medjury.judging._claims.record import KIND, record_of
 from medjury.judging._claims.share import (
@@ -72,6 +72,13 @@ class ShareRule:
     weights: Mapping[int, float] = field(default_factory=lambda: dict(WEIGHTS))
     decisive: Decisive = "veto"
     minimum_verified: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Rating(Tried):
+    """One attempt at a whole unit."""
+
+    rated: Rated = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -214,6 +221,16 @@ class Claims:
         texts = self._texts(unit)
         if isinstance(texts, Unscored):
             return Rated(rows_of(unit, {dimension: texts}, None))
+
+        async def attempt(sample: Sample) -> _Rating:
+            return await self._rate(unit, texts, sample, gate)
+
+        return (await draw_anew(unit.sample, attempt)).rated
+
+    async def _rate(
+        self, unit: Unit, texts: tuple[list[Source], list[Source], str], sample: Sample, gate: Gate
+    ) -> _Rating:
+        [dimension] = unit.dimensions
         taken_apart, held_against, against = texts
         measure = self.measures[dimension]
         question = _text(unit.case.input("question"))
@@ -225,7 +242,7 @@ class Claims:
             question=question,
             reading=self.reading,
             least=self.least if measure == "omitted" else None,
-            draw=unit.draw,
+            sample=sample,
         )
         answers: list[Answer] = list(listed.answers)
         verified = None
@@ -239,7 +256,7 @@ class Claims:
                 question=question,
                 reading=self.reading,
                 batch=self.batch,
-                draw=unit.draw,
+                sample=sample,
             )
             answers += verified.answers
         checked = verified.checked if verified else ()
@@ -258,7 +275,14 @@ class Claims:
             weights=self.rule.weights,
             outcome=outcome,
         )
-        return Rated(rows_of(unit, {dimension: outcome}, answers), record)
+        rated = Rated(rows_of(unit, {dimension: outcome}, answers), record)
+        if not isinstance(outcome, Unscored):
+            return _Rating(None, answers, rated=rated)
+        # A step that failed was drawn anew by itself. Where none did there is nothing to verify, or nothing to
+        # verify it with, and only another list can help.
+        sound = listed.failure is None and (verified is None or not verified.failed)
+        in_vain = sound and all(answer.from_cache for answer in answers)
+        return _Rating(outcome, answers, 1, in_vain, rated=rated)
 
     def _outcome(
         self,

@@ -10,8 +10,8 @@ from medjury.judging._claims.share import Support
 from medjury.judging._claims.steps import Listed, Verified
 from medjury.judging._claims.verifying import Checked
 from medjury.judging._evidence.quotation import Place
+from medjury.judging._outcomes import outcome_columns
 from medjury.judging._retrieval import Hit
-from medjury.judging._rows import outcome_columns
 from medjury.models import Answer
 
 KIND = "claims"

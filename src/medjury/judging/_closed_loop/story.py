@@ -13,7 +13,7 @@ from typing import Literal
 from medjury.cases import Case, clean_text
 from medjury.instruments import Outcome, Unscored
 from medjury.judging._closed_loop.gate import Checked
-from medjury.judging._rows import outcome_columns
+from medjury.judging._outcomes import outcome_record
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 Stopped = Literal["passed", "rounds", "stalled", "failed"]
@@ -82,8 +82,7 @@ def revised_cases(cases: Iterable[Case], records: str | Path) -> Iterator[Case]:
 
 def told(outcomes: Mapping[str, Outcome]) -> dict[str, dict[str, object]]:
     """Outcomes as JSON values."""
-    columns = ("score", "status", "reason", "explanation")
-    return {name: dict(zip(columns, outcome_columns(each), strict=True)) for name, each in outcomes.items()}
+    return {name: outcome_record(each) for name, each in outcomes.items()}
 
 
 def changes(before: str, after: str) -> dict[str, list[str]]:

@@ -194,7 +194,7 @@ class Drafter:
                 self._messages(case, case.notes, selection),
                 self._schema,
                 lambda value: read_draft(value, self.rules.sections),
-                unit.draw,
+                unit.sample,
             )
             failed = asked.failure is not None and asked.failure.reason is Reason.CONTEXT
             return (asked, case, bool(watched.sent)), failed
