@@ -28,7 +28,7 @@ from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import Judge
 from medjury.judging._outcomes import outcome_record
 from medjury.judging._prompt import input_block, text_block
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 
@@ -61,7 +61,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Concordance:
+class Concordance(PlainRater):
     """A judge of concordance, shown the instrument's worked examples unless others (or none) are given, and those
     `drawn` for each case from a training split.
 

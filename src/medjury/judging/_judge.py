@@ -21,7 +21,7 @@ from medjury.judging._asking import Speaker, ask, no_answer
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._outcomes import whole
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, worked_messages
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens
 
@@ -39,7 +39,7 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(PlainRater):
     """A model that grades by an instrument.
 
     `per_dimension` asks one call per dimension (dimensions tied by a skip rule stay together); `reasks` is how

@@ -14,7 +14,7 @@ from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
 from medjury.judging._combine import Rule, combine
 from medjury.judging._judge import Judge
 from medjury.judging._outcomes import passing_failure, short_record
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
 
@@ -23,7 +23,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True)
-class Repeats:
+class Repeats(PlainRater):
     """`judge` asked `n` times about each case, with the seeds `seed`, `seed + 1` and so on; one rating per
     dimension by `rule` from the draws that gave a score, of which more than half (or `quorum`) are needed.
 

@@ -16,7 +16,7 @@ from medjury.judging._adaptive.rule import AdaptiveRule, Vote
 from medjury.judging._combine import combine
 from medjury.judging._judge import Graded, Judge
 from medjury.judging._outcomes import passing_failure, short_record
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
 
@@ -38,7 +38,7 @@ class _Call:
 
 
 @dataclass(frozen=True)
-class AdaptiveJury:
+class AdaptiveJury(PlainRater):
     """`jurors` in the order in which they are asked, and the `rule` that says after each whether to go on.
 
     A call grades all dimensions at once, so the next juror is asked about the whole case while any dimension is

@@ -40,7 +40,7 @@ from medjury.judging._claims.share import (
 from medjury.judging._claims.steps import ClaimReading, Listed, list_claims, needs_search, verify_claims
 from medjury.judging._claims.verifying import Checked
 from medjury.judging._evidence.quotation import Source
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, estimate_tokens
 
@@ -82,7 +82,7 @@ class _Rating(Tried):
 
 
 @dataclass(frozen=True)
-class Claims:
+class Claims(PlainRater):
     """Rates the dimensions of `measures` that the instrument has, one unit each.
 
     `lister` takes texts apart, `verifier` gives the verdicts, `batch` claims to a call. `rubric` is the instrument

@@ -22,7 +22,7 @@ from medjury.judging._closed_loop.story import Story, told
 from medjury.judging._closed_loop.writer import WRITER_VERSION, revise, sources
 from medjury.judging._judge import Judge
 from medjury.judging._outcomes import first_failure
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, estimate_tokens
 
@@ -34,7 +34,7 @@ _NAMELESS = "draft"
 
 
 @dataclass(frozen=True)
-class ClosedLoop:
+class ClosedLoop(PlainRater):
     """Judges, revises and judges again, until the draft passes or `rounds` revisions were made.
 
     `loop_judge` gates the drafts, `writer` revises them, and `final` scores the first and the last. Its scores

@@ -8,7 +8,6 @@ from dataclasses import replace
 from medjury.cases import Case
 from medjury.instruments import Reason, Unscored
 from medjury.judging._around import Around
-from medjury.judging._context.shortening import Truncation
 from medjury.judging._drafting.drafter import Drafter
 from medjury.judging._rater import Expected, Rated, Unit
 from medjury.judging._rows import rows_of
@@ -31,11 +30,6 @@ def drafted_case(case: Case, drafter: Drafter, draft: Mapping[str, object]) -> C
 class AfterDrafting(Around):
     """A rater of drafts. A case whose draft failed is not asked about: its ratings are unscored for the reason
     the draft failed, so that no case is ever dropped."""
-
-    @property
-    def truncation(self) -> Truncation | None:
-        rule: Truncation | None = getattr(self.rater, "truncation", None)
-        return rule
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         return _failure(unit.case) or self.rater.expected(unit)

@@ -37,7 +37,7 @@ from medjury.judging._drafting.answer import (
 )
 from medjury.judging._drafting.selection import Selection, SelectionRules, select_sources
 from medjury.judging._prompt import text_block
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, Message, context_window, estimate_tokens
 
@@ -95,7 +95,7 @@ _RULES = DraftingRules()
 
 
 @dataclass(frozen=True)
-class Drafter:
+class Drafter(PlainRater):
     """Writes drafts with a model. `system` is the name under which they are judged."""
 
     speaker: Speaker
@@ -127,7 +127,7 @@ class Drafter:
             "system": self.system,
             "rules": asdict(self.rules),
             "opening": opening.content,
-            "window": getattr(model, "context_window", None),
+            "window": model.context_window,
             "truncation": None if self.truncation is None else [FITTING_VERSION, self.truncation.settings()],
         }
         object.__setattr__(self, "instrument", _instrument(self.rules))
