@@ -34,6 +34,7 @@ from medjury.judging._outcomes import outcome_columns
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
 from medjury.judging._repeats import Repeats
+from medjury.judging._rereading import EarlierRun, Reread
 from medjury.judging._rows import rows_of
 from medjury.judging._sync import judge, run_async
 
@@ -67,6 +68,7 @@ __all__ = [
     "DraftingRules",
     "Draw",
     "DrawnExamples",
+    "EarlierRun",
     "Expected",
     "Fitted",
     "Judge",
@@ -79,6 +81,7 @@ __all__ = [
     "Rated",
     "Rater",
     "Repeats",
+    "Reread",
     "Rule",
     "Sample",
     "SavedAdaptiveRule",
