@@ -467,7 +467,7 @@ def test_what_cannot_be_read_again_is_told(
         assert main(["reread", *words]) == 2
         return capsys.readouterr().err
 
-    assert "no manifest.json here" in refused(str(tmp_path))
+    assert "manifest.json is missing" in refused(str(tmp_path))
     file = own_study(cases=1)
     run_study(load_study(file))
     assert "is not empty; name another folder" in refused(str(folder), "--out", str(tmp_path))
