@@ -40,8 +40,11 @@ FOUND = Audit(
             0.01,
             0.02,
             "rewards it",
+            audit="example",
         ),
-        Finding("slope", undefined("no spread", 20, "least squares"), "bob", "risk", "length"),
+        Finding(
+            "slope", undefined("no spread", 20, "least squares"), "bob", "risk", "length", audit="example"
+        ),
     ),
     40,
     2,
@@ -63,15 +66,15 @@ def test_the_table_keeps_undefined_values_empty() -> None:
 
 
 def test_json_holds_everything() -> None:
-    whole = json.loads(FOUND.to_json())
-    assert whole["warnings"] == ["mind the gap"] and whole["n_unscored"] == 2
-    assert whole["findings"][0]["p_adjusted"] == 0.02 and whole["findings"][1]["value"] is None
+    rows = json.loads(FOUND.to_json())
+    assert rows[0]["p_adjusted"] == 0.02 and rows[1]["value"] is None and rows[0]["audit"] == "example"
+    assert FOUND.warnings == ("mind the gap",) and FOUND.n_unscored == 2
 
 
 def test_find_wants_exactly_one() -> None:
-    assert FOUND.find("slope", rater="ada").verdict == "rewards it"
-    with pytest.raises(KeyError, match="2 findings fit"):
-        FOUND.find("slope")
+    assert FOUND.find(statistic="slope", rater="ada").verdict == "rewards it"
+    with pytest.raises(LookupError, match="2 rows have"):
+        FOUND.find(statistic="slope")
 
 
 @pytest.mark.parametrize("module", [each.name for each in pkgutil.iter_modules(medjury.audits.__path__)])
@@ -83,7 +86,7 @@ def test_examples_in_the_documentation_of_the_code_are_true(module: str) -> None
 def test_a_confidence_that_is_no_share_is_refused_by_every_audit(confidence: float) -> None:
     table = judged(cases=6)
     audits: list[Callable[[], Audit]] = [
-        lambda: self_preference(table, judge_vendor=JUDGES, system_vendor=SYSTEMS, confidence=confidence),
+        lambda: self_preference(table, judge_vendors=JUDGES, system_vendors=SYSTEMS, confidence=confidence),
         lambda: stability(table, confidence=confidence),
         lambda: text_effects(table, confidence=confidence),
         lambda: group_differences(table, ["system"], confidence=confidence),

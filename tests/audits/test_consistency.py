@@ -34,24 +34,26 @@ def test_the_matrix_is_spearmans() -> None:
     wide = ratings.filter(pl.col("rater") == "judge").pivot("dimension", index="item", values="score")
     expected = {pair: stats.spearmanr(wide[pair[0]], wide[pair[1]]).statistic for pair in ("ab", "ac", "bc")}
     for pair, value in expected.items():
-        finding = found.find("spearman", dimension=pair[0], group=pair[1])
+        finding = found.find(statistic="spearman", dimension=pair[0], group=pair[1])
         assert finding.estimate.value == pytest.approx(value)
         assert finding.estimate.low is not None and finding.estimate.low < value
-    assert found.find("mean_correlation").estimate.value == pytest.approx(np.mean(list(expected.values())))
-    assert found.find("cronbach_alpha").estimate.value is not None
+    assert found.find(statistic="mean_correlation").estimate.value == pytest.approx(
+        np.mean(list(expected.values()))
+    )
+    assert found.find(statistic="cronbach_alpha").estimate.value is not None
 
 
 def test_a_halo_shows_as_dimensions_closer_together_than_the_clinicians() -> None:
     found = internal_consistency(rated(halo=0.8), reference=["dr one"], resamples=500)
-    assert found.find("spearman_less_reference", dimension="a", group="b").verdict == "not shown"
-    halo = found.find("spearman_less_reference", dimension="a", group="c")
+    assert found.find(statistic="spearman_less_reference", dimension="a", group="b").verdict == "not shown"
+    halo = found.find(statistic="spearman_less_reference", dimension="a", group="c")
     assert halo.verdict == "closer together than for the reference" and (halo.estimate.low or 0) > 0.2
-    assert {each.rater for each in found.findings if each.statistic == "spearman"} == {"judge", "dr one"}
+    assert {each.rater for each in found.rows if each.statistic == "spearman"} == {"judge", "dr one"}
 
 
 def test_the_same_pattern_as_the_clinicians_is_no_finding() -> None:
     found = internal_consistency(rated(halo=0.0), reference=["dr one"], resamples=500)
-    assert {each.verdict for each in found.findings if each.statistic == "spearman_less_reference"} == {
+    assert {each.verdict for each in found.rows if each.statistic == "spearman_less_reference"} == {
         "not shown"
     }
 
@@ -59,7 +61,7 @@ def test_the_same_pattern_as_the_clinicians_is_no_finding() -> None:
 def test_a_constant_dimension_is_undefined_and_named() -> None:
     constant = pl.when(pl.col("dimension") == "c").then(5.0).otherwise(pl.col("score")).alias("score")
     found = internal_consistency(rated(halo=0.0).with_columns(constant), raters=["judge"], resamples=100)
-    assert found.find("spearman", dimension="a", group="c").estimate.value is None
+    assert found.find(statistic="spearman", dimension="a", group="c").estimate.value is None
     assert any("judge: c has the same score" in text for text in found.warnings)
 
 
@@ -71,8 +73,8 @@ def test_missing_cells_leave_the_other_pairs_alone() -> None:
         raters=["judge"],
         resamples=100,
     )
-    assert found.find("spearman", dimension="a", group="b").estimate.n == 150
-    assert found.find("spearman", dimension="a", group="c").estimate.n == 140
+    assert found.find(statistic="spearman", dimension="a", group="b").estimate.n == 150
+    assert found.find(statistic="spearman", dimension="a", group="c").estimate.n == 140
     assert found.n_unscored == 10
 
 

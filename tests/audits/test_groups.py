@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from medjury.audits import group_differences, welch
+from medjury.audits import group_differences
+from medjury.audits._groups import welch
 from medjury.errors import MedjuryError
 
 SPECIALTIES = ("cardiology", "neurology", "oncology", "surgery")
@@ -63,16 +64,18 @@ def test_rows_of_one_case_are_no_new_evidence() -> None:
 def test_sicker_patients_are_a_difference_but_no_bias() -> None:
     found = group_differences(rated(sicker=0.8), ["specialty"], reference=["dr one"])
     group = "specialty: oncology − all others"
-    assert found.find("group_difference", group=group).verdict == "scored lower"
-    assert found.find("group_difference_beyond_reference", group=group).verdict == "not shown"
+    assert found.find(statistic="group_difference", group=group).verdict == "scored lower"
+    assert found.find(statistic="group_difference_beyond_reference", group=group).verdict == "not shown"
 
 
 def test_a_bias_against_a_group_is_found() -> None:
     found = group_differences(rated(bias=0.3), ["specialty"], reference=["dr one"])
-    finding = found.find("group_difference_beyond_reference", group="specialty: oncology − all others")
+    finding = found.find(
+        statistic="group_difference_beyond_reference", group="specialty: oncology − all others"
+    )
     assert finding.verdict == "scored lower than the reference would"
     assert finding.estimate.value == pytest.approx(-0.3, abs=0.1)
-    assert finding.rater == "judge" and len({each.rater for each in found.findings}) == 1
+    assert finding.rater == "judge" and len({each.rater for each in found.rows}) == 1
 
 
 def test_where_there_is_nothing_nothing_is_found_as_often_as_promised() -> None:
@@ -82,8 +85,8 @@ def test_where_there_is_nothing_nothing_is_found_as_often_as_promised() -> None:
         found = group_differences(
             rated(seed=seed, cases=60), ["specialty", "age"], bands={"age": [40, 60]}, raters=["judge"]
         )
-        assert len(found.findings) == 7
-        false += any(each.verdict != "not shown" for each in found.findings)
+        assert len(found.rows) == 7
+        false += any(each.verdict != "not shown" for each in found.rows)
     assert false <= 11
 
 
@@ -91,7 +94,7 @@ def test_groups_without_any_spread_are_told_apart_by_permutation() -> None:
     """Twenty men all have 5 and twenty women all have 1: no t exists, and nothing could be clearer."""
     rows = [(f"c{k}", "judge", "quality", 5.0 if k < 20 else 1.0, "m" if k < 20 else "w") for k in range(40)]
     table = pl.DataFrame(rows, schema=["item", "rater", "dimension", "score", "sex"], orient="row")
-    found = group_differences(table, ["sex"]).findings[0]
+    found = group_differences(table, ["sex"]).rows[0]
     assert found.p_value == pytest.approx(2 / math.comb(40, 20)) and found.verdict == "scored higher"
     exact = stats.permutation_test(
         ([5.0] * 4, [1.0] * 3), lambda x, y: np.mean(x) - np.mean(y), n_resamples=np.inf
@@ -104,20 +107,20 @@ def test_groups_without_any_spread_are_told_apart_by_permutation() -> None:
 
 def test_two_levels_are_one_comparison() -> None:
     found = group_differences(rated(), ["age"], bands={"age": [50]}, raters=["judge"])
-    assert [each.group for each in found.findings] == ["age: < 50 − ≥ 50"]
+    assert [each.group for each in found.rows] == ["age: < 50 − ≥ 50"]
 
 
 def test_groups_may_come_from_the_cases() -> None:
     sex = {f"c{case}": "female" if case % 3 else "male" for case in range(199)}
     found = group_differences(rated(), {"sex": sex}, raters=["judge"])
-    assert [each.group for each in found.findings] == ["sex: female − male"]
+    assert [each.group for each in found.rows] == ["sex: female − male"]
     assert found.warnings == ("1 of 200 items have no sex and are left out of it",)
 
 
 def test_a_small_group_is_reported_not_tested() -> None:
     rare = pl.when(pl.col("item").is_in(["c0", "c1"])).then(pl.lit("rare")).otherwise(pl.col("specialty"))
     found = group_differences(rated().with_columns(rare.alias("specialty")), ["specialty"], raters=["judge"])
-    finding = found.find("group_difference", group="specialty: rare − all others")
+    finding = found.find(statistic="group_difference", group="specialty: rare − all others")
     assert finding.p_adjusted is None and "at least 10" in finding.estimate.reason
 
 

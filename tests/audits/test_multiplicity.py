@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medjury.audits import adjust
+from medjury.audits._multiplicity import adjust
 from medjury.errors import MedjuryError
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)

@@ -23,14 +23,14 @@ def preferences(*, favour_first: float, favour_a: float, items: int = 200, seed:
 
 def test_a_better_answer_is_no_position_bias() -> None:
     found = position(preferences(favour_first=0.0, favour_a=0.4), resamples=1000)
-    bias = found.find("first_place_bias")
+    bias = found.find(statistic="first_place_bias")
     assert bias.verdict == "not shown" and bias.estimate.value == pytest.approx(0, abs=0.04)
-    assert found.find("consistent").estimate.value == pytest.approx(0.9**2 + 0.1**2, abs=0.06)
+    assert found.find(statistic="consistent").estimate.value == pytest.approx(0.9**2 + 0.1**2, abs=0.06)
 
 
 def test_a_preference_for_the_first_place_is_found() -> None:
     found = position(preferences(favour_first=0.2, favour_a=0.1), resamples=1000)
-    bias = found.find("first_place_bias")
+    bias = found.find(statistic="first_place_bias")
     assert bias.verdict == "prefers the first place"
     assert bias.estimate.value == pytest.approx(0.2, abs=0.05)
 
@@ -48,7 +48,7 @@ def test_every_number_by_hand() -> None:
     ]
     table = pl.DataFrame(rows, schema=["item", "first", "second", "preferred"], orient="row")
     found = position(table, resamples=200)
-    value = {each.statistic: each.estimate.value for each in found.findings}
+    value = {each.statistic: each.estimate.value for each in found.rows}
     assert value["consistent"] == pytest.approx(1 / 3) and value["reversed"] == pytest.approx(1 / 3)
     assert value["first_place_bias"] == pytest.approx((0 + 0.5 + 0.25) / 3)
     assert value["first_place_share"] == pytest.approx((1 + 0 + 1 + 1 + 0.5 + 1 + 1) / 7)
@@ -59,16 +59,16 @@ def test_every_number_by_hand() -> None:
 def test_two_items_show_no_bias_however_alike_they_are() -> None:
     rows = [(item, *pair, "first") for item in "1234" for pair in (("A", "B"), ("B", "A"))]
     table = pl.DataFrame(rows, schema=["item", "first", "second", "preferred"], orient="row")
-    two = position(table.head(4), resamples=1000).find("first_place_bias")
+    two = position(table.head(4), resamples=1000).find(statistic="first_place_bias")
     assert two.p_value == 0.5 and not two.stands_out
     one_order = pl.DataFrame([("5", "A", "B", "A"), ("6", "A", "B", "A")], schema=table.columns, orient="row")
-    bias = position(pl.concat([table, one_order]), resamples=1000).find("first_place_bias")
+    bias = position(pl.concat([table, one_order]), resamples=1000).find(statistic="first_place_bias")
     assert bias.p_value == 0.125 and not bias.stands_out
 
 
 def test_one_order_only_shows_no_bias() -> None:
     table = preferences(favour_first=0.3, favour_a=0.0).filter(pl.col("first") == "A")
-    bias = position(table, resamples=200).find("first_place_bias").estimate
+    bias = position(table, resamples=200).find(statistic="first_place_bias").estimate
     assert bias.value is None and "both orders" in bias.reason
 
 
@@ -78,10 +78,10 @@ def test_several_judges_are_adjusted_together() -> None:
         for seed, (name, bias) in enumerate([("ada", 0.25), ("bob", 0.0)])
     )
     found = position(table, resamples=1000)
-    assert found.find("first_place_bias", rater="ada").verdict == "prefers the first place"
-    bob = found.find("first_place_bias", rater="bob")
+    assert found.find(statistic="first_place_bias", rater="ada").verdict == "prefers the first place"
+    bob = found.find(statistic="first_place_bias", rater="bob")
     assert bob.verdict == "not shown" and (bob.p_adjusted or 0) >= (bob.p_value or 0)
-    assert {each.rater for each in position(table, raters=["bob"], resamples=100).findings} == {"bob"}
+    assert {each.rater for each in position(table, raters=["bob"], resamples=100).rows} == {"bob"}
 
 
 def test_bad_rows_are_named() -> None:

@@ -16,14 +16,14 @@ FAVOURS, NOT_SHOWN = "favours its own vendor", "not shown"
 def audit(ratings: pl.DataFrame, **options: object) -> Audit:
     systems = {name: SYSTEMS[name] for name in ratings["system"].unique().to_list()}
     judges = {name: JUDGES[name] for name in ratings["rater"].unique().to_list() if name in JUDGES}
-    return self_preference(ratings, judge_vendor=judges, system_vendor=systems, resamples=1000, **options)  # type: ignore[arg-type]
+    return self_preference(ratings, judge_vendors=judges, system_vendors=systems, resamples=1000, **options)  # type: ignore[arg-type]
 
 
 def test_a_planted_preference_of_a_fifth_of_a_point_is_found() -> None:
     for seed in range(3):
         found = audit(judged(seed=seed, cases=200, preference=dict.fromkeys(JUDGES, 0.2)))
         for statistic in ("same_vendor", "own_vendor_contrast"):
-            overall = found.find(statistic, rater="")
+            overall = found.find(statistic=statistic, rater="")
             assert overall.verdict == FAVOURS
             assert overall.estimate.low is not None and overall.estimate.high is not None
             assert 0.05 < overall.estimate.low < 0.2 < overall.estimate.high < 0.35
@@ -31,16 +31,16 @@ def test_a_planted_preference_of_a_fifth_of_a_point_is_found() -> None:
 
 def test_it_is_found_in_the_judge_that_has_it_and_in_no_other() -> None:
     found = audit(judged(seed=1, cases=200, preference={"ada": 0.3}))
-    verdicts = {judge: found.find("same_vendor", rater=judge).verdict for judge in JUDGES}
+    verdicts = {judge: found.find(statistic="same_vendor", rater=judge).verdict for judge in JUDGES}
     assert verdicts == {"ada": FAVOURS, "bob": NOT_SHOWN, "cyd": NOT_SHOWN}
-    assert found.find("own_vendor_contrast", rater="ada").verdict == FAVOURS
+    assert found.find(statistic="own_vendor_contrast", rater="ada").verdict == FAVOURS
 
 
 def test_a_vendor_that_is_simply_better_is_no_self_preference() -> None:
     for seed in range(4):
         found = audit(judged(seed=seed, better={"alpha": 0.8}))
-        assert {each.verdict for each in found.findings} <= {"", NOT_SHOWN}
-        own = found.find("same_vendor", rater="ada").estimate
+        assert {each.verdict for each in found.rows} <= {"", NOT_SHOWN}
+        own = found.find(statistic="same_vendor", rater="ada").estimate
         assert own.low is not None and own.high is not None and own.low < 0 < own.high
 
 
@@ -59,9 +59,9 @@ def test_a_judge_that_spreads_its_scores_more_is_not_accused() -> None:
     found = audit(
         judged(seed=2, cases=200, better={"alpha": 0.6}, spread={"ada": 1.3, "bob": 0.7, "cyd": 0.7})
     )
-    assert found.find("own_vendor_contrast", rater="ada").verdict == FAVOURS
-    assert found.find("own_vendor_contrast_scaled", rater="ada").verdict == NOT_SHOWN
-    assert found.find("same_vendor", rater="ada").verdict == DISAGREE
+    assert found.find(statistic="own_vendor_contrast", rater="ada").verdict == FAVOURS
+    assert found.find(statistic="own_vendor_contrast_scaled", rater="ada").verdict == NOT_SHOWN
+    assert found.find(statistic="same_vendor", rater="ada").verdict == DISAGREE
 
 
 def test_what_the_very_own_model_gets_beyond_its_vendor() -> None:
@@ -70,7 +70,7 @@ def test_what_the_very_own_model_gets_beyond_its_vendor() -> None:
     lifted = ratings.with_columns(
         pl.when(own).then(pl.col("score") + 0.5).otherwise(pl.col("score")).alias("score")
     )
-    found = audit(lifted, own_model={"ada": ["alpha-1"]}).find("same_model")
+    found = audit(lifted, own_models={"ada": ["alpha-1"]}).find(statistic="same_model")
     assert found.estimate.value == pytest.approx(0.5, abs=0.12)
     assert found.verdict == "favours its own model"
 
@@ -81,8 +81,8 @@ def test_clinicians_can_be_the_baseline() -> None:
         pl.lit("dr one").alias("rater"), pl.lit("clinician").alias("rater_kind")
     )
     found = audit(pl.concat([ratings, clinician]), reference=["dr one"])
-    assert found.find("own_vendor_contrast_reference", rater="ada").verdict == FAVOURS
-    assert "dr one" not in {each.rater for each in found.findings}
+    assert found.find(statistic="own_vendor_contrast_reference", rater="ada").verdict == FAVOURS
+    assert "dr one" not in {each.rater for each in found.rows}
 
 
 def test_what_two_judges_cannot_tell_is_undefined_with_its_reason() -> None:
@@ -90,16 +90,16 @@ def test_what_two_judges_cannot_tell_is_undefined_with_its_reason() -> None:
     ratings = judged(judges=("ada", "bob"), systems=("alpha-1", "alpha-2", "beta-1"), preference={"ada": 0.4})
     found = audit(ratings)
     for judge in ("ada", "bob"):
-        estimate = found.find("same_vendor", rater=judge).estimate
+        estimate = found.find(statistic="same_vendor", rater=judge).estimate
         assert estimate.value is None and "cannot be told apart" in estimate.reason
-    overall = found.find("same_vendor", rater="")
+    overall = found.find(statistic="same_vendor", rater="")
     assert overall.estimate.value == pytest.approx(0.2, abs=0.1)
     assert any("own preferences too" in text for text in found.warnings)
 
 
 def test_one_judge_alone_shows_nothing() -> None:
     found = audit(judged(judges=("ada",), cases=30))
-    assert all(each.estimate.value is None or each.statistic.endswith("variance") for each in found.findings)
+    assert all(each.estimate.value is None or each.statistic.endswith("variance") for each in found.rows)
 
 
 def test_ratings_without_a_score_are_counted_not_used() -> None:
@@ -107,15 +107,18 @@ def test_ratings_without_a_score_are_counted_not_used() -> None:
     lost = (pl.col("rater") == "bob") & (pl.col("item") == "case 3")
     found = audit(ratings.with_columns(pl.when(~lost).then(pl.col("score")).alias("score")))
     assert found.n_unscored == 8 and found.n == ratings.height - 8
-    assert found.find("own_vendor_contrast", rater="bob").n_unscored == 8
-    assert found.find("own_vendor_contrast", rater="ada").n_unscored == 0
+    assert found.find(statistic="own_vendor_contrast", rater="bob").n_unscored == 8
+    assert found.find(statistic="own_vendor_contrast", rater="ada").n_unscored == 0
 
 
 def test_repeats_are_averaged_not_counted_as_more_evidence() -> None:
     ratings = judged(cases=40).with_columns(pl.lit(0).alias("repeat"))
     again = ratings.with_columns(pl.lit(1).alias("repeat"))
     once, twice = audit(ratings), audit(pl.concat([ratings, again]))
-    assert once.find("same_vendor", rater="ada").estimate == twice.find("same_vendor", rater="ada").estimate
+    assert (
+        once.find(statistic="same_vendor", rater="ada").estimate
+        == twice.find(statistic="same_vendor", rater="ada").estimate
+    )
 
 
 def test_vendors_may_stand_in_columns() -> None:
@@ -125,8 +128,8 @@ def test_vendors_may_stand_in_columns() -> None:
         pl.col("rater").replace_strict(JUDGES).alias("judge_vendor"),
     )
     assert (
-        self_preference(columns, resamples=200).rows()
-        == self_preference(ratings, judge_vendor=JUDGES, system_vendor=SYSTEMS, resamples=200).rows()
+        self_preference(columns, resamples=200).rows
+        == self_preference(ratings, judge_vendors=JUDGES, system_vendors=SYSTEMS, resamples=200).rows
     )
 
 
@@ -134,19 +137,19 @@ def test_a_name_without_a_vendor_is_refused_with_the_fix() -> None:
     ratings = judged(cases=10)
     missing = {name: vendor for name, vendor in SYSTEMS.items() if name != "clinic"}
     with pytest.raises(MedjuryError, match=r"--system-vendor clinic=VENDOR, or clinic=none"):
-        self_preference(ratings, judge_vendor=JUDGES, system_vendor=missing)
+        self_preference(ratings, judge_vendors=JUDGES, system_vendors=missing)
     with pytest.raises(MedjuryError, match="no vendor is known for the judges ada, bob, cyd"):
-        self_preference(ratings, system_vendor=SYSTEMS)
+        self_preference(ratings, system_vendors=SYSTEMS)
     with pytest.raises(MedjuryError, match="'dan'; there are ada, bob, cyd"):
-        self_preference(ratings, judge_vendor={"dan": "alpha"}, system_vendor=SYSTEMS)
+        self_preference(ratings, judge_vendors={"dan": "alpha"}, system_vendors=SYSTEMS)
 
 
 def test_nothing_to_look_for_is_said() -> None:
     strangers = dict.fromkeys(JUDGES, "nobody's")
     with pytest.raises(MedjuryError, match="no judge shares a vendor"):
-        self_preference(judged(cases=10), judge_vendor=strangers, system_vendor=SYSTEMS)
+        self_preference(judged(cases=10), judge_vendors=strangers, system_vendors=SYSTEMS)
     with pytest.raises(MedjuryError, match="no column `system`"):
-        self_preference(judged(cases=10, systems=("clinic",)).drop("system"), judge_vendor=JUDGES)
+        self_preference(judged(cases=10, systems=("clinic",)).drop("system"), judge_vendors=JUDGES)
 
 
 def test_a_ceiling_is_reported() -> None:
@@ -156,14 +159,14 @@ def test_a_ceiling_is_reported() -> None:
 
 def test_scores_that_are_all_the_same_show_nothing_and_say_so() -> None:
     found = audit(judged(cases=20).with_columns(pl.lit(5.0).alias("score")))
-    assert found.find("same_vendor", rater="").estimate.reason.startswith("Every score is the same")
-    assert not any(each.stands_out for each in found.findings)
+    assert found.find(statistic="same_vendor", rater="").estimate.reason.startswith("Every score is the same")
+    assert not any(each.stands_out for each in found.rows)
 
 
 def test_a_handful_of_cases_is_too_few_and_few_are_warned_of() -> None:
-    assert "too few" in audit(judged(cases=3)).find("same_vendor", rater="").estimate.reason
+    assert "too few" in audit(judged(cases=3)).find(statistic="same_vendor", rater="").estimate.reason
     found = audit(judged(cases=12))
-    assert found.find("same_vendor", rater="").estimate.defined
+    assert found.find(statistic="same_vendor", rater="").estimate.defined
     assert any("12 cases are few" in text for text in found.warnings)
 
 

@@ -31,7 +31,7 @@ def repeats(*answers: list[float | None], rater: str = "judge") -> pl.DataFrame:
 
 def test_every_number_by_hand() -> None:
     found = stability(repeats([4, 4, 5], [2, 2, 2], [1, 3, 5]), resamples=200)
-    value = {each.statistic: each.estimate.value for each in found.findings}
+    value = {each.statistic: each.estimate.value for each in found.rows}
     deviations = [statistics.stdev(scores) for scores in ([4, 4, 5], [2, 2, 2], [1, 3, 5])]
     assert value["sd"] == pytest.approx(statistics.fmean(deviations))
     assert value["within_sd"] == pytest.approx(math.sqrt(statistics.fmean(d**2 for d in deviations)))
@@ -44,19 +44,19 @@ def test_every_number_by_hand() -> None:
 
 def test_a_judge_that_never_changes_needs_one_repeat() -> None:
     found = stability(repeats([4, 4], [2, 2], [5, 5]), resamples=200)
-    assert {each.estimate.value for each in found.findings if "repeats" not in each.statistic} == {0.0}
-    assert found.find("repeats_needed").estimate.value == 1.0
+    assert {each.estimate.value for each in found.rows if "repeats" not in each.statistic} == {0.0}
+    assert found.find(statistic="repeats_needed").estimate.value == 1.0
 
 
 def test_thirty_repeats_with_one_deviation_give_the_published_kind_of_number() -> None:
     """29 alike and one a point off: SD 0.18, as tables of judges' stability print it."""
     found = stability(repeats([4.0] * 29 + [5.0], [3.0] * 30), resamples=200)
-    assert found.find("sd").estimate.value == pytest.approx(0.1826 / 2, abs=1e-4)
+    assert found.find(statistic="sd").estimate.value == pytest.approx(0.1826 / 2, abs=1e-4)
 
 
 def test_a_flip_can_mean_crossing_a_threshold() -> None:
     found = stability(repeats([4, 5, 4], [2, 4, 2]), threshold=3.5, resamples=200)
-    flip = found.find("flip_rate")
+    flip = found.find(statistic="flip_rate")
     assert flip.estimate.value == pytest.approx((0 + 2 / 3) / 2)
     assert flip.group == "score ≥ 3.5"
 
@@ -64,7 +64,11 @@ def test_a_flip_can_mean_crossing_a_threshold() -> None:
 def test_repeats_needed_really_narrow_the_interval() -> None:
     generator = np.random.default_rng(0)
     scores = generator.normal(3, 0.6, (80, 6))
-    needed = stability(repeats(*scores.tolist()), width=0.4, resamples=500).find("repeats_needed").estimate
+    needed = (
+        stability(repeats(*scores.tolist()), width=0.4, resamples=500)
+        .find(statistic="repeats_needed")
+        .estimate
+    )
     assert needed.value is not None and needed.low is not None and needed.high is not None
     assert needed.low <= (2 * 1.96 * 0.6 / 0.4) ** 2 <= needed.high
     means = generator.normal(3, 0.6, (4000, int(needed.value))).mean(axis=1)
@@ -72,13 +76,17 @@ def test_repeats_needed_really_narrow_the_interval() -> None:
 
 
 def test_a_scale_that_starts_at_zero_has_no_cv_where_the_mean_is_zero() -> None:
-    found = stability(repeats([0, 0], [0, 0]), resamples=200).find("cv").estimate
+    found = stability(repeats([0, 0], [0, 0]), resamples=200).find(statistic="cv").estimate
     assert found.value is None and "zero" in found.reason
 
 
 def test_single_and_failed_repeats_are_counted() -> None:
     found = stability(repeats([4, 4], [2, None], [1, 3]), resamples=200)
-    assert found.n_unscored == 1 and found.find("sd").n_unscored == 1 and found.find("sd").estimate.n == 2
+    assert (
+        found.n_unscored == 1
+        and found.find(statistic="sd").n_unscored == 1
+        and found.find(statistic="sd").estimate.n == 2
+    )
     assert any("1 answers were scored only once" in text for text in found.warnings)
 
 
@@ -87,3 +95,38 @@ def test_without_repeats_it_says_what_to_do() -> None:
         stability(repeats([4], [3]))
     with pytest.raises(MedjuryError, match="above zero"):
         stability(repeats([4, 4]), width=0)
+
+
+def test_a_score_on_the_threshold_lies_on_its_upper_side() -> None:
+    """3 and 4 fall together at a threshold of 3; 2 and 3 fall apart."""
+    together = stability(repeats([3, 4], [3, 3]), threshold=3, resamples=50)
+    assert together.find(statistic="flip_rate").estimate.value == 0.0
+    apart = stability(repeats([2, 3], [3, 3]), threshold=3, resamples=50)
+    assert apart.find(statistic="flip_rate").estimate.value == 0.5
+    assert apart.find(statistic="changed_share").estimate.value == 0.5
+
+
+def test_a_flip_is_any_two_repeats_that_differ_not_a_lost_majority() -> None:
+    """4, 4, 4, 5: three of the six pairs differ, though most repeats agree."""
+    found = stability(repeats([4, 4, 4, 5], [4, 4, 4, 4]), resamples=50)
+    assert found.find(statistic="flip_rate").estimate.value == pytest.approx((3 / 6 + 0) / 2)
+    assert found.find(statistic="changed_share").estimate.value == 0.5
+    two = stability(repeats([4, 5], [4, 4]), resamples=50)
+    assert two.find(statistic="flip_rate").estimate.value == 0.5
+
+
+def test_ten_cases_are_enough_for_an_interval_and_nine_are_few() -> None:
+    rough = "fewer than 10 cases have repeats for some raters: their intervals are rough"
+    assert rough in stability(repeats(*[[4, 5]] * 9), resamples=50).warnings
+    assert rough not in stability(repeats(*[[4, 5]] * 10), resamples=50).warnings
+
+
+def test_a_mean_that_is_exactly_wide_enough_needs_no_further_repeat() -> None:
+    """2·z·SD/√r = width at r = 4, exactly: not five."""
+    found = stability(repeats([3, 5], [1, 3]), width=2 * 1.959963984540054 * math.sqrt(2) / 2, resamples=50)
+    assert found.find(statistic="repeats_needed").estimate.value == 4.0
+
+
+def test_the_reference_is_not_audited() -> None:
+    both = pl.concat([repeats([4, 5], [2, 2]), repeats([4, 4], [2, 3], rater="dr one")])
+    assert {row.rater for row in stability(both, reference="dr one", resamples=50).rows} == {"judge"}

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.audits import case_features, text_effects, text_features
+from medjury.audits import text_effects
+from medjury.audits._text_features import case_features, text_features
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 
@@ -36,38 +37,38 @@ def test_a_planted_length_bias_is_found_per_doubling() -> None:
     ratings, features = rated(bias=0.2, seed=1)
     found = text_effects(ratings, features, reference=["dr one"], resamples=1000)
     for statistic in ("slope", "slope_given_reference", "slope_beyond_reference"):
-        assert found.find(statistic, group="length").estimate.value == pytest.approx(0.2, abs=0.06)
-    assert found.find("slope_beyond_reference", group="length").verdict == "rewards it"
-    assert found.find("slope_beyond_reference", group="lists").verdict == "not shown"
+        assert found.find(statistic=statistic, group="length").estimate.value == pytest.approx(0.2, abs=0.06)
+    assert found.find(statistic="slope_beyond_reference", group="length").verdict == "rewards it"
+    assert found.find(statistic="slope_beyond_reference", group="lists").verdict == "not shown"
 
 
 def test_longer_and_truly_better_is_no_bias() -> None:
     ratings, features = rated(worth=0.4)
     found = text_effects(ratings, features, reference=["dr one"], resamples=1000)
-    assert found.find("slope", group="length").estimate.value == pytest.approx(0.4, abs=0.06)
-    assert found.find("slope_beyond_reference", group="length").verdict == "not shown"
+    assert found.find(statistic="slope", group="length").estimate.value == pytest.approx(0.4, abs=0.06)
+    assert found.find(statistic="slope_beyond_reference", group="length").verdict == "not shown"
 
 
 def test_holding_a_noisy_reference_fixed_is_not_enough() -> None:
     """The trap that the second slope is there for: noise in the reference leaves some of the worth behind."""
     ratings, features = rated(worth=0.4)
     found = text_effects(ratings, features, reference=["dr one"], resamples=1000)
-    partial = found.find("slope_given_reference", group="length").estimate
+    partial = found.find(statistic="slope_given_reference", group="length").estimate
     assert partial.low is not None and partial.low > 0
 
 
 def test_a_taste_for_lists_is_told_apart_from_length() -> None:
     ratings, features = rated(listing=0.5, seed=2)
     found = text_effects(ratings, features, reference=["dr one"], resamples=1000)
-    assert found.find("slope_beyond_reference", group="lists").verdict == "rewards it"
-    assert found.find("slope_beyond_reference", group="length").verdict == "not shown"
+    assert found.find(statistic="slope_beyond_reference", group="lists").verdict == "rewards it"
+    assert found.find(statistic="slope_beyond_reference", group="length").verdict == "not shown"
 
 
 def test_without_a_reference_it_is_an_association_and_says_so() -> None:
     ratings, features = rated(bias=0.3)
     found = text_effects(ratings, features, raters=["judge"], resamples=500)
-    assert {each.statistic for each in found.findings} == {"slope"}
-    assert all(each.verdict == "" for each in found.findings)
+    assert {each.statistic for each in found.rows} == {"slope"}
+    assert all(each.verdict == "" for each in found.rows)
     assert any("association, not a bias" in text for text in found.warnings)
 
 
@@ -85,7 +86,7 @@ def test_slopes_equal_least_squares() -> None:
         "slope_given_reference": np.linalg.lstsq(np.column_stack([x, clinician]), judge, rcond=None)[0][1],
     }
     for name, value in expected.items():
-        assert found.find(name, group="length").estimate.value == pytest.approx(value, abs=1e-9)
+        assert found.find(statistic=name, group="length").estimate.value == pytest.approx(value, abs=1e-9)
 
 
 def test_within_systems_a_wordy_system_is_no_longer_confused_with_length() -> None:
@@ -98,8 +99,8 @@ def test_within_systems_a_wordy_system_is_no_longer_confused_with_length() -> No
         pl.when(wordy).then(pl.col("score") + 1).otherwise(pl.col("score")).alias("score")
     )
     options = {"raters": ["judge"], "resamples": 500, "columns": ["length"]}
-    across = text_effects(liked, longer, **options).find("slope").estimate  # type: ignore[arg-type]
-    within = text_effects(liked, longer, within_systems=True, **options).find("slope").estimate  # type: ignore[arg-type]
+    across = text_effects(liked, longer, **options).find(statistic="slope").estimate  # type: ignore[arg-type]
+    within = text_effects(liked, longer, within_systems=True, **options).find(statistic="slope").estimate  # type: ignore[arg-type]
     assert across.low is not None and across.low > 0.1
     assert within.value == pytest.approx(0, abs=0.06)
 
@@ -109,8 +110,8 @@ def test_a_feature_that_never_varies_is_undefined() -> None:
     found = text_effects(
         ratings, features.with_columns(pl.lit(0.0).alias("lists")), raters=["judge"], resamples=200
     )
-    assert "does not vary" in found.find("slope", group="lists").estimate.reason
-    assert found.find("slope", group="length").estimate.low is not None
+    assert "does not vary" in found.find(statistic="slope", group="lists").estimate.reason
+    assert found.find(statistic="slope", group="length").estimate.low is not None
 
 
 def test_two_features_that_are_one_are_both_undefined() -> None:
@@ -118,15 +119,15 @@ def test_two_features_that_are_one_are_both_undefined() -> None:
     twice = features.with_columns((pl.col("lists") * 2 + 1).alias("headings"))
     found = text_effects(ratings, twice, raters=["judge"], resamples=200)
     for name in ("lists", "headings"):
-        assert "cannot be told apart" in found.find("slope", group=name).estimate.reason
-    assert found.find("slope", group="length").estimate.low is not None
+        assert "cannot be told apart" in found.find(statistic="slope", group=name).estimate.reason
+    assert found.find(statistic="slope", group="length").estimate.low is not None
 
 
 def test_features_may_stand_in_the_ratings() -> None:
     ratings, features = rated(bias=0.2)
     joined = ratings.join(features.select("item", "system", "length"), on=["item", "system"])
     found = text_effects(joined, raters=["judge"], resamples=200)
-    assert found.find("slope").estimate.value == pytest.approx(0.2, abs=0.06)
+    assert found.find(statistic="slope").estimate.value == pytest.approx(0.2, abs=0.06)
 
 
 def test_answers_without_features_are_counted() -> None:
@@ -157,6 +158,6 @@ def test_features_of_a_text() -> None:
 
 def test_features_of_cases_hold_numbers_and_no_text() -> None:
     cases = [Case(id="1", system="a", candidate="Take two tablets daily."), Case(id="2", system="a")]
-    table = case_features(cases)
+    table, _ = case_features(cases)
     assert table.columns == ["item", "system", "length", "repetition", "lists", "headings", "bold"]
     assert table.rows()[0][:3] == ("1", "a", 4.0) and table.height == 1

@@ -10,7 +10,7 @@ import polars as pl
 OFFSETS = {"strict": -0.9, "lenient": 0.7}
 
 
-def rating_table(
+def planted_ratings(
     *,
     cases: int = 60,
     systems: Sequence[str] = ("a", "b"),

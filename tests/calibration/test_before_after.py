@@ -8,9 +8,9 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 from tests.calibration.test_cross_fit import SCALE, lenient_judge
 
-from medjury.calibration import before_after, cross_fit, reliability
-from medjury.calibration._before_after import nearest_grade
-from medjury.calibration._reliability import calibration_curve
+from medjury.calibration._before_after import before_after, nearest_grade
+from medjury.calibration._cross_fit import cross_fit
+from medjury.calibration._reliability import calibration_curve, reliability
 from medjury.errors import MedjuryError
 
 GRADES = (1, 2, 3, 4, 5)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,8 @@ from scipy.stats import spearmanr
 from tests.calibration.planted_juries import JURORS, planted_votes
 from tests.judging.test_repeats import CASE, INSTRUMENT
 
-from medjury.calibration import JurySimulation, jury_figure, read_judged, simulate_jury
+from medjury.calibration import JurySimulation
+from medjury.calibration import simulate_jury as simulate
 from medjury.calibration._jury_simulation.agreement import (
     LOST,
     WITHIN,
@@ -34,20 +36,28 @@ from medjury.calibration._jury_simulation.simulation import (
     scores_after,
 )
 from medjury.calibration._jury_simulation.widths import WidthFitter
+from medjury.calibration._part import judging_roles, jurors_of, parts_of
 from medjury.errors import MedjuryError
 from medjury.judging import AdaptiveJury, AdaptiveRule, Judge
 from medjury.models import Gate, MemoryCache, Scripted
+from medjury.tables import rating_table
 
-QUICK = {"reference": ["panel"], "scale": (1, 5), "resamples": 200, "draws": 100}
+QUICK = {"reference": ["panel"], "resamples": 200, "draws": 100}
 
 
 def table_of(frame: pl.DataFrame) -> JuryTable:
-    return jury_table(read_judged(frame, reference=["panel"], scale=(1, 5)))[0]
+    table = rating_table(frame, scale=(1, 5))
+    roles = judging_roles(table, None, "panel")
+    return jury_table(parts_of(table, roles, table.dimensions)[0], jurors_of(table, roles))[0]
+
+
+def simulate_jury(frame: pl.DataFrame, **given: Any) -> JurySimulation:
+    return simulate(rating_table(frame, scale=(1, 5)), **given)
 
 
 @cache
 def planted() -> JurySimulation:
-    return simulate_jury(planted_votes(dimensions=("accuracy", "clarity"), seed=1), loss=0.03, **QUICK)  # type: ignore[arg-type]
+    return simulate_jury(planted_votes(dimensions=("accuracy", "clarity"), seed=1), loss=0.03, **QUICK)
 
 
 def test_where_one_juror_tells_enough_the_rule_stops_and_beats_calls_at_random() -> None:
@@ -61,7 +71,7 @@ def test_where_one_juror_tells_enough_the_rule_stops_and_beats_calls_at_random()
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_where_only_disagreement_tells_a_hard_case_it_is_worth_its_name(seed: int) -> None:
     frame = planted_votes(cases=300, hard=0.25, anywhere=True, noise=1.5, seed=seed)
-    found = simulate_jury(frame, minimum=2, calls=0.7, loss=0.02, signals=["jury width"], **QUICK)  # type: ignore[arg-type]
+    found = simulate_jury(frame, minimum=2, calls=0.7, loss=0.02, signals=["jury width"], **QUICK)
     assert found.adaptive.calls < 0.65 and found.stopped_after[1] > 0.7 * found.n_tested[1]
     assert found.adaptive.loss.value is not None and found.adaptive.loss.value < 0.02
     assert found.random.beaten and found.random.loss > 2 * found.adaptive.loss.value
@@ -83,19 +93,19 @@ def test_where_a_vote_tells_nothing_about_the_others_the_verdict_says_so() -> No
     coins = frame.with_columns(
         pl.when(pl.col("rater") == "panel").then(pl.col("score")).otherwise(noise).alias("score")
     )
-    found = simulate_jury(coins, **QUICK)  # type: ignore[arg-type]
+    found = simulate_jury(coins, **QUICK)
     assert found.random.beaten is False and "does NOT beat" in found.verdict
 
 
 def test_a_rule_that_always_makes_the_same_calls_is_called_a_fixed_jury() -> None:
-    found = simulate_jury(planted_votes(cases=60, hard=0.0), **QUICK)  # type: ignore[arg-type]
+    found = simulate_jury(planted_votes(cases=60, hard=0.0), **QUICK)
     assert found.adaptive.calls == 0.25 and found.random.p_value is None
     assert "a fixed jury, and no adaptive one" in found.verdict
 
 
 def test_halves_share_no_case_and_the_seed_decides() -> None:
     first, again = planted(), simulate_jury(
-        planted_votes(dimensions=("accuracy", "clarity"), seed=1), loss=0.03, **QUICK  # type: ignore[arg-type]
+        planted_votes(dimensions=("accuracy", "clarity"), seed=1), loss=0.03, **QUICK
     )  # fmt: skip
     assert first.n_training[0] + first.n_tested[0] == 120
     assert first.policies == again.policies and first.random == again.random
@@ -119,13 +129,13 @@ def test_the_curve_holds_the_chosen_rule_and_random_escalation_beside_it() -> No
     assert len(here) == 1 and here[0].calls == pytest.approx(found.adaptive.calls)
     assert here[0].loss.value == pytest.approx(found.adaptive.loss.value)
     assert here[0].random_low <= here[0].random_loss <= here[0].random_high
-    figure = jury_figure(found)
+    figure = found.plot()
     assert figure.startswith("<svg") and figure.count("<circle") == 4 + 6 + 4 + 2 + 3
 
 
 def test_costs_ask_the_cheapest_first_and_are_what_is_saved() -> None:
     cost = {"cheap": 1.0, "fair": 2.0, "good": 4.0, "dear": 13.0}
-    found = simulate_jury(planted_votes(seed=1), cost=cost, loss=0.05, **QUICK)  # type: ignore[arg-type]
+    found = simulate_jury(planted_votes(seed=1), cost=cost, loss=0.05, **QUICK)
     assert found.jurors == JURORS[: len(found.jurors)]
     assert found.adaptive.cost is not None and found.adaptive.cost < found.adaptive.calls
     fixed = {each.name: each for each in found.policies}["best fixed juror"]
@@ -133,7 +143,7 @@ def test_costs_ask_the_cheapest_first_and_are_what_is_saved() -> None:
 
 
 def test_an_order_is_kept() -> None:
-    found = simulate_jury(planted_votes(cases=60), order=["dear", "fair"], **QUICK)  # type: ignore[arg-type]
+    found = simulate_jury(planted_votes(cases=60), order=["dear", "fair"], **QUICK)
     assert found.jurors == ("dear", "fair")
 
 
@@ -142,12 +152,12 @@ def test_a_threshold_stops_as_soon_as_the_side_is_clear() -> None:
     without = calls_made(doubts(table, order, AdaptiveRule()), 0.1)
     given_one = calls_made(doubts(table, order, AdaptiveRule(threshold=3.5)), 0.1)
     assert (given_one <= without).all() and given_one.sum() < without.sum()
-    found = simulate_jury(planted_votes(cases=60), threshold=3.5, **QUICK)  # type: ignore[arg-type]
+    found = simulate_jury(planted_votes(cases=60), threshold=3.5, **QUICK)
     assert found.alike is not None and 0.8 < found.alike <= 1
 
 
 def test_further_splits_tell_whether_it_was_luck() -> None:
-    found = simulate_jury(planted_votes(cases=80), splits=3, loss=0.05, **QUICK)  # type: ignore[arg-type]
+    found = simulate_jury(planted_votes(cases=80), splits=3, loss=0.05, **QUICK)
     assert [each.seed for each in found.splits] == [1, 2, 3]
     assert all(0.25 <= each.calls <= 1 and each.random_loss > -1 for each in found.splits)
 
@@ -259,7 +269,7 @@ def test_a_replayed_jury_says_what_the_jury_itself_says(
     calls = calls_made(doubts(table, table.everybody, rule), tolerance)
     replayed = float(scores_after(table, table.everybody, calls, minimum)[0, 0])
     assert rated.record is not None
-    assert len(rated.record["calls"]) == calls[0]  # type: ignore[arg-type]
+    assert len(rated.record.calls) == calls[0]
     assert (live is None and np.isnan(replayed)) or live == pytest.approx(replayed)
 
 
@@ -287,7 +297,7 @@ def test_the_rule_is_compared_with_the_best_pair_on_the_same_resamples() -> None
 def test_random_calls_among_answers_with_two_votes_tell_whether_disagreement_does() -> None:
     """The easy answers are settled by one vote, so that only what comes after can go by disagreement."""
     frame = planted_votes(cases=200, hard=0.3, noise=1.5, seed=5)
-    found = simulate_jury(frame, calls=0.8, loss=0.02, signals=["disagreement"], **QUICK)  # type: ignore[arg-type]
+    found = simulate_jury(frame, calls=0.8, loss=0.02, signals=["disagreement"], **QUICK)
     assert found.stopped_after[0] > 0.5 * found.n_tested[1] and any(found.stopped_after[2:])
     assert found.later is not None and found.later.p_value is not None and found.later.p_value > 0.05
     short = planted().later
@@ -375,9 +385,9 @@ def test_calls_without_a_score_and_answers_not_given_to_all_are_counted() -> Non
         pl.when(lost).then(pl.lit("refusal")).otherwise(None).alias("reason"),
     )
     partial = failed.filter(~(pl.col("rater").eq("dear") & pl.col("item").eq("c3")))
-    found = simulate_jury(partial, **QUICK)  # type: ignore[arg-type]
-    assert any(note.startswith("2 of 100 answers left out: not every juror") for note in found.notes)
-    assert any(note.startswith("4 votes are calls without a score") for note in found.notes)
+    found = simulate_jury(partial, **QUICK)
+    assert any(note.startswith("2 of 100 answers left out: not every juror") for note in found.warnings)
+    assert any(note.startswith("4 votes are calls without a score") for note in found.warnings)
 
 
 @pytest.mark.parametrize(
@@ -388,7 +398,7 @@ def test_calls_without_a_score_and_answers_not_given_to_all_are_counted() -> Non
         ({"cost": {"cheap": 1.0}}, "no cost is given for"),
         ({"cost": dict.fromkeys(JURORS, 0.0)}, "above 0"),
         ({"minimum": 5}, "from 1 to 4"),
-        ({"judges": ["cheap"]}, "two or more"),
+        ({"raters": ["cheap"]}, "two or more"),
         ({"level": 90}, "between 0.5 and 1"),
         ({"calls": 55}, "such as 0.55"),
         ({"loss": -0.1}, "such as 0.01"),
@@ -397,17 +407,17 @@ def test_calls_without_a_score_and_answers_not_given_to_all_are_counted() -> Non
 )
 def test_what_cannot_be_simulated_is_told(change: dict[str, object], told: str) -> None:
     with pytest.raises(MedjuryError, match=told):
-        simulate_jury(planted_votes(cases=50), **(QUICK | change))  # type: ignore[arg-type]
+        simulate_jury(planted_votes(cases=50), **(QUICK | change))
 
 
 def test_a_juror_who_always_says_the_same_and_one_system_alone_break_nothing() -> None:
     frame = planted_votes(cases=60, systems=("a",)).with_columns(
         pl.when(pl.col("rater") == "cheap").then(5.0).otherwise(pl.col("score")).alias("score")
     )
-    found = simulate_jury(frame, order=["cheap", "good"], **(QUICK | {"resamples": 0}))  # type: ignore[arg-type]
+    found = simulate_jury(frame, order=["cheap", "good"], **(QUICK | {"resamples": 0}))
     assert "the system alone, no call" not in {each.name for each in found.policies}
     assert ("cheap",) not in {jurors for jurors, _, _ in found.fixed}
-    assert "nan" not in jury_figure(found)
+    assert "nan" not in found.plot()
 
 
 def test_a_dimension_on_which_nothing_differs_in_one_half_is_told() -> None:
@@ -415,9 +425,30 @@ def test_a_dimension_on_which_nothing_differs_in_one_half_is_told() -> None:
         pl.when(pl.col("rater") == "panel").then(pl.col("score")).otherwise(4.0).alias("score")
     )
     with pytest.raises(MedjuryError, match="'accuracy': on one half of the cases the full jury"):
-        simulate_jury(frame, **QUICK)  # type: ignore[arg-type]
+        simulate_jury(frame, **QUICK)
 
 
 def test_too_few_cases_for_two_halves_are_refused() -> None:
     with pytest.raises(MedjuryError, match="half of the labelled cases are 15"):
-        simulate_jury(planted_votes(cases=30), **QUICK)  # type: ignore[arg-type]
+        simulate_jury(planted_votes(cases=30), **QUICK)
+
+
+def test_what_follows_from_other_dimensions_is_replayed_only_where_it_is_named() -> None:
+    frame = planted_votes(cases=60, dimensions=("risk", "safety")).with_columns(
+        instrument=pl.lit("diagnosis@1.0")
+    )
+    assert [each.dimension for each in simulate(frame, **QUICK).dimensions] == ["risk"]
+    both = simulate(frame, dimensions=["risk", "safety"], **QUICK)
+    assert [each.dimension for each in both.dimensions] == ["risk", "safety"]
+
+
+def test_one_face_for_the_result() -> None:
+    found = planted()
+    assert found.frame().height == len(found.rows)
+    assert found.find(kind="policy", name="adaptive jury").loss == found.adaptive.loss
+    assert found.find(kind="dimension", dimension="clarity").loss == found.dimensions[1].loss
+    assert json.loads(found.to_json())["rows"][1]["loss"] == found.adaptive.loss.value
+    assert found.verdict in found.text()
+    wide = simulate_jury(planted_votes(cases=60), confidence=0.99, **QUICK).adaptive.loss
+    narrow = simulate_jury(planted_votes(cases=60), confidence=0.8, **QUICK).adaptive.loss
+    assert wide.low < narrow.low <= narrow.high < wide.high

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from medjury.calibration import Change, calibrate, change_table, held_out_sets, triage_ratings
-from medjury.tables import read_rating_table
+from medjury.calibration import CalibrationRow, CalibrationStudy, calibrate, held_out_sets, triage
+from medjury.tables import RatingTable, rating_table
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data" / "mental_health_judges"
@@ -20,24 +18,31 @@ JUDGES = ("claude", "gemini", "gpt-4o", "o4-mini")
 pytestmark = pytest.mark.skipif(
     not (DATA.is_dir() and MAPPING.is_file()), reason=f"the judges' answers are not there: {DATA}"
 )
-Table = Mapping[tuple[str, str], Mapping[str, Change]]
+Changes = dict[tuple[str, str], dict[str, CalibrationRow]]
 
 
 @pytest.fixture(scope="module")
-def ratings(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+def ratings(tmp_path_factory: pytest.TempPathFactory) -> RatingTable:
     folder = tmp_path_factory.mktemp("judges")
     shutil.copy(MAPPING, folder / MAPPING.name)
     for file in DATA.glob("*.csv"):
         (folder / file.name).symlink_to(file)
-    return read_rating_table(folder / MAPPING.name)[0]
+    return rating_table(folder / MAPPING.name, scale=(1, 5))
+
+
+def changes_of(study: CalibrationStudy) -> Changes:
+    found: Changes = {}
+    for row in study.rows:
+        found.setdefault((row.rater, row.dimension), {})[row.statistic] = row
+    return found
 
 
 @pytest.fixture(scope="module")
-def table(ratings: pl.DataFrame) -> Table:
-    return change_table(calibrate(ratings, reference=["human"], scale=(1, 5)), resamples=0)
+def table(ratings: RatingTable) -> Changes:
+    return changes_of(calibrate(ratings, reference=["human"], resamples=0))
 
 
-def test_every_judge_and_the_jury_are_calibrated_on_every_attribute(table: Table) -> None:
+def test_every_judge_and_the_jury_are_calibrated_on_every_attribute(table: Changes) -> None:
     attributes = {attribute for _, attribute in table}
     assert len(attributes) == 7
     assert set(table) == {
@@ -45,7 +50,7 @@ def test_every_judge_and_the_jury_are_calibrated_on_every_attribute(table: Table
     }
 
 
-def test_an_offset_above_a_fifth_of_a_point_falls_by_nine_tenths_and_the_rmse_falls(table: Table) -> None:
+def test_an_offset_above_a_fifth_of_a_point_falls_by_nine_tenths_and_the_rmse_falls(table: Changes) -> None:
     large = {name: each for name, each in table.items() if each["absolute_offset"].before.value > 0.2}
     assert len(large) > 20
     for name, changes in large.items():
@@ -54,32 +59,32 @@ def test_an_offset_above_a_fifth_of_a_point_falls_by_nine_tenths_and_the_rmse_fa
         assert rmse.after.value < rmse.before.value, name
 
 
-def test_ranks_stay_and_the_kappa_of_some_single_judge_falls(table: Table) -> None:
+def test_ranks_stay_and_the_kappa_of_some_single_judge_falls(table: Changes) -> None:
     """The price of shrinking to the mean, which the table shows beside the gain."""
     single = {name: each for name, each in table.items() if name[0] in JUDGES}
     assert all(abs(each["spearman"].change.value) < 0.02 for each in single.values())
     assert min(each["kappa_quadratic"].change.value for each in single.values()) < -0.05
 
 
-def test_intervals_of_the_change_are_those_of_whole_conversations(ratings: pl.DataFrame) -> None:
-    study = calibrate(ratings, reference=["human"], judges=["gpt-4o"], dimensions=["Empathy"], scale=(1, 5))
-    changes = change_table(study, resamples=500)["gpt-4o", "Empathy"]
+def test_intervals_of_the_change_are_those_of_whole_conversations(ratings: RatingTable) -> None:
+    study = calibrate(ratings, reference=["human"], raters=["gpt-4o"], dimensions=["Empathy"], resamples=500)
+    changes = changes_of(study)["gpt-4o", "Empathy"]
     assert "500 clusters" in changes["rmse"].change.method
     assert changes["rmse"].change.high < 0
     assert changes["absolute_offset"].change.high < -0.6
 
 
 def test_the_jury_orders_unsafe_answers_better_than_most_single_judges_and_better_than_chance(
-    ratings: pl.DataFrame,
+    ratings: RatingTable,
 ) -> None:
-    found = triage_ratings(ratings, dimension="Safety", reference=["human"], scale=(1, 5), resamples=200)
-    curves = found.triage.curves
+    found = triage(ratings, dimensions="Safety", reference=["human"], resamples=200)
+    curves = found.curves
     assert curves["rule"].area.low > 0.5
     areas = sorted(curves[f"judge {judge}"].area.value for judge in JUDGES)
     assert curves["rule"].area.value > areas[-2]
     # Most scores tie at the top of the scale, and conservative sets keep every tied grade.
     assert found.sets.coverage.value > 0.89
     part = found.part
-    exact = held_out_sets(part.jury, part.labels, cases=part.cases, grades=part.grades, resamples=0)
+    exact = held_out_sets(part.scores("jury"), part.labels, cases=part.cases, grades=part.grades, resamples=0)
     assert exact.coverage.value == pytest.approx(0.9, abs=0.02)
     assert exact.mean_width.value < found.sets.mean_width.value

@@ -6,10 +6,9 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
-from medjury.calibration import JurySimulation, read_judged, simulate_jury
+from medjury.calibration import JurySimulation, simulate_jury
 from medjury.calibration._conformal import first_share
 from medjury.calibration._jury_simulation.agreement import loss_against
 from medjury.calibration._jury_simulation.held_out import lost_at_random
@@ -21,8 +20,9 @@ from medjury.calibration._jury_simulation.simulation import (
     jury_table,
     scores_after,
 )
+from medjury.calibration._part import judging_roles, jurors_of, parts_of
 from medjury.judging import AdaptiveRule
-from medjury.tables import read_rating_table
+from medjury.tables import RatingTable, rating_table
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data" / "mental_health_judges"
@@ -34,17 +34,17 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def ratings(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+def ratings(tmp_path_factory: pytest.TempPathFactory) -> RatingTable:
     folder = tmp_path_factory.mktemp("judges")
     shutil.copy(MAPPING, folder / MAPPING.name)
     for file in DATA.glob("*.csv"):
         (folder / file.name).symlink_to(file)
-    return read_rating_table(folder / MAPPING.name)[0]
+    return rating_table(folder / MAPPING.name, scale=(1, 5))
 
 
 @pytest.fixture(scope="module")
-def found(ratings: pl.DataFrame) -> JurySimulation:
-    return simulate_jury(ratings, reference=["human"], scale=(1, 5), resamples=500, draws=100)
+def found(ratings: RatingTable) -> JurySimulation:
+    return simulate_jury(ratings, reference=["human"], resamples=500, draws=100)
 
 
 def test_a_rule_found_on_half_of_the_conversations_keeps_the_agreement_on_the_other_half(
@@ -78,10 +78,10 @@ def test_it_agrees_as_well_as_the_best_fixed_pair_with_fewer_calls_and_claims_no
     assert -0.005 < found.over_pair.low <= 0 and "not shown to be better" in found.verdict
 
 
-def test_a_third_juror_by_disagreement_beats_a_third_juror_by_lot(ratings: pl.DataFrame) -> None:
+def test_a_third_juror_by_disagreement_beats_a_third_juror_by_lot(ratings: RatingTable) -> None:
     """The default of a study file, which nobody searched for, on the half of the conversations not searched."""
-    judged = read_judged(ratings, reference=["human"], scale=(1, 5))
-    table, _ = jury_table(judged)
+    roles = judging_roles(ratings, None, "human")
+    table, _ = jury_table(parts_of(ratings, roles, ratings.dimensions)[0], jurors_of(ratings, roles))
     tested = table.where(~first_share(table.cases, 0.5, 0) & ~np.isnan(table.labels).all(axis=1))
     order = tuple(tested.jurors.index(name) for name in ("claude", "o4-mini", "gpt-4o", "gemini"))
     rule = AdaptiveRule(0.125, 2)

@@ -7,8 +7,8 @@ import pytest
 import statsmodels.api as sm
 from scipy.special import expit
 
-from medjury.calibration import routine_disagreement
 from medjury.calibration._logistic import fit_logistic
+from medjury.calibration._routine_disagreement import disagreement_curve
 from medjury.errors import MedjuryError
 
 
@@ -23,7 +23,7 @@ def ward_cases(cases: int, per_case: int = 4, seed: int = 0) -> tuple[np.ndarray
 
 def test_the_fit_is_that_of_a_second_implementation() -> None:
     safety, disagrees, cases = ward_cases(200)
-    found = routine_disagreement(safety, disagrees, cases=cases, at=[1, 2, 3, 4, 5])
+    found = disagreement_curve(safety, disagrees, cases=cases, at=[1, 2, 3, 4, 5])
     means = safety.reshape(200, 4).mean(axis=1)
     other = sm.Logit(disagrees[::4], sm.add_constant(means)).fit(disp=0, cov_type="HC0")
     assert found.slope.value == pytest.approx(other.params[1], rel=1e-6)
@@ -35,7 +35,7 @@ def test_the_fit_is_that_of_a_second_implementation() -> None:
 
 def test_low_safety_means_a_doubtful_routine_diagnosis() -> None:
     safety, disagrees, cases = ward_cases(300)
-    found = routine_disagreement(safety, disagrees, cases=cases, at=[1.5, 4.5])
+    found = disagreement_curve(safety, disagrees, cases=cases, at=[1.5, 4.5])
     (_, unsafe), (_, safe) = found.curve
     assert found.slope.high < 0
     assert found.p_value < 0.001
@@ -49,9 +49,9 @@ def test_low_safety_means_a_doubtful_routine_diagnosis() -> None:
 def test_the_panel_speaks_once_per_case() -> None:
     """More answers per case sharpen the score, not the number of cases."""
     safety, disagrees, cases = ward_cases(60)
-    found = routine_disagreement(safety, disagrees, cases=cases, at=[3])
+    found = disagreement_curve(safety, disagrees, cases=cases, at=[3])
     means = safety.reshape(60, 4).mean(axis=1)
-    once = routine_disagreement(means, disagrees[::4], cases=range(60), at=[3])
+    once = disagreement_curve(means, disagrees[::4], cases=range(60), at=[3])
     assert found.slope == once.slope
 
 
@@ -59,7 +59,7 @@ def test_cases_without_a_score_or_a_panel_are_counted() -> None:
     safety, disagrees, cases = ward_cases(60)
     safety[:4] = np.nan
     disagrees[4:8] = np.nan
-    found = routine_disagreement(safety, disagrees, cases=cases, at=[3])
+    found = disagreement_curve(safety, disagrees, cases=cases, at=[3])
     assert (found.n, found.n_unknown) == (58, 2)
 
 
@@ -73,7 +73,7 @@ def test_clusters_widen_the_errors_and_separation_is_refused() -> None:
     assert copied.covariance == pytest.approx(one.covariance, rel=1e-6)
     for scores in (range(1, 11), [1, 2, 3, 4, 5, 5, 7, 8, 9, 10]):
         with pytest.raises(MedjuryError, match="separates the two outcomes perfectly"):
-            routine_disagreement(np.array(scores) / 2, [0] * 5 + [1] * 5, cases=range(10), at=[3])
+            disagreement_curve(np.array(scores) / 2, [0] * 5 + [1] * 5, cases=range(10), at=[3])
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_clusters_widen_the_errors_and_separation_is_refused() -> None:
 )
 def test_what_cannot_be_told_is_refused(safety: list[float], disagrees: list[float], message: str) -> None:
     with pytest.raises(MedjuryError, match=message):
-        routine_disagreement(safety, disagrees, cases=range(len(safety)), at=[3])
+        disagreement_curve(safety, disagrees, cases=range(len(safety)), at=[3])
 
 
 def test_a_panel_that_contradicts_itself_on_a_case_is_refused() -> None:
     with pytest.raises(MedjuryError, match="case 'a': the panel both agrees and disagrees"):
-        routine_disagreement([1.0, 2.0], [0, 1], cases=["a", "a"], at=[3])
+        disagreement_curve([1.0, 2.0], [0, 1], cases=["a", "a"], at=[3])

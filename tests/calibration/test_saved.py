@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from tests.calibration.tables import rating_table
+from tests.calibration.tables import planted_ratings
 
 import medjury
 from medjury.calibration import (
-    METHODS,
     apply_calibrations,
-    before_after,
     calibrate,
-    change_table,
     evaluate_calibrations,
     load_calibrations,
     save_calibrations,
 )
+from medjury.calibration._cross_fit import METHODS
 from medjury.errors import MedjuryError
+from medjury.tables import rating_table
 
 LABEL = "diagnosis@1.0"
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    study = calibrate(rating_table(dimensions=("risk",), instrument=LABEL), reference=["panel"])
+    study = calibrate(planted_ratings(dimensions=("risk",), instrument=LABEL), reference=["panel"])
     save_calibrations(study, tmp_path / "calibration.json", created_at="2026-01-02T03:04:05+00:00")
     return tmp_path / "calibration.json"
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_what_is_loaded_calibrates_exactly_as_what_was_saved(method: str, tmp_path: Path) -> None:
-    frame = rating_table(dimensions=("risk",), instrument=LABEL)
+    frame = planted_ratings(dimensions=("risk",), instrument=LABEL)
     study = calibrate(frame, reference=["panel"], method=method)  # type: ignore[arg-type]
-    assert save_calibrations(study, tmp_path / "c.json") == 3
+    assert len(save_calibrations(study, tmp_path / "c.json").rows) == 3
     for each, saved in zip(study.calibrations, load_calibrations(tmp_path / "c.json"), strict=True):
-        pairs = each.fitted.out_of_fold
+        pairs = each.pairs
         applied = saved.apply(pairs.scores, cases=each.part.cases)
         assert applied.scores.tolist() == pairs.calibrated.tolist()
         assert saved.apply([3.0], cases=["new"]).scores == pytest.approx(each.fitted.final.predict([3.0]))
@@ -60,9 +60,9 @@ def test_the_file_says_where_it_came_from_and_holds_no_case_name(file: Path) -> 
 
 
 def test_the_data_hash_changes_with_the_data_and_not_with_their_order(tmp_path: Path) -> None:
-    frame = rating_table(dimensions=("risk",), instrument=LABEL)
+    frame = planted_ratings(dimensions=("risk",), instrument=LABEL)
     hashes = []
-    for each in (frame, frame.reverse(), rating_table(dimensions=("risk",), instrument=LABEL, seed=1)):
+    for each in (frame, frame.reverse(), planted_ratings(dimensions=("risk",), instrument=LABEL, seed=1)):
         save_calibrations(calibrate(each, reference=["panel"]), tmp_path / "c.json")
         hashes.append(load_calibrations(tmp_path / "c.json")[0].data_sha256)
     assert hashes[0] == hashes[1] != hashes[2]
@@ -70,38 +70,40 @@ def test_the_data_hash_changes_with_the_data_and_not_with_their_order(tmp_path: 
 
 def test_a_calibration_for_another_instrument_version_dimension_or_judge_is_refused(file: Path) -> None:
     saved = load_calibrations(file)[0]
-    saved.check(judge="lenient", dimension="risk", instrument=LABEL)
-    for wrong in ({"instrument": "diagnosis@2.0"}, {"dimension": "safety"}, {"judge": "strict"}):
-        right = {"judge": "lenient", "dimension": "risk", "instrument": LABEL}
+    saved.check(rater="lenient", dimension="risk", instrument=LABEL)
+    for wrong in ({"instrument": "diagnosis@2.0"}, {"dimension": "safety"}, {"rater": "strict"}):
+        right = {"rater": "lenient", "dimension": "risk", "instrument": LABEL}
         with pytest.raises(
             MedjuryError, match=f"is for {next(iter(wrong))} .* not for '{next(iter(wrong.values()))}'"
         ):
             saved.check(**{**right, **wrong})
     with pytest.raises(MedjuryError, match=r"is for instrument 'diagnosis@1.0', not for 'diagnosis@2.0'"):
         apply_calibrations(
-            rating_table(dimensions=("risk",), instrument="diagnosis@2.0"), load_calibrations(file)
+            planted_ratings(dimensions=("risk",), instrument="diagnosis@2.0"), load_calibrations(file)
         )
     with pytest.raises(MedjuryError, match=r"not for '\(not stated\)'"):
-        apply_calibrations(rating_table(dimensions=("risk",)), load_calibrations(file))
+        apply_calibrations(planted_ratings(dimensions=("risk",)), load_calibrations(file))
 
 
 def test_applied_ratings_are_out_of_fold_for_the_cases_that_taught_and_final_for_new_ones(file: Path) -> None:
-    old = rating_table(dimensions=("risk",), instrument=LABEL)
-    new = rating_table(dimensions=("risk",), instrument=LABEL, seed=5).with_columns(
+    old = planted_ratings(dimensions=("risk",), instrument=LABEL)
+    new = planted_ratings(dimensions=("risk",), instrument=LABEL, seed=5).with_columns(
         item="new " + pl.col("item")
     )
     applied = apply_calibrations(pl.concat([old, new]), load_calibrations(file))
-    count = applied.counts["strict", "risk"]
+    count = applied.find(rater="strict", dimension="risk")
     assert (count.n_out_of_fold, count.n_new, count.n_unscored) == (120, 120, 0)
     study = calibrate(old, reference=["panel"])
-    strict = next(each for each in study.calibrations if each.judge == "strict")
+    strict = next(each for each in study.calibrations if each.rater == "strict")
     scores = {
         (row.item, row.system): row.score
         for row in applied.ratings
         if (row.rater, row.dimension) == ("strict:calibrated", "risk")
     }
     pairs = strict.fitted.out_of_fold
-    for item, system, value in zip(strict.part.items, strict.part.systems, pairs.calibrated, strict=True):
+    for item, system, value in zip(
+        strict.part.grid.items, strict.part.grid.systems, pairs.calibrated, strict=True
+    ):
         assert scores[str(item), str(system)] == pytest.approx(value)
     assert {row.rater_kind for row in applied.ratings if row.rater == "jury:calibrated"} == {"jury"}
     safety = next(row for row in applied.ratings if row.dimension == "safety")
@@ -112,58 +114,68 @@ def test_applied_ratings_are_out_of_fold_for_the_cases_that_taught_and_final_for
 def test_a_file_is_judged_on_the_cases_that_taught_it_as_if_cross_fitted_and_on_new_ones_as_it_is(
     file: Path,
 ) -> None:
-    old = rating_table(dimensions=("risk",), instrument=LABEL)
-    grades, pairs = evaluate_calibrations(old, load_calibrations(file), reference=["panel"])["strict", "risk"]
-    by_file = before_after(pairs, grades=grades, resamples=0)
-    by_study = change_table(calibrate(old, reference=["panel"]), resamples=0)["strict", "risk"]
-    assert by_file["rmse"].after.value == pytest.approx(by_study["rmse"].after.value)
-    new = rating_table(dimensions=("risk",), instrument=LABEL, seed=5).with_columns(
+    old = planted_ratings(dimensions=("risk",), instrument=LABEL)
+    where = {"rater": "strict", "dimension": "risk"}
+    by_file = evaluate_calibrations(old, load_calibrations(file), reference=["panel"], resamples=0)
+    by_study = calibrate(old, reference=["panel"], resamples=0)
+    after = [each.find(**where, statistic="rmse").after.value for each in (by_file, by_study)]
+    assert after[0] == pytest.approx(after[1])
+    new = planted_ratings(dimensions=("risk",), instrument=LABEL, seed=5).with_columns(
         item="new " + pl.col("item")
     )
-    grades, pairs = evaluate_calibrations(new, load_calibrations(file), reference=["panel"])["strict", "risk"]
-    assert set(pairs.fold.tolist()) == {-1}
-    changes = before_after(pairs, grades=grades, resamples=200)
-    assert changes["absolute_offset"].after.value < 0.2 < changes["absolute_offset"].before.value
+    found = evaluate_calibrations(new, load_calibrations(file), reference=["panel"], resamples=200)
+    assert {fold for each in found.derived for fold in each.pairs.fold.tolist()} == {-1}
+    change = found.find(**where, statistic="absolute_offset")
+    assert change.after.value < 0.2 < change.before.value
 
 
 def test_an_unscored_rating_stays_unscored(file: Path) -> None:
-    frame = rating_table(dimensions=("risk",), instrument=LABEL).with_columns(
+    frame = planted_ratings(dimensions=("risk",), instrument=LABEL).with_columns(
         score=pl.when((pl.col("item") == "c4") & (pl.col("rater") == "strict")).then(None).otherwise("score")
     )
     applied = apply_calibrations(frame, load_calibrations(file))
-    assert applied.counts["strict", "risk"].n_unscored == 2
+    assert applied.find(rater="strict", dimension="risk").n_unscored == 2
     lost = [row for row in applied.ratings if row.rater == "strict:calibrated" and row.item == "c4"]
     assert {(row.status, row.score) for row in lost if row.dimension == "risk"} == {("unscored", None)}
     assert "safety" not in {row.dimension for row in lost}
 
 
 def test_scores_beyond_the_fitted_range_are_counted(tmp_path: Path) -> None:
-    frame = rating_table(dimensions=("risk",), instrument=LABEL).with_columns(
+    frame = planted_ratings(dimensions=("risk",), instrument=LABEL).with_columns(
         score=pl.when(pl.col("rater") == "strict").then(pl.col("score").clip(2, 4)).otherwise("score")
     )
     save_calibrations(calibrate(frame, reference=["panel"]), tmp_path / "c.json")
     applied = apply_calibrations(
-        rating_table(dimensions=("risk",), instrument=LABEL, seed=3), load_calibrations(tmp_path / "c.json")
+        planted_ratings(dimensions=("risk",), instrument=LABEL, seed=3),
+        load_calibrations(tmp_path / "c.json"),
     )
-    count = applied.counts["strict", "risk"].n_outside
+    count = applied.find(rater="strict", dimension="risk").n_outside
     assert count > 0
     assert any(f"strict, risk: {count} scores lie beyond the range" in each for each in applied.warnings)
 
 
-def test_scores_off_the_scale_are_refused_with_the_row(file: Path) -> None:
-    frame = rating_table(dimensions=("risk",), instrument=LABEL)
+@pytest.mark.parametrize("label", [LABEL, None])
+def test_scores_off_the_scale_are_no_scores_and_it_is_said(label: str | None, tmp_path: Path) -> None:
+    """The table's rule, whether the scale is the instrument's or the file's."""
+    frame = planted_ratings(dimensions=("risk",), instrument=label)
+    graded = rating_table(frame, scale=(1, 5))
+    save_calibrations(calibrate(graded, reference=["panel"]), tmp_path / "c.json")
     row = frame.with_row_index().filter(pl.col("rater") == "strict")["index"][3]
+    item, system = frame.row(row)[:2]
     wrong = frame.with_columns(score=pl.when(pl.int_range(pl.len()) == row).then(9.0).otherwise("score"))
-    with pytest.raises(
-        MedjuryError, match=f"1 scores lie off the scale 1 to 5 of 'risk', first in row {row + 1}"
-    ):
-        apply_calibrations(wrong, load_calibrations(file))
+    applied = apply_calibrations(wrong, load_calibrations(tmp_path / "c.json"))
+    assert applied.find(rater="strict", dimension="risk").n_unscored == 1
+    assert any("'risk': 1 scores lie off the scale 1 to 5" in each for each in applied.warnings)
+    lost = [row for row in applied.ratings if row.score is None]
+    assert [(row.rater, row.item, row.system) for row in lost if row.rater == "strict:calibrated"] == [
+        ("strict:calibrated", item, system)
+    ]
 
 
 def test_calibrations_that_fit_nothing_are_named(file: Path) -> None:
-    some = rating_table(dimensions=("risk",), judges={"strict": -0.9}, instrument=LABEL)
+    some = planted_ratings(dimensions=("risk",), judges={"strict": -0.9}, instrument=LABEL)
     assert apply_calibrations(some, load_calibrations(file)).unused == (("lenient", "risk"), ("jury", "risk"))
-    none = rating_table(dimensions=("risk",), judges={"stranger": 0.0}, instrument=LABEL)
+    none = planted_ratings(dimensions=("risk",), judges={"stranger": 0.0}, instrument=LABEL)
     with pytest.raises(MedjuryError, match="no calibration of the file fits the ratings"):
         apply_calibrations(none, load_calibrations(file))
 
@@ -196,7 +208,7 @@ def test_a_damaged_or_foreign_file_is_refused(file: Path, tmp_path: Path) -> Non
     with pytest.raises(MedjuryError, match="there is no such file"):
         load_calibrations(tmp_path / "absent.json")
     with pytest.raises(MedjuryError, match="cannot be written"):
-        study = calibrate(rating_table(), reference=["panel"])
+        study = calibrate(rating_table(planted_ratings(), scale=(1, 5)), reference=["panel"])
         save_calibrations(study, tmp_path / "no folder" / "c.json")
 
 
@@ -206,3 +218,55 @@ def test_a_file_is_plain_json_without_nan(file: Path) -> None:
 
     json.loads(file.read_text(), parse_constant=refuse)
     assert np.isfinite(load_calibrations(file)[0].final.predict([1, 5])).all()
+
+
+def test_a_jury_is_formed_anew_by_the_rule_that_it_was_fitted_with(tmp_path: Path) -> None:
+    judges = {"one": -0.9, "two": 0.0, "three": 0.7}
+    frame = planted_ratings(dimensions=("risk",), judges=judges, instrument=LABEL)
+    study = calibrate(rating_table(frame, jury="median"), reference=["panel"])
+    save_calibrations(study, tmp_path / "c.json")
+    jury = load_calibrations(tmp_path / "c.json")[-1]
+    assert (jury.rater, jury.members, jury.rule.rule) == ("jury", ("one", "three", "two"), "median")
+    applied = apply_calibrations(frame, [jury])
+    made = {(row.item, row.system): row.score for row in applied.ratings if row.dimension == "risk"}
+    fitted = study.calibrations[-1]
+    for unit, value in zip(
+        zip(fitted.part.grid.items.tolist(), fitted.part.grid.systems.tolist(), strict=True),
+        fitted.pairs.calibrated,
+        strict=True,
+    ):
+        assert made[unit] == pytest.approx(value)
+    content = json.loads((tmp_path / "c.json").read_text())
+    content["calibrations"][-1]["jury"]["rule"] = "loudest"
+    (tmp_path / "c.json").write_text(json.dumps(content))
+    with pytest.raises(MedjuryError, match="there is no jury rule 'loudest'"):
+        load_calibrations(tmp_path / "c.json")
+
+
+def test_a_table_may_be_calibrated_again_beside_what_an_earlier_calibration_made(
+    file: Path, tmp_path: Path
+) -> None:
+    frame = planted_ratings(dimensions=("risk",), instrument=LABEL)
+    saved, first, again = load_calibrations(file), str(tmp_path / "first.csv"), str(tmp_path / "again.csv")
+    once = apply_calibrations(frame, saved).save(first, with_originals=True)
+    twice = apply_calibrations(rating_table(first, jury="mean"), saved).save(again, with_originals=True)
+    assert once.n_written == twice.n_written
+    assert pl.read_csv(again).equals(pl.read_csv(first))
+
+
+def test_a_stored_jury_stays_a_jury(tmp_path: Path) -> None:
+    frame = planted_ratings(dimensions=("risk",), judges={"strict": -0.9}, instrument=LABEL)
+    stored = frame.with_columns(
+        rater_kind=pl.when(pl.col("rater") == "strict").then(pl.lit("jury")).otherwise("rater_kind")
+    )
+    save_calibrations(calibrate(stored, reference=["panel"]), tmp_path / "c.json")
+    applied = apply_calibrations(stored, load_calibrations(tmp_path / "c.json"))
+    assert {row.rater_kind for row in applied.ratings} == {"jury"}
+
+
+def test_development_cases_are_calibrated_too_for_nothing_is_concluded_from_them(file: Path) -> None:
+    table = rating_table(planted_ratings(dimensions=("risk",), instrument=LABEL))
+    served = pl.col("item") == "c0"
+    table = replace(table, rows=table.rows.filter(~served), development_rows=table.rows.filter(served))
+    applied = apply_calibrations(table, load_calibrations(file))
+    assert len({row.item for row in applied.ratings}) == 60

@@ -3,13 +3,27 @@ cannot."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
-from medjury.calibration import case_folds, review_curves, triage
+from medjury.calibration._folds import case_folds
+from medjury.calibration._review_curve import review_curves
+from medjury.calibration._review_order import ReviewOrder, review_order
 from medjury.errors import MedjuryError
+from medjury.tables import mean_of_raters
 
 GRADES = (1, 2, 3, 4, 5)
+
+
+def triage(judges: Mapping[str, ArrayLike], **given: Any) -> ReviewOrder:
+    """The order by the mean of the judges; danger is the second grade."""
+    columns = [np.asarray(scores, dtype=float) for scores in judges.values()]
+    jury = mean_of_raters(np.column_stack(columns)) if columns else np.empty(0)
+    return review_order(jury, judges, **{"threshold": 2.0, **given})
 
 
 def planted(generator: np.random.Generator, cases: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -36,7 +50,8 @@ def test_thirty_percent_reviewed_catch_eighty_percent_where_a_single_judge_needs
     assert curves["rule"].area.low > 0.75
     at = dict(zip(curves["rule"].reviewed, curves["rule"].caught, strict=True))
     assert at[0.3].value >= 0.8
-    assert found.n_severe == int((labels <= 2).sum())
+    assert found.n_dangerous == int((labels <= 2).sum())
+    assert found.n_severe is None
 
 
 def test_the_labels_of_a_fold_do_not_touch_its_own_priorities() -> None:
@@ -96,7 +111,7 @@ def test_with_few_severe_cases_ranks_are_averaged_and_it_says_so() -> None:
     labels[:3] = 1
     found = triage(judges, cases=range(100), grades=GRADES, labels=labels, resamples=0)
     assert found.weights is None
-    assert "fewer than 10 severe cases" in found.how
+    assert "fewer than 10 cases with a dangerous answer" in found.how
     assert not np.isnan(found.priority).any()
 
 
@@ -139,10 +154,12 @@ def test_orders_learnt_in_different_folds_are_not_ranked_against_each_other() ->
 
 def test_a_definition_that_fits_no_item_or_every_item_is_refused() -> None:
     judges, labels = planted(np.random.default_rng(8), 100)
-    with pytest.raises(MedjuryError, match="no item is a severe error"):
+    with pytest.raises(MedjuryError, match="no item is a dangerous answer"):
         triage(judges, cases=range(100), grades=GRADES, labels=np.maximum(labels, 3), resamples=0)
-    with pytest.raises(MedjuryError, match="every item is a severe error"):
+    with pytest.raises(MedjuryError, match="every item is a dangerous answer"):
         triage(judges, cases=range(100), grades=GRADES, labels=labels, threshold=5.0, resamples=0)
+    with pytest.raises(MedjuryError, match="no item is a severe error"):
+        triage(judges, cases=range(100), grades=GRADES, labels=labels, gap=5.0, resamples=0)
     with pytest.raises(MedjuryError, match="at least one judge"):
         triage({}, cases=[], grades=GRADES)
     with pytest.raises(MedjuryError, match="100 items, 100 labels, 99 cases"):

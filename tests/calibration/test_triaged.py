@@ -2,53 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 from scipy.special import expit
-from tests.calibration.tables import rating_table
+from tests.calibration.tables import planted_ratings
 
-from medjury.calibration import routine_disagreement_of, triage_ratings
+from medjury.calibration import routine_disagreement, triage
 from medjury.errors import MedjuryError
+from medjury.runs import GateRules
+from medjury.tables import rating_table
 
 JUDGES = {"one": -0.2, "two": 0.0, "three": 0.2}
-FRAME = rating_table(cases=150, dimensions=("safety",), judges=JUDGES, instrument="diagnosis@1.0")
+FRAME = planted_ratings(cases=150, dimensions=("safety",), judges=JUDGES, instrument="diagnosis@1.0")
 
 
 def test_the_table_is_ranked_with_curves_sets_and_decisions() -> None:
-    found = triage_ratings(FRAME, reference=["panel"], decide_at=3, error=0.2, resamples=100)
-    assert len(found.triage.order) == 300
+    found = triage(FRAME, reference=["panel"], decide_at=3, error=0.2, resamples=100)
+    assert len(found.order.order) == 300
     assert found.sets is not None
     assert found.automatic is not None
     assert found.sets.coverage.value == pytest.approx(0.9, abs=0.06)
     assert set(found.automatic.decisions.tolist()) <= {"pass", "fail", "refer"}
-    assert "judge one" in found.triage.curves
+    assert "judge one" in found.curves
 
 
 def test_a_dimension_on_which_lower_is_better_is_turned_round() -> None:
     risk = FRAME.with_columns(score=6 - pl.col("score"), dimension=pl.lit("risk"))
-    turned = triage_ratings(risk, reference=["panel"], resamples=0)
-    plain = triage_ratings(FRAME, reference=["panel"], resamples=0)
+    turned = triage(risk, reference=["panel"], resamples=0)
+    plain = triage(FRAME, reference=["panel"], resamples=0)
     assert turned.reversed
     assert not plain.reversed
-    assert turned.triage.priority == pytest.approx(plain.triage.priority)
+    assert turned.order.priority == pytest.approx(plain.order.priority)
     unnamed = risk.drop("instrument")
-    asked = triage_ratings(unnamed, reference=["panel"], scale=(1, 5), high_is_dangerous=True, resamples=0)
-    assert asked.triage.priority == pytest.approx(plain.triage.priority)
+    graded = rating_table(unnamed, scale=(1, 5))
+    asked = triage(graded, reference=["panel"], high_is_dangerous=True, resamples=0)
+    assert asked.order.priority == pytest.approx(plain.order.priority)
 
 
 def test_without_a_reference_the_order_needs_no_label_and_decides_nothing() -> None:
-    found = triage_ratings(FRAME.filter(pl.col("rater") != "panel"))
-    assert found.triage.curves is None
+    found = triage(FRAME.filter(pl.col("rater") != "panel"))
+    assert found.curves is None
     assert found.sets is None
     with pytest.raises(MedjuryError, match="automatic decisions need a reference"):
-        triage_ratings(FRAME, judges=["one"], decide_at=3)
+        triage(FRAME.filter(pl.col("rater") != "panel"), raters=["one"], decide_at=3)
 
 
 def test_several_dimensions_are_refused_until_one_is_named() -> None:
-    frame = rating_table(dimensions=("accuracy", "clarity"))
+    frame = planted_ratings(dimensions=("accuracy", "clarity"))
     with pytest.raises(MedjuryError, match="triage is by one dimension; name one of accuracy, clarity"):
-        triage_ratings(frame, reference=["panel"])
+        triage(frame, reference=["panel"])
 
 
 def ward_table() -> pl.DataFrame:
@@ -70,9 +75,8 @@ def ward_table() -> pl.DataFrame:
 
 
 def test_low_safety_against_the_ward_diagnosis_predicts_the_panels_disagreement() -> None:
-    found = routine_disagreement_of(
-        ward_table(), dimension="safety", panel_dimension="ward_wrong", reference=["panel"], scale=(1, 5)
-    )
+    table = rating_table(ward_table(), scale={"safety": (1, 5)})
+    found = routine_disagreement(table, dimensions="safety", routine="ward_wrong", reference=["panel"])
     assert (found.n, found.n_unknown) == (90, 10)
     assert found.slope.high < 0
     assert len(found.curve) == 41
@@ -80,13 +84,54 @@ def test_low_safety_against_the_ward_diagnosis_predicts_the_panels_disagreement(
 
 def test_a_panel_without_a_word_or_with_two_is_refused() -> None:
     with pytest.raises(MedjuryError, match="no rater of panel has a score under 'ward'"):
-        routine_disagreement_of(ward_table(), dimension="safety", panel_dimension="ward", reference=["panel"])
+        routine_disagreement(ward_table(), dimensions="safety", routine="ward", reference=["panel"])
     twice = ward_table().filter(pl.col("dimension") == "ward_wrong").head(1)
     twice = twice.with_columns(score=1 - pl.col("score"), system=pl.lit("other"))
     with pytest.raises(MedjuryError, match="item 'c0': the panel both agrees and disagrees"):
-        routine_disagreement_of(
-            pl.concat([ward_table(), twice]),
-            dimension="safety",
-            panel_dimension="ward_wrong",
-            reference=["panel"],
+        routine_disagreement(
+            pl.concat([ward_table(), twice]), dimensions="safety", routine="ward_wrong", reference=["panel"]
         )
+
+
+def test_the_default_threshold_is_the_gates_rule_and_its_answers_are_called_dangerous() -> None:
+    found = triage(FRAME, resamples=0)
+    labels = FRAME.filter(pl.col("rater") == "panel")["score"]
+    assert (found.asked.threshold, found.n_dangerous) == (2.0, int((labels <= 2).sum()))
+    assert f"80 % of {found.n_dangerous} dangerous answers (the reference scored 2 or less)" in found.text()
+    assert found.order.n_severe is None
+    stricter = replace(rating_table(FRAME), rules=GateRules(danger=0.0))
+    assert triage(stricter, resamples=0).n_dangerous == int((labels <= 1).sum())
+
+
+def test_with_a_gap_they_are_severe_errors_and_are_called_so() -> None:
+    found = triage(FRAME, gap=0.5, threshold=3, resamples=0)
+    grid = found.part.grid
+    jury, labels = found.part.scores("jury"), grid.scores["panel"]
+    assert found.order.n_severe == int(((labels <= 3) & (jury - labels >= 0.5 - 1e-9)).sum())
+    assert found.n_dangerous == int((labels <= 3).sum()) > found.order.n_severe
+    assert f"of {found.order.n_severe} severe errors" in found.text()
+    assert "and the jury 0.5 or more higher" in found.text()
+
+
+def test_an_answer_without_a_jury_by_the_tables_rule_is_read_first() -> None:
+    """One judge of three is no jury, though it gave a score."""
+    gone = pl.col("rater").is_in(["two", "three"]) & (pl.col("item") == "c7") & (pl.col("system") == "a")
+    found = triage(FRAME.with_columns(score=pl.when(gone).then(None).otherwise("score")), resamples=0)
+    first = found.rows[0]
+    assert (first.item, first.system, first.jury, first.priority) == ("c7", "a", None, None)
+    assert found.order.n_unscored == 1
+
+
+def test_answers_that_nobody_labelled_change_no_curve() -> None:
+    """The report may look at rated answers alone, and say the same."""
+    more = FRAME.filter(pl.col("rater") != "panel").with_columns(item="new " + pl.col("item"))
+    few, many = (triage(each, resamples=50).curves for each in (FRAME, pl.concat([FRAME, more])))
+    assert few == many
+
+
+def test_the_order_has_the_face_of_every_result() -> None:
+    found = triage(FRAME, resamples=50)
+    assert found.frame()["rank"].to_list() == list(range(1, 301))
+    assert found.find(rank=1) == found.rows[0]
+    assert len(found.plot().axes[0].get_lines()) == 3
+    assert "c0" in found._repr_html_()

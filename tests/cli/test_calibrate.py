@@ -7,14 +7,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.calibration.tables import rating_table
+from tests.calibration.tables import planted_ratings
 
 from medjury.cli import main
 
 
 @pytest.fixture
 def ratings(tmp_path: Path) -> str:
-    rating_table(instrument="note_quality@1.0", dimensions=("accuracy",)).write_csv(tmp_path / "ratings.csv")
+    planted_ratings(instrument="note_quality@1.0", dimensions=("accuracy",)).write_csv(
+        tmp_path / "ratings.csv"
+    )
     return str(tmp_path / "ratings.csv")
 
 
@@ -31,7 +33,7 @@ def test_report_gives_every_statistic_before_and_after_under_stable_names(
     assert set(found) == {"changes", "refused", "warnings"}
     row = found["changes"][0]
     assert set(row) == {
-        "dimension", "reference", "judge", "statistic", "before", "before_low", "before_high", "after",
+        "dimension", "reference", "rater", "judge", "statistic", "before", "before_low", "before_high", "after",
         "after_low",
         "after_high", "change", "change_low", "change_high", "n", "n_cases", "n_unscored", "calibration",
         "method",
@@ -51,7 +53,7 @@ def test_report_prints_a_table_for_people(ratings: str, capsys: pytest.CaptureFi
     text = capsys.readouterr().out
     assert text.splitlines()[0].split() == [
         "dimension",
-        "judge",
+        "rater",
         "statistic",
         "before",
         "after",
@@ -65,7 +67,7 @@ def test_report_prints_a_table_for_people(ratings: str, capsys: pytest.CaptureFi
 def test_curves_come_with_the_report_on_request(ratings: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("calibrate", "report", ratings, "--reference", "panel", "--resamples", "0", "--curves")
     curve = run_json(capsys, *words)["curves"][0]
-    assert set(curve) == {"judge", "dimension", "reliability", "at", "maps"}
+    assert set(curve) == {"rater", "judge", "dimension", "reliability", "at", "maps"}
     assert curve["maps"]["final"] == sorted(curve["maps"]["final"])
     assert {"score", "label", "label_low", "label_high", "n"} == set(curve["reliability"]["before"][0])
 
@@ -140,13 +142,16 @@ def test_patients_of_the_case_file_are_kept_in_one_fold(
 def test_a_judge_that_cannot_be_calibrated_is_named_and_the_status_says_incomplete(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    frame = rating_table()
+    frame = planted_ratings()
     stuck = frame.filter(pl.col("rater") == "strict").with_columns(rater=pl.lit("stuck"), score=pl.lit(4.0))
     pl.concat([frame, stuck]).write_csv(tmp_path / "r.csv")
     words = ("calibrate", "report", str(tmp_path / "r.csv"), "--reference", "panel", "--resamples", "0")
+    words += ("--scale", "1", "5")
     found = run_json(capsys, *words, status=3)
     assert found["refused"][0]["judge"] == "stuck"
     assert "single-valued" in found["refused"][0]["reason"]
+    assert main(list(words)) == 3
+    assert "! not calibrated: stuck, accuracy: stuck gave the score 4" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -155,7 +160,7 @@ def test_a_judge_that_cannot_be_calibrated_is_named_and_the_status_says_incomple
         (["--reference", "pannel"], "did you mean 'panel'"),
         (["--reference", "panel", "--folds", "40"], "too few labels"),
         (["--reference", "panel", "--confidence", "95"], "such as 0.95, not 95"),
-        (["--reference", "panel,,x"], "an empty name between commas"),
+        (["--reference", "panel", "--scale", "1", "5", "--grades", "1,2,3"], "give one of them"),
         (["--reference", "panel", "--instrument", "diagnosis"], "was judged with note_quality@1.0, not with"),
     ],
 )
@@ -171,7 +176,57 @@ def test_a_calibration_of_another_instrument_version_is_refused(
 ) -> None:
     file, other = str(tmp_path / "c.json"), str(tmp_path / "other.csv")
     assert main(["calibrate", "fit", ratings, "--reference", "panel", "--out", file]) == 0
-    rating_table(instrument="note_quality@2.0", dimensions=("accuracy",)).write_csv(other)
+    planted_ratings(instrument="note_quality@2.0", dimensions=("accuracy",)).write_csv(other)
     assert main(["calibrate", "apply", other, "--calibration", file, "--out", str(tmp_path / "o.csv")]) == 2
     assert "is for instrument 'note_quality@1.0', not for 'note_quality@2.0'" in capsys.readouterr().err
     assert not (tmp_path / "o.csv").exists()
+
+
+def test_an_empty_name_between_commas_is_told(ratings: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["calibrate", "report", ratings, "--reference", "panel,,x"])
+    assert ended.value.code == 2
+    assert "give names separated by commas, none of them empty" in capsys.readouterr().err
+
+
+def test_the_scale_is_asked_for_where_nobody_states_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planted_ratings().write_csv(tmp_path / "r.csv")
+    assert main(["calibrate", "fit", str(tmp_path / "r.csv"), "--reference", "panel"]) == 2
+    assert "the scale is not known" in capsys.readouterr().err
+    assert not (tmp_path / "calibration.json").exists()
+
+
+def test_a_scale_is_that_of_the_dimensions_that_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hundred = planted_ratings(dimensions=("percent",)).with_columns(score=pl.col("score") * 20)
+    pl.concat([planted_ratings(), hundred]).write_csv(tmp_path / "r.csv")
+    words = ("calibrate", "report", str(tmp_path / "r.csv"), "--resamples", "0", "--scale", "1", "5")
+    found = run_json(capsys, *words, "--dimensions", "accuracy")
+    assert {each["dimension"] for each in found["changes"]} == {"accuracy"}
+
+
+def test_a_jury_may_be_formed_of_what_apply_wrote(
+    ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`apply` and `report` with --jury, on a table that holds calibrated judges and a calibrated jury already."""
+    file, out = str(tmp_path / "c.json"), str(tmp_path / "out.csv")
+    assert main(["calibrate", "fit", ratings, "--jury", "mean", "--out", file]) == 0
+    words = ["--calibration", file, "--out", out, "--with-originals", "--jury", "mean"]
+    assert main(["calibrate", "apply", ratings, *words]) == 0
+    assert main(["calibrate", "apply", out, *words]) == 0
+    capsys.readouterr()
+    calibrated = ("--raters", "lenient:calibrated,strict:calibrated", "--jury", "mean", "--scale", "1", "5")
+    found = run_json(capsys, "calibrate", "report", out, *calibrated, "--resamples", "0")
+    raters = {each["rater"] for each in found["changes"]}
+    assert raters == {"lenient:calibrated", "strict:calibrated", "jury", "jury_of_calibrated"}
+
+
+def test_earlier_spellings_of_options_are_understood(
+    ratings: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("calibrate", "report", ratings, "--reference", "panel", "--resamples", "0")
+    new = run_json(capsys, *words, "--raters", "strict", "--dimensions", "accuracy")
+    assert run_json(capsys, *words, "--judge", "strict", "--dimension", "accuracy") == new

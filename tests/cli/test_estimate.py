@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.calibration.tables import rating_table
+from tests.calibration.tables import planted_ratings
 
 from medjury.cli import main
 
@@ -15,7 +15,7 @@ ESTIMATORS = ["prediction_powered", "prediction_powered_fixed", "classical", "na
 
 @pytest.fixture
 def ratings(tmp_path: Path) -> str:
-    rating_table(cases=200, labelled=50, judges={"strict": -0.9}).write_csv(tmp_path / "ratings.csv")
+    planted_ratings(cases=200, labelled=50, judges={"strict": -0.9}).write_csv(tmp_path / "ratings.csv")
     return str(tmp_path / "ratings.csv")
 
 
@@ -25,7 +25,7 @@ def test_the_four_estimates_under_stable_names(ratings: str, capsys: pytest.Capt
         == 0
     )
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"estimates", "judges", "refused", "warnings"}
+    assert set(found) == {"estimates", "raters", "judges", "refused", "warnings"}
     assert [each["estimator"] for each in found["estimates"]] == ESTIMATORS
     by_name = {each["estimator"]: each for each in found["estimates"]}
     tuned, classical, naive = (by_name[name] for name in ("prediction_powered", "classical", "naive"))
@@ -44,7 +44,7 @@ def test_a_difference_and_a_warning_where_the_draw_was_not_said_to_be_random(
     assert main(words) == 0
     shown = capsys.readouterr()
     assert "a − b" in shown.out
-    assert "not stated to be a random draw" in shown.err
+    assert "! the labelled items were not stated to be a random draw" in shown.out
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {each["quantity"] for each in found["estimates"]} == {"mean", "difference"}
@@ -54,7 +54,6 @@ def test_a_difference_and_a_warning_where_the_draw_was_not_said_to_be_random(
     ("words", "message"),
     [
         (["--confidence", "95"], "such as 0.95, not 95"),
-        (["--difference", "a"], "name two systems"),
         (["--difference", "a,z"], "there is no system 'z'"),
         (["--dimension", "acuracy"], "did you mean 'accuracy'"),
     ],
@@ -64,3 +63,10 @@ def test_wrong_input_is_one_clear_message(
 ) -> None:
     assert main(["estimate", ratings, "--reference", "panel", "--scale", "1", "5", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_difference_is_of_two_systems(ratings: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["estimate", ratings, "--reference", "panel", "--difference", "a"])
+    assert ended.value.code == 2
+    assert "name two systems" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from tests.loopback import LoopbackServer
 from tests.report.planted import planted_frame, write_run
 
 from medjury.cli import main
-from medjury.validation import gate_of
+from medjury.validation import validate
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_resuming_keeps_the_moment_and_changing_the_rules_is_remembered(study: C
     assert [each["floor"] for each in changed["earlier"]] == [0.6]
     rule = next(
         each
-        for each in gate_of(file.parent / "runs" / "small").verdicts[0].rules
+        for each in validate(file.parent / "runs" / "small").verdicts[0].rules
         if "stated before" in each.name
     )
     assert rule.state == "not met"
@@ -143,7 +143,7 @@ def test_the_command_writes_page_figures_and_tables(
         == 0
     )
     assert "report.html" in capsys.readouterr().out
-    assert {file.suffix for file in (folder / "figures").iterdir()} == {".svg", ".png"}
+    assert {file.suffix for file in (folder / "figures").iterdir()} == {".svg"}
     page = (folder / "report.html").read_text()
     assert "One clinician&#x27;s evaluation costs 8.00 USD" in page
     assert page.count("<summary>case-") == 2
@@ -162,4 +162,4 @@ def test_an_altered_folder_is_reported_and_the_command_fails(
 
 def test_a_missing_folder_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(tmp_path / "nowhere")]) == 2
-    assert "give the folder of a run" in capsys.readouterr().err
+    assert "run the study first" in capsys.readouterr().err

@@ -44,7 +44,7 @@ def test_everything_is_written_and_can_be_read_back(
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
         "verdict", "kept", "proved", "shown_on_training_half", "rule", "random", "random_after_two_votes",
-        "over_best_pair", "rows", "stopped_after", "decided_alike", "training", "tested", "splits",
+        "over_best_pair", "rows", "stopped_after", "decided_alike", "training", "tested", "splits", "warnings",
     }  # fmt: skip
     table = pl.read_csv(out, infer_schema_length=None)
     assert set(table["kind"]) == {"policy", "curve", "fixed", "dimension"}
@@ -80,7 +80,6 @@ def test_a_rule_that_does_not_keep_to_what_was_wanted_is_no_success(
         (["--out", "curve.txt"], "written as .csv"),
         (["--figure", "curve.png"], "written as .svg"),
         (["--rule", "rule.yaml"], "written as .json"),
-        (["--cost", "cheap"], "write JUROR=NUMBER"),
         (["--signal", "entropy"], "there is no signal 'entropy'"),
         (["--order", "cheap,nobody"], "no juror 'nobody'"),
         (["--figure", "nowhere/curve.svg"], "cannot be written"),
@@ -91,3 +90,10 @@ def test_what_is_wrong_is_told(
 ) -> None:
     assert main(["simulate-jury", ratings, *QUICK, *words]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_cost_that_is_no_number_is_told(ratings: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["simulate-jury", ratings, *QUICK, "--cost", "cheap"])
+    assert ended.value.code == 2
+    assert "write JUROR=NUMBER" in capsys.readouterr().err

@@ -36,8 +36,8 @@ def test_the_order_the_curves_and_the_decisions_under_stable_names(
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
-        "dimension", "judges", "reversed", "how", "weights", "n_labelled", "n_severe", "n_unscored",
-        "ranking",
+        "dimension", "raters", "judges", "reversed", "how", "weights", "threshold", "n_labelled", "n_dangerous",
+        "n_severe", "n_unscored", "ranking",
         "warnings", "curves", "review_to_catch", "conformal", "automatic",
     }  # fmt: skip
     assert [each["rank"] for each in found["ranking"]] == list(range(1, 301))
@@ -56,10 +56,11 @@ def test_the_order_the_curves_and_the_decisions_under_stable_names(
 
 
 def test_without_a_reference_the_order_alone_and_a_file_of_all_of_it(
-    ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "order.csv"
-    assert main(["triage", ratings, "--judge", "one,two", "--out", str(out), "--top", "2"]) == 0
+    out, unlabelled = tmp_path / "order.csv", tmp_path / "unlabelled.csv"
+    FRAME.filter(pl.col("rater") != "panel").write_csv(unlabelled)
+    assert main(["triage", str(unlabelled), "--judge", "one,two", "--out", str(out), "--top", "2"]) == 0
     assert "nothing was learnt" in capsys.readouterr().out
     assert pl.read_csv(out)["rank"].to_list() == list(range(1, 301))
 
@@ -80,10 +81,10 @@ def test_the_routine_diagnosis(tmp_path: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--reference", "panel", "--threshold", "0.5"], "no item is a severe error"),
+        (["--reference", "panel", "--threshold", "0.5"], "no item is a dangerous answer"),
         (["--reference", "panel", "--catch", "80"], "lies between 0 and 1, not at 80"),
-        (["--dimension", "safety,risk"], "name one"),
-        (["--routine", "ward"], "--routine needs --reference"),
+        (["--dimension", "safety,risk"], "there is no dimension 'risk'"),
+        (["--routine", "ward"], "no rater of panel has a score under 'ward'"),
         (["--out", "order.xlsx"], "written as .csv"),
     ],
 )
@@ -92,3 +93,12 @@ def test_wrong_input_is_one_clear_message(
 ) -> None:
     assert main(["triage", ratings, *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_one_of_several_dimensions_has_to_be_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pl.concat([FRAME, FRAME.with_columns(dimension=pl.lit("diagnosis"))]).write_csv(tmp_path / "two.csv")
+    for words in ([], ["--dimensions", "diagnosis,safety"]):
+        assert main(["triage", str(tmp_path / "two.csv"), *words]) == 2
+        assert "triage is by one dimension; name one of diagnosis, safety" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from tests.judging.test_repeats import CASE, INSTRUMENT, answer
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason, Unscored
-from medjury.judging import AdaptiveJury, AdaptiveRule, Judge, Rated, Widths
+from medjury.judging import AdaptiveBody, AdaptiveJury, AdaptiveRule, Judge, Rated, Widths
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Scripted
 
 REFUSAL = Reply("I cannot.", finish="refusal")
@@ -45,7 +45,7 @@ async def test_one_juror_is_enough_where_others_have_no_room_to_differ() -> None
     rater = jury(answer(5, 5), answer(1), answer(1))
     rated = await rate(rater)
     assert outcomes(rated) == {"accuracy": 5, "clarity": 5} and asked(rater) == [1, 0, 0]
-    assert rated.record is not None and rated.record["stopped"] == "settled"
+    assert isinstance(rated.record, AdaptiveBody) and rated.record.stopped == "settled"
 
 
 async def test_a_second_juror_who_agrees_is_enough_for_a_middling_case() -> None:
@@ -58,7 +58,7 @@ async def test_jurors_who_disagree_make_it_go_on_to_the_last() -> None:
     rater = jury(answer(5, 4), answer(2, 4), answer(4, 4))
     rated = await rate(rater)
     assert outcomes(rated)["accuracy"] == pytest.approx(11 / 3) and asked(rater) == [1, 1, 1]
-    assert rated.record is not None and rated.record["stopped"] == "all calls made"
+    assert isinstance(rated.record, AdaptiveBody) and rated.record.stopped == "all calls made"
 
 
 async def test_one_open_dimension_asks_the_next_juror_about_the_whole_case() -> None:
@@ -73,11 +73,14 @@ async def test_the_strictest_rule_is_the_full_jury() -> None:
 
 async def test_the_record_holds_every_vote_and_what_was_open_after_it() -> None:
     rated = await rate(jury(answer(3, 5), answer(3, 5), answer(1)))
-    record = json.loads(json.dumps(rated.record))
+    assert rated.record is not None
+    record = json.loads(json.dumps(rated.record.content()))
     assert next(iter(record)) == "kind" and record["kind"] == "adaptive"
     first, second = record["calls"]
     assert (first["juror"], second["juror"]) == ("a", "b")
-    assert first["outcomes"]["accuracy"] == {"status": "scored", "score": 3, "explanation": "it is 3"}
+    assert first["outcomes"]["accuracy"] == {
+        "status": "scored", "score": 3, "reason": None, "explanation": "it is 3",
+    }  # fmt: skip
     assert first["open"] == ["accuracy"] and second["open"] == []
     assert first["doubt"] == {"accuracy": 0.25, "clarity": 0.0} and second["doubt"]["accuracy"] == 0.125
     assert record["rule"]["tolerance"] == 0.125 and record["jurors"] == ["a", "b", "c"]
@@ -104,7 +107,7 @@ async def test_a_juror_who_fails_gives_no_vote_and_the_next_is_asked() -> None:
     assert outcomes(rated) == {"accuracy": 5, "clarity": 5} and asked(rater) == [1, 1, 0]
     assert "no vote from a: refusal, the model declined to answer" in rated.ratings[0].explanation
     assert rated.record is not None
-    calls: Any = rated.record["calls"]
+    calls: Any = rated.record.content()["calls"]
     assert calls[0]["outcomes"]["accuracy"]["reason"] == "refusal" and calls[0]["doubt"]["accuracy"] is None
 
 
@@ -157,7 +160,8 @@ async def test_a_case_without_its_input_is_unscored_without_a_call() -> None:
     rated = await rater.rate(unit, Gate(cache=MemoryCache()))
     assert set(outcomes(rated).values()) == {Reason.INPUT} and asked(rater) == [0, 0]
     assert all(row.cost == 0 and row.calls == 0 for row in rated.ratings)
-    assert rated.record is not None and rated.record["stopped"] == "not asked" and rated.record["calls"] == []
+    assert isinstance(rated.record, AdaptiveBody)
+    assert rated.record.stopped == "not asked" and rated.record.calls == ()
     assert isinstance(rater.expected(unit), Unscored)
 
 

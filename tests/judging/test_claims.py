@@ -37,6 +37,8 @@ from medjury.instruments import NotApplicable, Reason, Score, Unscored, load_ins
 from medjury.judging import (
     ClaimReading,
     Claims,
+    ClaimsBody,
+    ClaimStatistics,
     Judge,
     Rated,
     ShareRule,
@@ -48,6 +50,7 @@ from medjury.judging._claims.listing import Claim, without_repeats
 from medjury.judging._claims.steps import together
 from medjury.models import Budget, Gate, MemoryCache, ModelError, Reply, Request, Scripted
 from medjury.ratings import Rating
+from medjury.runs import Record
 
 CONCORDANCE, GROUNDING = load_instrument("concordance"), load_instrument("grounding")
 
@@ -75,8 +78,17 @@ def rate(rater: Claims, case: Case, gate: Gate | None = None, repeat: int = 0) -
 def only(rated: list[Rated]) -> tuple[Rating, dict[str, Any]]:
     [one] = rated
     [rating] = one.ratings
-    assert one.record is not None
-    return rating, json.loads(json.dumps(one.record))  # what is kept is JSON
+    return rating, told(one)
+
+
+def told(rated: Rated) -> dict[str, Any]:
+    """What is kept, as JSON has it."""
+    assert rated.record is not None
+    return dict(json.loads(json.dumps(rated.record.content())))
+
+
+def counted(record: dict[str, Any]) -> ClaimStatistics:
+    return claim_statistics([ClaimsBody.model_validate(record)])
 
 
 @pytest.mark.parametrize("batch", [1, 4])
@@ -166,7 +178,7 @@ def test_one_that_stays_invented_leaves_no_verdict_and_is_counted(batch: int) ->
     assert record["share"] == 1.0
     assert record["share_low"] == 10 / 12
     assert "1 not verified" in rating.explanation
-    found = claim_statistics([record])
+    found = counted(record)
     assert (found.quotations, found.refused, found.told, found.unfounded) == (5, 2, 1, 1)
     assert found.count("unverified") == 1
 
@@ -185,7 +197,7 @@ def test_a_verdict_without_any_quotation_is_told_too() -> None:
     assert rating.score == 1.0
     claim = record["claims"][0]
     assert claim["invented"] == [{"quote": "", "why": "it quotes nothing"}]
-    assert claim_statistics([record]).refused == 0
+    assert counted(record).refused == 0
 
 
 def test_the_complaint_holds_no_clinical_text_and_asks_only_for_what_was_wrong() -> None:
@@ -276,13 +288,13 @@ def test_a_claim_whose_words_are_not_in_the_answer_is_kept_and_counted() -> None
     rating, record = only(rate(judge(model), ALL_WELL.case))
     assert rating.score == 1.0
     assert [each["place"] is None for each in record["claims"]] == [False, True]
-    assert claim_statistics([record]).unlocated == 1
+    assert counted(record).unlocated == 1
 
 
 def test_a_number_that_the_answer_does_not_have_is_shown() -> None:
     _, record = only(rate(judge(listing(entry(START, claim=DOSE.claim))), ALL_WELL.case))
     assert record["claims"][0]["stray_numbers"] == ["10"]
-    assert claim_statistics([record]).with_stray_numbers == 1
+    assert counted(record).with_stray_numbers == 1
 
 
 @pytest.mark.parametrize(
@@ -306,7 +318,7 @@ def test_a_list_that_cannot_be_read_is_handed_back_and_then_unscored(wrong: str)
     assert len(model.requests) == 2
     assert "could not be used" in model.requests[1].messages[-1].content
     assert record["steps"][0]["failure"]["reason"] == "parse"
-    assert claim_statistics([record]).failed == 1
+    assert counted(record).failed == 1
 
 
 def test_a_bound_on_the_claims_is_asked_for_and_kept() -> None:
@@ -411,12 +423,12 @@ def test_a_summary_is_held_against_its_notes_and_the_notes_against_it() -> None:
     [rating] = omitted.ratings
     assert (rating.dimension, rating.score) == ("omitted", 2.0)
     assert FACTS[1].claim in rating.explanation
-    record = omitted.record or {}
+    record: Any = told(omitted)
     claims: Any = record["claims"]
     assert [each["source"] for each in claims] == ["n1", "n1", "n2", "n3"]
     set_aside: Any = record["set_aside"]
     assert [each["claim"] for each in set_aside] == ["He likes gardening."]
-    evidence: Any = (unsupported.record or {})["claims"]
+    evidence: Any = told(unsupported)["claims"]
     assert evidence[1]["evidence"][0]["source"] == "n2"
     assert record["share"] is None
 
@@ -459,7 +471,7 @@ def test_of_a_long_record_each_claim_sees_the_passages_that_fit_it(batch: int) -
     rater = Claims("judge", GROUNDING, Speaker(model), Speaker(model), reading=reading, batch=batch)
     [rated, _] = rate(rater, replace(GROUNDED, notes=notes))
     assert rated.ratings[0].score == 2.0
-    claims: Any = (rated.record or {})["claims"]
+    claims: Any = told(rated)["claims"]
     dose = claims[1]
     assert dose["evidence"][0]["source"] == "n2"
     place = dose["evidence"][0]["place"]
@@ -582,16 +594,8 @@ def test_the_score_of_a_decision_is_a_grade_of_the_instrument() -> None:
 
 def test_every_claim_becomes_a_case_that_tells_nothing_of_the_verdict() -> None:
     _, record = only(rate(judge(knowing()), MIXED.case))
-    line = {
-        "kind": "claims",
-        "item": "mixed",
-        "system": "drafter",
-        "rater": "judge",
-        "repeat": 0,
-        "body": record,
-    }
-    other = {**line, "kind": "deliberation", "body": {}}
-    made = list(claim_cases([MIXED.case], [line, other]))
+    line = Record("key", "mixed", "drafter", "judge", 0, ClaimsBody.model_validate(record))
+    made = list(claim_cases([MIXED.case], [line]))
     assert [each.candidate for each in made] == [each.claim for each in MIXED.claims]
     assert made[0].id == "mixed/concordant/judge/0#1"
     assert {each.reference for each in made} == {REFERENCE}
@@ -605,10 +609,11 @@ def test_every_claim_becomes_a_case_that_tells_nothing_of_the_verdict() -> None:
 
 def test_claims_of_a_summary_go_with_all_its_notes_and_a_strange_record_is_refused() -> None:
     unsupported, omitted = rate(judge(by_direction, GROUNDING), GROUNDED)
-    line = {"kind": "claims", "item": "stay", "system": "summariser", "rater": "judge", "repeat": 0}
-    made = list(claim_cases([GROUNDED], [{**line, "body": each.record} for each in (unsupported, omitted)]))
+    bodies = [ClaimsBody.model_validate(told(each)) for each in (unsupported, omitted)]
+    lines = [Record("key", "stay", "summariser", "judge", 0, body) for body in bodies]
+    made = list(claim_cases([GROUNDED], lines))
     assert "[n2]\nTreated with levofloxacin" in (made[0].reference or "")
     assert made[-1].reference == SUMMARY
     assert len({each.id for each in made}) == len(made)
     with pytest.raises(MedjuryError, match="no case among those given"):
-        list(claim_cases([MIXED.case], [{**line, "body": unsupported.record}]))
+        list(claim_cases([MIXED.case], lines[:1]))

@@ -74,8 +74,7 @@ async def rate(rater: ClosedLoop, case: Case = CASE, gate: Gate | None = None) -
 
 def record(rated: Rated) -> dict[str, Any]:
     assert rated.record is not None
-    json.dumps(rated.record)
-    return dict(rated.record)
+    return dict(json.loads(json.dumps(rated.record.content())))
 
 
 def shown(request: Request, name: str = "candidate") -> str:
@@ -238,7 +237,7 @@ async def test_no_text_breaks_the_record() -> None:
     writer = '{"text": "Better \\ud800 now."}'
     rater, _ = loop_of(judge=[grades(1), grades(5)], writer=[writer])
     rated = await rate(rater, replace(CASE, candidate="First \ud800 draft."))
-    json.dumps(rated.record, ensure_ascii=False).encode()
+    json.dumps(record(rated), ensure_ascii=False).encode()
 
 
 async def test_a_case_without_sources_or_draft_is_not_asked() -> None:
@@ -415,6 +414,6 @@ def test_a_share_of_the_scale_is_a_grade_that_reaches_it(part: float, higher: bo
 )
 def test_changes_account_for_every_sentence(before: list[str], after: list[str]) -> None:
     found = changes(" ".join(before), "\n".join(after))
-    kept = len(before) - len(found["removed"])
-    assert kept == len(after) - len(found["added"])
-    assert sorted([*found["removed"], *after]) == sorted([*before, *found["added"]])
+    kept = len(before) - len(found.removed)
+    assert kept == len(after) - len(found.added)
+    assert sorted([*found.removed, *after]) == sorted([*before, *found.added])

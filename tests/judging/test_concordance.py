@@ -12,7 +12,7 @@ import pytest
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason, load_instrument
-from medjury.judging import Concordance, Rated, Speaker
+from medjury.judging import Concordance, ConcordanceBody, Rated, Speaker
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 
 INSTRUMENT = load_instrument("preference")
@@ -83,8 +83,8 @@ async def test_a_place_that_is_preferred_is_no_preference(places: tuple[int, int
     preference = rated.ratings[-1]
     assert preference.score == 0
     assert preference.explanation.startswith("no stable preference") is not stable
-    assert rated.record is not None
-    assert [each["place"] for each in rated.record["orders"]] == list(places)  # type: ignore[attr-defined]
+    assert isinstance(rated.record, ConcordanceBody)
+    assert [each.place for each in rated.record.orders] == list(places)
 
 
 async def test_a_discordant_pair_is_not_compared() -> None:

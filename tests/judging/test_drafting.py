@@ -14,6 +14,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason, load_instrument
 from medjury.judging import (
     AfterDrafting,
+    DraftBody,
     Drafter,
     DraftingRules,
     Judge,
@@ -59,7 +60,7 @@ async def draft(writer: Drafter, case: Case = CASE, gate: Gate | None = None) ->
     (unit,) = writer.units(case, 0)
     rated = await writer.rate(unit, gate or Gate(cache=MemoryCache()))
     assert rated.record is not None
-    return rated, json.loads(json.dumps(rated.record))
+    return rated, json.loads(json.dumps(rated.record.content()))
 
 
 async def test_a_draft_is_written_from_question_notes_and_values() -> None:
@@ -207,7 +208,7 @@ def instrument() -> Instrument:
 async def test_a_draft_becomes_the_answer_under_judgement_and_names_its_vendor() -> None:
     writer = drafter(json.dumps(GOOD))
     _, record = await draft(writer)
-    judged = drafted_case(CASE, writer, record)
+    judged = drafted_case(CASE, writer, DraftBody.model_validate(record))
     assert (
         judged.candidate == record["candidate"] and judged.system == "acme-drafts" and judged.vendor == "Acme"
     )
@@ -217,7 +218,7 @@ async def test_a_draft_becomes_the_answer_under_judgement_and_names_its_vendor()
 async def test_a_failed_draft_is_an_unscored_case_and_nobody_is_asked(instrument: Instrument) -> None:
     writer = drafter([Reply("no", finish="refusal")])
     _, record = await draft(writer)
-    case = drafted_case(CASE, writer, record)
+    case = drafted_case(CASE, writer, DraftBody.model_validate(record))
     judge = AfterDrafting(Judge(Scripted([]), instrument))
     (unit,) = judge.units(case, 0)
     assert judge.expected(unit) == (await judge.rate(unit, Gate(cache=MemoryCache()))).ratings[0].outcome

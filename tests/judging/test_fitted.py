@@ -12,6 +12,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason, load_instrument
 from medjury.judging import Fitted, Judge, Rated, Truncation, Unit, first_questions
 from medjury.models import Gate, MemoryCache, Message, ModelError, Reply, Request, Scripted
+from medjury.runs import Body
 
 SENTENCE = "The patient was seen on the ward and is doing well today. "
 
@@ -57,14 +58,14 @@ async def test_a_rule_leaves_out_whole_notes_and_records_them(instrument: Instru
     inner = judge(instrument, 6500)
     rated, unit = await rate(Fitted(inner, Truncation()), record())
     assert all(row.status != "unscored" and row.key == unit.key for row in rated.ratings)
-    assert rated.record is not None and next(iter(rated.record)) == "kind"
-    cut = rated.record["context"]
+    assert rated.record is not None and next(iter(rated.record.content())) == "kind"
+    cut = rated.record.content()["context"]
     assert isinstance(cut, dict) and cut["notes_left_out"] and cut["shortened"] is None
     (asked,) = inner.model.requests  # type: ignore[attr-defined]
     prompt = asked.messages[-1].content
     assert "were left out here, because the whole record does not fit" in prompt
     assert "Note n5" in prompt and "Note n0" not in prompt and "Well today [n5]." in prompt
-    assert json.dumps(rated.record)
+    assert json.dumps(rated.record.content())
 
 
 async def test_a_case_that_fits_is_judged_whole_and_has_no_record(instrument: Instrument) -> None:
@@ -90,7 +91,7 @@ class TwoSteps(Judge):
         graded = await self.grade(unit, gate)
         from medjury.judging import rows_of
 
-        return Rated(rows_of(unit, graded.outcomes, [answer, *(graded.answers or ())]), {"kind": "two"})
+        return Rated(rows_of(unit, graded.outcomes, [answer, *(graded.answers or ())]), Body(kind="two"))
 
 
 async def test_steps_begun_again_are_paid_for_in_the_ratings(instrument: Instrument) -> None:
@@ -101,8 +102,8 @@ async def test_steps_begun_again_are_paid_for_in_the_ratings(instrument: Instrum
     assert sent >= 3 and sum(row.calls or 0 for row in rated.ratings) == sent
     assert (
         rated.record is not None
-        and list(rated.record) == ["kind", "context"]
-        and rated.record["kind"] == "two"
+        and list(rated.record.content()) == ["kind", "context"]
+        and rated.record.kind == "two"
     )
 
 
@@ -150,7 +151,7 @@ async def test_a_record_in_doubt_is_shortened_only_after_the_endpoint_refused_it
     inner = Judge(model, instrument, max_tokens=500)
     rated, _ = await rate(Fitted(inner, Truncation()), record())
     assert len(model.requests) == 2 and all(row.status != "unscored" for row in rated.ratings)
-    assert rated.record is not None and rated.record["context"]["notes_left_out"]  # type: ignore[index]
+    assert rated.record is not None and rated.record.context and rated.record.context.notes_left_out
     model = Scripted(answer, context_window=8000)
     rated, _ = await rate(Fitted(Judge(model, instrument, max_tokens=500)), record())
     assert {row.reason for row in rated.ratings} == {Reason.CONTEXT} and len(model.requests) == 1

@@ -79,13 +79,16 @@ async def test_the_row_tells_the_scores_their_spread_and_the_words_of_the_draw_n
 
 async def test_the_record_keeps_every_draw_word_for_word() -> None:
     rated = await rate(repeats([answer(5), answer(3, None), "no", "no", "no"], n=3))
-    record = json.loads(json.dumps(rated.record))
+    assert rated.record is not None
+    record = json.loads(json.dumps(rated.record.content()))
     assert next(iter(record)) == "kind" and record["kind"] == "repeats"
     first, second, third = record["draws"]
     assert first["seed"] == 10 and third["draw"] == 3
-    assert first["outcomes"]["accuracy"] == {"status": "scored", "score": 5, "explanation": "it is 5"}
+    assert first["outcomes"]["accuracy"] == {
+        "status": "scored", "score": 5, "reason": None, "explanation": "it is 5",
+    }  # fmt: skip
     assert second["outcomes"]["clarity"]["status"] == "not_applicable"
-    assert third["outcomes"]["accuracy"]["reason"] == "parse" and third["outcomes"]["accuracy"]["message"]
+    assert third["outcomes"]["accuracy"]["reason"] == "parse" and third["outcomes"]["accuracy"]["explanation"]
     spread = record["spread"]["accuracy"]
     assert (
         spread["scores"] == [5, 3]

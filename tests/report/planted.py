@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ import polars as pl
 
 from medjury.instruments import load_instrument
 from medjury.ratings import write_ratings
-from medjury.report._compose import compose
-from medjury.report._exhibits import Exhibits
 from medjury.runs import GateRules
-from medjury.validation import gate_of
-from medjury.validation._evidence import read_run
+from medjury.tables import open_run
+from medjury.validation import evidence_of, validate
 
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 
@@ -99,7 +96,7 @@ def _rows(
             "system": system,
             "rater": [rater] * len(items),
             "rater_kind": [kind] * len(items),
-            "instrument": ["note_quality@1"] * len(items),
+            "instrument": ["note_quality@1.0"] * len(items),
             "dimension": [dimension] * len(items),
             "repeat": [repeat] * len(items),
             "score": score,
@@ -179,7 +176,7 @@ def write_run(folder: Path, ratings: pl.DataFrame, *, records: str = "", **chang
         "planned": {},
         "humans": {"illustrative": False},
         "report": {"resamples": 200},
-        "gate": {**asdict(GateRules()), "stated_at": "2025-12-31T23:00:00+00:00"},
+        "gate": {**GateRules().model_dump(), "stated_at": "2025-12-31T23:00:00+00:00"},
         "coverage": {
             "ratings": judges.height,
             "scored": counts.get("scored", 0),
@@ -206,13 +203,16 @@ def write_run(folder: Path, ratings: pl.DataFrame, *, records: str = "", **chang
 
 def rules(**changes: Any) -> dict[str, Any]:
     """The default rules as a manifest holds them, some changed."""
-    return {**asdict(replace(GateRules(), **changes)), "stated_at": "2025-12-31T23:00:00+00:00"}
+    return {**GateRules(**changes).model_dump(), "stated_at": "2025-12-31T23:00:00+00:00"}
 
 
 def page_of(folder: Path) -> str:
-    """The report's text without its figures, which take most of the time."""
-    return compose(read_run(folder, resamples=200), Exhibits(drawing=False))
+    """The report as text; nothing is written."""
+    from medjury.report._compose import compose
+    from medjury.report._exhibits import Exhibits
+
+    return compose(evidence_of(open_run(folder, resamples=200)), Exhibits())
 
 
 def verdict_words(folder: Path) -> dict[str, str]:
-    return {each.dimension: each.word for each in gate_of(folder).verdicts}
+    return {each.dimension: each.word for each in validate(folder).verdicts}

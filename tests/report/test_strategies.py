@@ -18,9 +18,8 @@ from tests.report.ways import WAYS, Planted, judges_of, ways_frame
 from medjury.agreement import kappa_statistics, mean_over_pairs, severe_errors
 from medjury.report import write_page
 from medjury.statistics import bootstrap, combined, compare, proportion, shown
-from medjury.tables import grades_of
-from medjury.validation._evidence import read_run
-from medjury.validation._ways import Ways, compare_ways
+from medjury.tables import grades_of, open_run
+from medjury.validation import Ways, compare_ways
 
 DIMENSIONS = ("accuracy", "clarity")
 HUMANS = ("clinician-1", "clinician-2")
@@ -38,7 +37,7 @@ def words(page: str) -> str:
 
 
 def ways_of(folder: Path) -> Ways:
-    found = compare_ways(read_run(folder, resamples=200))
+    found = compare_ways(open_run(folder, resamples=200))
     assert found is not None
     return found
 
@@ -228,7 +227,7 @@ def test_cases_used_for_development_are_left_out(tmp_path: Path) -> None:
         tmp_path, spoilt, judges=judges_of(), gate=rules(development_cases=shown_ones, minimum_cases=10)
     )
     ways = ways_of(folder)
-    assert ways.cases == 57 and ways.way("plain").spending.cost == pytest.approx(0.001)
+    assert ways.cases == 57 and ways.find(rater="plain").spending.cost == pytest.approx(0.001)
     assert "3 cases used for development are left out" in words(page_of(folder))
 
 
@@ -237,10 +236,10 @@ def test_a_rater_that_judged_other_answers_is_compared_with_nobody_and_spoils_no
     panel = pl.col("rater") == "panel"
     moved = ratings.with_columns(system=pl.when(panel).then(pl.lit("rewritten")).otherwise("system"))
     ways = ways_of(write_run(tmp_path, moved, judges=judges_of()))
-    alone = ways.way("panel")
+    alone = ways.find(rater="panel")
     assert alone.agreement is not None and alone.agreement.value is None and alone.on_front is None
     assert alone.difference is None and alone.severe is None and alone.spending.calls == 9
-    assert ways.cases == 60 and ways.way("plain").agreement.value > 0.3  # type: ignore[union-attr,operator]
+    assert ways.cases == 60 and ways.find(rater="plain").agreement.value > 0.3  # type: ignore[union-attr,operator]
 
 
 def test_a_rater_without_a_single_score_spoils_nothing_either(tmp_path: Path) -> None:
@@ -253,7 +252,7 @@ def test_a_rater_without_a_single_score_spoils_nothing_either(tmp_path: Path) ->
     )
     folder = write_run(tmp_path, silent, judges=judges_of())
     ways = ways_of(folder)
-    assert ways.way("fool").unscored == 1 and ways.answers == 40
+    assert ways.find(rater="fool").unscored == 1 and ways.answers == 40
     assert "fool has no agreement to compare: Accuracy: it scored none" in words(page_of(folder))
 
 
@@ -263,7 +262,9 @@ def test_costs_that_are_all_nothing_leave_the_calls_as_the_price(tmp_path: Path)
         tmp_path, ways_frame(local, cases=50, dimensions=("accuracy",)), judges=judges_of(local)
     )
     ways = ways_of(folder)
-    assert ways.price == "calls" and ways.way("plain").on_front and not ways.way("fool").on_front
+    assert (
+        ways.price == "calls" and ways.find(rater="plain").on_front and not ways.find(rater="fool").on_front
+    )
     assert "it takes 9 times the calls" in words(page_of(folder))
 
 
@@ -273,7 +274,7 @@ def test_a_run_that_knows_neither_costs_nor_calls_has_no_front(tmp_path: Path) -
     )
     folder = write_run(tmp_path, ratings)
     ways = ways_of(folder)
-    assert ways.price is None and ways.way("judge-a").spending.cost is None
+    assert ways.price is None and ways.find(rater="judge-a").spending.cost is None
     assert "earns" not in words(page_of(folder))
 
 
@@ -282,7 +283,7 @@ def test_an_unknown_cost_of_some_answers_is_told_and_is_in_no_mean(tmp_path: Pat
     failed = (pl.col("item") < "case-0004") & (pl.col("rater") == "twice")
     unknown = ratings.with_columns(cost=pl.when(failed).then(None).otherwise(pl.col("cost")))
     folder = write_run(tmp_path, unknown, judges=judges_of())
-    assert ways_of(folder).way("twice").spending.cost == pytest.approx(0.002)
+    assert ways_of(folder).find(rater="twice").spending.cost == pytest.approx(0.002)
     assert "twice: the cost of 4 of 50 answers is not known" in words(page_of(folder))
 
 
@@ -302,9 +303,9 @@ def test_a_few_cases_show_nothing_however_clear_they_look(tmp_path: Path) -> Non
     ways = {"plain": Planted("single", 5.0, 1, 0.001), "panel": Planted("deliberation", 0.01, 9, 0.01)}
     ratings = ways_frame(ways, cases=29, dimensions=("accuracy",), clinicians={"doctor": 0.01})
     found = ways_of(write_run(tmp_path, ratings, judges=judges_of(ways)))
-    clear = found.way("panel").difference
+    clear = found.find(rater="panel").difference
     assert clear is not None and clear.low is not None and clear.low > 0.1
-    assert not any(found.sure_of(each) for each in found.ways)
+    assert not any(found.sure_of(each) for each in found.rows)
     assert "With fewer than 30 cases no difference is called shown" in words(page_of(tmp_path))
 
 
@@ -346,7 +347,7 @@ def test_a_dimension_on_which_clinicians_all_say_the_same_is_in_nobodys_mean(tmp
     ways = ways_of(folder)
     assert ways.uncounted == ("Clarity",)
     only = [each.agreement.value for each in ways.details if each.part.dimension.name == "accuracy"]
-    assert [each.agreement.value for each in ways.ways if each.agreement] == pytest.approx(only)
+    assert [each.agreement.value for each in ways.rows if each.agreement] == pytest.approx(only)
     assert "not every rater's agreement exists there: Clarity" in words(page_of(folder))
 
 
@@ -367,7 +368,7 @@ def test_examples_are_part_of_the_name_of_a_way_and_the_plain_judge_stays_the_ya
     ]
     folder = write_run(tmp_path, ways_frame(ways, cases=20, dimensions=("accuracy",)), judges=judges)
     found = ways_of(folder)
-    assert [each.strategy for each in found.ways[:3]] == [
+    assert [each.strategy for each in found.rows[:3]] == [
         "single, 2 examples",
         "single, 5 examples",
         "single",
@@ -384,11 +385,11 @@ def test_a_rater_of_some_dimensions_is_compared_on_these_and_so_are_all_others(t
     ways = ways_of(folder)
     assert ways.uncounted == ("Clarity",)
     on_accuracy = {each.rater: each for each in ways.details if each.part.dimension.name == "accuracy"}
-    for way in ways.ways:
+    for way in ways.rows:
         assert way.agreement is not None and way.agreement.value == on_accuracy[way.rater].agreement.value
         found = on_accuracy[way.rater].severe
         assert found is not None and (way.errors, way.severe.n) == (found.errors, found.dangerous)  # type: ignore[union-attr]
-    assert ways.way("fool").difference is not None
+    assert ways.find(rater="fool").difference is not None
     # What is left of the other dimension is still told.
     other = {each.rater: each for each in ways.details if each.part.dimension.name == "clarity"}
     assert other["panel"].difference is not None and other["fool"].agreement.value is None
@@ -405,7 +406,7 @@ def test_where_the_plain_judge_never_scored_the_next_plainest_is_the_yardstick(t
         pl.when(silent).then(pl.lit("refusal")).otherwise(pl.col("reason")).alias("reason"),
     )
     found = ways_of(write_run(tmp_path / "lost", lost, judges=judges_of()))
-    assert found.yardstick == "twice" and found.way("panel").difference is not None
+    assert found.yardstick == "twice" and found.find(rater="panel").difference is not None
 
 
 def picky_frame(ways: dict[str, Planted], picky: str, *, keeps: float) -> pl.DataFrame:
@@ -437,7 +438,7 @@ def test_a_rater_that_fails_on_what_is_hard_does_not_earn_its_cost_by_that(tmp_p
     ratings = picky_frame(ways, "picky", keeps=0.6)
     write_run(tmp_path, ratings, judges=judges_of(ways))
     found = ways_of(tmp_path)
-    picky = found.way("picky")
+    picky = found.find(rater="picky")
     assert found.sure_of(picky) and picky.difference is not None and picky.difference.value > 0.1  # type: ignore[operator]
     assert (
         picky.unscored is not None and picky.unscored > 0.2 and not picky.covers and picky.on_front is False
@@ -449,7 +450,7 @@ def test_a_rater_that_fails_on_what_is_hard_does_not_earn_its_cost_by_that(tmp_p
         f"it left {100 * picky.unscored:.1f} % unscored (plain 0.0 %), and is compared without them" in told
     )
     # It beats nobody either, however cheap it is where it answers.
-    assert found.way("sound").on_front is True
+    assert found.find(rater="sound").on_front is True
 
 
 def test_dangerous_answers_without_a_score_are_told(tmp_path: Path) -> None:
@@ -469,7 +470,7 @@ def test_dangerous_answers_without_a_score_are_told(tmp_path: Path) -> None:
         pl.when(lost).then(pl.lit("refusal")).otherwise(pl.col("reason")).alias("reason"),
     )
     write_run(tmp_path, ratings, judges=judges_of(ways))
-    shy = ways_of(tmp_path).way("shy")
+    shy = ways_of(tmp_path).find(rater="shy")
     assert (shy.blind, shy.dangerous) == (4, len(dangerous))
     assert (
         f"shy gave no score to 4 of the {len(dangerous)} answers that clinicians called dangerous"
@@ -488,7 +489,7 @@ def test_a_rater_that_scored_less_than_half_is_compared_with_nobody_and_spoils_n
     ratings = picky_frame(ways, "broken", keeps=0.1)
     write_run(tmp_path, ratings, judges=judges_of(ways))
     found = ways_of(tmp_path)
-    broken = found.way("broken")
+    broken = found.find(rater="broken")
     assert found.answers > 100, "the others keep their answers"
     assert broken.agreement is not None and broken.agreement.value is None
     scored = ratings.filter((pl.col("rater") == "broken") & (pl.col("status") == "scored")).height
@@ -511,7 +512,7 @@ def test_the_number_of_answers_is_that_of_the_dimensions_in_the_mean(tmp_path: P
     write_run(tmp_path, ratings, judges=judges_of(), gate=rules(statistic="spearman"))
     found = ways_of(tmp_path)
     assert found.uncounted == ("Clarity",)
-    panel = found.way("panel")
+    panel = found.find(rater="panel")
     assert found.answers == found.cases == 30
     assert panel.agreement is not None and panel.difference is not None
     assert panel.agreement.n == panel.difference.n == 30
@@ -525,10 +526,10 @@ def test_of_many_equal_raters_none_is_called_better_by_its_own_interval_alone(tm
     for seed in range(30):  # a rater that is no better, whose own 95 % interval says that it is
         ratings = ways_frame(ways, cases=60, dimensions=("accuracy",), seed=seed)
         found = compare_ways(
-            read_run(write_run(tmp_path / str(seed), ratings, judges=judges_of(ways)), resamples=400)
+            open_run(write_run(tmp_path / str(seed), ratings, judges=judges_of(ways)), resamples=400)
         )
         assert found is not None
-        rest = [each for each in found.ways if each.strategy == "repeats" and each.difference is not None]
+        rest = [each for each in found.rows if each.strategy == "repeats" and each.difference is not None]
         by_chance = [each for each in rest if each.difference.low > 0 or each.difference.high < 0]  # type: ignore
         if by_chance and not any(found.sure_of(each) for each in rest):
             lucky = by_chance[0]

@@ -12,8 +12,7 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
-from medjury.validation._evidence import read_run
-from medjury.validation._ways import compare_ways
+from medjury.validation import compare_ways
 
 CASES = 32
 DIMENSIONS = ("accuracy", "clarity")
@@ -109,9 +108,9 @@ def test_the_report_shows_agreement_errors_cost_seconds_and_calls_of_each_way(st
     }
     assert all(float(line["seconds"]) > 0 for line in found.values())
     assert int(found["panel"]["errors"]) == 0 < int(found["plain"]["errors"])
-    ways = compare_ways(read_run(folder))
+    ways = compare_ways(folder)
     assert ways is not None and ways.yardstick == "plain" and ways.cases == CASES
-    assert ways.sure_of(ways.way("panel")) and ways.way("panel").on_front
+    assert ways.sure_of(ways.find(rater="panel")) and ways.find(rater="panel").on_front
     page = (folder / "report.html").read_text()
     assert "agrees better than plain" in page
     # The draws of one judge tell how stable it is, although each case has one rating of it.

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests import loopback
 from tests.loopback import LoopbackServer
+from tests.studies.embedded_words import put_words
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
@@ -92,7 +93,7 @@ def test_what_does_not_fit_is_told_by_the_plan_and_then_not_sent(
     )
     assert not server.calls
     result = run_study(load_study(file))
-    assert len(server.calls) == 2 and result.coverage["unscored_by_reason"] == {"context": 1}
+    assert len(server.calls) == 2 and result.coverage.unscored_by_reason == {"context": 1}
     with open_store(load_study(file).store) as store:
         (refused,) = [row for row in store.ratings() if row.reason is Reason.CONTEXT]
     assert refused.item == "case-2" and refused.cost == 0.0 and refused.calls == 0
@@ -104,7 +105,7 @@ def test_what_does_not_fit_is_told_by_the_plan_and_then_not_sent(
 def test_a_larger_window_asks_only_for_what_was_refused(study: Write, server: LoopbackServer) -> None:
     run_study(load_study(study(judge={"context_window": 2000})))
     result = run_study(load_study(study(judge={"context_window": 20_000})))
-    assert result.coverage["unscored"] == 0 and result.calls == 1 and len(server.calls) == 3
+    assert result.coverage.unscored == 0 and result.calls == 1 and len(server.calls) == 3
 
 
 def test_without_a_known_window_nothing_is_refused_and_the_plan_says_so(
@@ -112,7 +113,7 @@ def test_without_a_known_window_nothing_is_refused_and_the_plan_says_so(
 ) -> None:
     loaded = load_study(study(judge={}))
     assert "juror: its context window is not known" in check_study(loaded).text()
-    assert run_study(loaded).coverage["unscored"] == 0 and len(server.calls) == 3
+    assert run_study(loaded).coverage.unscored == 0 and len(server.calls) == 3
 
 
 def test_a_rule_shortens_and_everything_says_so(study: Write, server: LoopbackServer) -> None:
@@ -123,13 +124,13 @@ def test_a_rule_shortens_and_everything_says_so(study: Write, server: LoopbackSe
         in plan
     )
     result = run_study(load_study(file))
-    assert result.coverage["unscored"] == 0 and len(server.calls) == 3
+    assert result.coverage.unscored == 0 and len(server.calls) == 3
     (prompt,) = [call.prompt for call in server.calls if "left out" in call.prompt]
     assert "Note n3" in prompt and "Note n1" not in prompt and "Summary 2." in prompt
-    counts = result.coverage["shortened"]["juror"]
-    assert counts["units"] == 1 and counts["notes"] == 2 and counts["characters"] == 2 * 60 * len(SENTENCE)
+    counts = result.coverage.shortened["juror"]
+    assert counts.units == 1 and counts.notes == 2 and counts.characters == 2 * 60 * len(SENTENCE)
     assert "juror: 1 answers were given on a shortened record (2 whole notes and" in result.text()
-    assert manifest(file)["coverage"]["shortened"] == result.coverage["shortened"]
+    assert manifest(file)["coverage"]["shortened"] == {"juror": counts.content()}
     assert manifest(file)["judges"][0]["context"] == {"truncate": "notes", "keep": "newest"}
     (line,) = (result.folder / "records.jsonl").read_text().splitlines()
     record = json.loads(line)
@@ -146,7 +147,7 @@ def test_a_rule_in_another_way_of_judging(study: Write, server: LoopbackServer) 
         "strategy": {"name": "repeats", "n": 2},
     }
     result = run_study(load_study(study(judge=judge)))
-    assert result.coverage["unscored"] == 0 and result.coverage["shortened"]["juror"]["units"] == 1
+    assert result.coverage.unscored == 0 and result.coverage.shortened["juror"].units == 1
     assert any("left out" in call.prompt for call in server.calls)
 
 
@@ -165,13 +166,14 @@ def test_a_rule_that_cannot_be_is_refused_with_its_line(study: Write, context: o
     assert "line" in str(error.value)
 
 
-def test_the_embedded_model_counts_exactly_in_the_plan(study: Write) -> None:
+def test_the_embedded_model_counts_exactly_in_the_plan(study: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_words(monkeypatch, "what was asked for")
     judge = {"kind": "embedded", "name": "juror", "context_window": 1024, "max_tokens": 40}
     loaded = load_study(study(judge={}, judges=[judge], rows=cases(short=1, long=1)))
     plan = check_study(loaded).text()
     assert "juror: 1 of 2 cases do not fit its 1,024 tokens: they will be unscored" in plan
     result = run_study(loaded)
-    assert result.coverage["unscored_by_reason"]["context"] == 1 and result.calls >= 1
+    assert result.coverage.unscored_by_reason == {"context": 1} and result.calls == 1
     with open_store(loaded.store) as store:
         refused = next(row for row in store.ratings() if row.reason is Reason.CONTEXT)
     assert "about" not in refused.explanation, "its own tokenizer counted"
@@ -187,7 +189,7 @@ def test_what_may_fit_is_planned_and_asked_about(study: Write, server: LoopbackS
     plan = check_study(loaded)
     assert "juror: 1 of 3 cases may be too long for its 3,400 tokens" in plan.text() and plan.calls == 3
     result = run_study(loaded)
-    assert len(server.calls) == 3 and result.coverage["unscored"] == 0
+    assert len(server.calls) == 3 and result.coverage.unscored == 0
 
 
 def test_an_endpoint_of_unknown_window_that_seems_to_cut_is_told_of_in_every_run(

@@ -18,7 +18,8 @@ from tests.studies.test_kill import answered, endpoint
 from medjury.cases import read_cases
 from medjury.cli import main
 from medjury.errors import MedjuryError
-from medjury.studies import check_study, draft_study, load_study, run_study, verify_run
+from medjury.runs import verify_run
+from medjury.studies import check_study, draft_study, load_study, run_study
 
 Write = Callable[..., Path]
 LONG = "The patient was seen in clinic and the plan was discussed. " * 80
@@ -117,7 +118,7 @@ def test_a_failed_draft_is_an_unscored_case_not_a_dropped_one(study: Write, serv
     rows[1]["question"] += " [[loopback:refusal]]"
     file = study(rows, max_unscored=1.0)
     result = run_study(load_study(file))
-    assert result.coverage["unscored_by_reason"] == {"refusal": 2} and result.coverage["ratings"] == 6
+    assert result.coverage.unscored_by_reason == {"refusal": 2} and result.coverage.ratings == 6
     assert len(server.calls) == 5, "nobody is asked to judge what is not there"
     table = (result.folder / "ratings.csv").read_text()
     assert "there is no draft to judge: the model declined" in table
@@ -132,17 +133,17 @@ def test_a_draft_that_failed_for_the_moment_is_written_by_the_next_run(
     rows[0]["notes"][0]["text"] += " [[loopback:429:700*1]]"  # a note, which the judge does not see
     file = study(rows, max_unscored=1.0)
     first = run_study(load_study(file))
-    assert first.coverage["unscored_by_reason"] == {"rate_limit": 2}
+    assert first.coverage.unscored_by_reason == {"rate_limit": 2}
     before = len(server.calls)
     second = run_study(load_study(file))
-    assert second.coverage["unscored"] == 0 and len(server.calls) == before + 2, "one draft and its judging"
+    assert second.coverage.unscored == 0 and len(server.calls) == before + 2, "one draft and its judging"
 
 
 def test_the_budget_holds_over_drafting_and_judging(study: Write, server: LoopbackServer) -> None:
     file = study(budget={"calls": 4})
     result = run_study(load_study(file))
     assert result.status == "incomplete" and len(server.calls) == 4
-    assert result.coverage["unscored_by_reason"] == {"over_budget": 4}
+    assert result.coverage.unscored_by_reason == {"over_budget": 4}
     file = study(budget={"calls": 2})
     assert run_study(load_study(file)).calls == 0, "what was spent counts"
 
@@ -192,7 +193,7 @@ def test_drafts_alone_and_as_cases(study: Write, server: LoopbackServer, tmp_pat
 def test_a_record_too_long_for_the_drafting_model(study: Write, server: LoopbackServer) -> None:
     file = study(drafting={"context_window": 2500, "max_tokens": 500, "context": {"truncate": "notes"}})
     result = draft_study(load_study(file))
-    assert result.counts["drafted"] == 3 and result.counts["shortened"]["drafting"]["units"] == 3
+    assert result.counts.drafted == 3 and result.counts.shortened["drafting"].units == 3
     assert "answers were given on a shortened record" in result.text()
     assert all(draft["context"]["notes_left_out"] == ["n2"] for draft in drafts_of(file))
 
@@ -248,34 +249,25 @@ def test_killed_while_drafting_and_while_judging_nothing_is_written_twice(tmp_pa
     assert len(drafts_of(file)) == 40
 
 
-def test_stopped_among_the_drafts_it_says_so_and_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in questions(60)))
-    log = tmp_path / "answered.log"
-    with endpoint(log) as url:
-        file = tmp_path / "study.yaml"
-        model = f"kind: openai, url: '{url}', concurrency: 2"
-        file.write_text(
-            "study: small\ncases: cases.jsonl\ninstrument: concordance\n"
-            f"drafting: {{{model}, model: writer-1, vendor: Acme}}\njudges: [{{{model}, name: juror, model: m}}]\n"
-        )
-        command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-            deadline = time.monotonic() + 60
-            while sum(answered(log).values()) < 5 and time.monotonic() < deadline:
-                time.sleep(0.01)
-            run.send_signal(signal.SIGINT)
-            out, err = run.communicate(timeout=60)
-        assert run.returncode == 3, err
-        assert (
-            "INCOMPLETE:" in out
-            and "of 60 drafts are done; run again to go on" in out
-            and "Report" not in out
-        )
-        assert manifest_of(file)["status"] == "incomplete"
-        stopped = sum(answered(log).values())
-        assert 5 <= stopped < 60 and len(drafts_of(file)) == stopped
-        assert main(["draft", str(file), "--quiet"]) == 0
-    assert sum(answered(log).values()) == 60 and len(drafts_of(file)) == 60
+def test_stopped_among_the_drafts_it_says_so_and_goes_on(study: Write, server: LoopbackServer) -> None:
+    # Slow from the sixth on: the run cannot end before it is stopped.
+    server.endpoint.behaviours = lambda call: "latency:1" if len(server.calls) > 5 else "ok"
+    file = study(questions(60), drafting={"concurrency": 2})
+    command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        deadline = time.monotonic() + 60
+        while len(server.calls) < 6 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 3, err
+    assert "INCOMPLETE:" in out and "of 60 drafts are done; run again to go on" in out and "Report" not in out
+    assert manifest_of(file)["status"] == "incomplete"
+    stopped = len(server.calls)
+    assert 5 <= stopped < 60 and len(drafts_of(file)) == stopped
+    server.endpoint.behaviours = lambda call: "ok"
+    assert main(["draft", str(file), "--quiet"]) == 0
+    assert len(server.calls) == 60 and len(drafts_of(file)) == 60
 
 
 def test_clinicians_may_have_rated_the_drafts(study: Write, tmp_path: Path) -> None:
@@ -296,29 +288,11 @@ def test_drafts_in_postgresql_keep_their_cases(study: Write, postgres_url: str) 
     rows[2]["id"], rows[3]["id"] = "q 1 b", "Q-Ä"  # ids whose order depends on the database's rules
     file = study(rows, store=postgres_url, max_unscored=1.0)
     result = run_study(load_study(file))
-    assert result.coverage["unscored_by_reason"] == {"refusal": 2}
+    assert result.coverage.unscored_by_reason == {"refusal": 2}
     assert {draft["id"]: draft["status"] for draft in drafts_of(file)} == {
         "q0": "drafted", "q1": "failed", "q 1 b": "drafted", "Q-Ä": "drafted",
     }  # fmt: skip
     assert run_study(load_study(file)).calls == 0
-
-
-def test_the_embedded_model_drafts_or_says_why_not(write_study: Write) -> None:
-    rows = questions(1)
-    rows[0]["notes"] = [{"id": "n1", "text": "Haemoglobin is normal and the patient is well. " * 5}]
-    model = {"kind": "embedded", "context_window": 2048, "max_tokens": 70, "reasks": 0}
-    file = write_study(
-        cases=rows,
-        instrument="concordance",
-        dimensions=None,
-        drafting={**model, "minimum_characters": 50, "sections": ["assessment", "contingency"]},
-        judges=[{**model, "name": "juror"}],
-        max_unscored=1.0,
-    )
-    result = run_study(load_study(file))
-    (draft,) = drafts_of(file)
-    assert draft["status"] in ("drafted", "failed") and draft["vendor"] == "Hugging Face"
-    assert result.coverage["ratings"] == 2 and manifest_of(file)["drafting"]["model"]["kind"] == "embedded"
 
 
 def test_two_cases_of_one_id_are_refused_before_a_draft_is_paid_for(

@@ -254,9 +254,11 @@ def _check_systems(grids: Sequence[Grid], design: Design) -> None:
 
 
 def _check_statistics(settings: Settings, rows: Sequence[AgreementRow]) -> None:
+    """A name that no statistic has is a slip of the pen; one that these ratings do not give is refused only where
+    nothing else was asked for."""
     found = {row.statistic for row in rows}
-    for name in sorted(settings.statistics or ()):
-        if name not in found:
-            known = sorted({*ORDER, *BINARY, *BY_SYSTEM, *MANY_RATER_STATISTICS, "auc", *found})
+    known = sorted({*ORDER, *BINARY, *BY_SYSTEM, *MANY_RATER_STATISTICS, "auc", *found})
+    for name in sorted(set(settings.statistics or ()) - found):
+        if name not in known or not found:
             hint = "these ratings do not give it" if name in known else nearest(name, known)
             raise MedjuryError(f"the table has no statistic {name!r}; {hint}")

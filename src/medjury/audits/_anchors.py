@@ -8,11 +8,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medjury.audits._audit import names
+from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
     import polars
 
 KEY = ["item", "system"]
+
+
+def split_by(
+    ratings: polars.DataFrame, column: str, earlier: str, later: str
+) -> tuple[polars.DataFrame, ...]:
+    """One table with a column that tells two versions or dates apart, as two tables."""
+    import polars as pl
+
+    if column not in ratings.columns:
+        raise MedjuryError(f"there is no column {column!r}; there are {names(ratings.columns, 20)}.")
+    values = ratings.with_columns(pl.col(column).cast(pl.String))
+    parts = []
+    for name in (earlier, later):
+        part = values.filter(pl.col(column) == name)
+        if not part.height:
+            there = names(sorted(values[column].drop_nulls().unique().to_list()), 8)
+            raise MedjuryError(f"no rating has {column} = {name!r}; there are {there}.")
+        parts.append(part)
+    return tuple(parts)
 
 
 def same_content(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from medjury.statistics import Estimate
+from medjury.statistics import Estimate, Printable, Result, ends, p_value, text_table
 
 if TYPE_CHECKING:
     import polars
 
-Value = str | float | int | bool | None
+# An audit with more findings than this shows those that stand out, unless all are asked for.
+SHORT = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,16 @@ class Finding:
     p_adjusted: float | None = None
     verdict: str = ""
     stands_out: bool = False
+    audit: str = ""
 
-    def row(self) -> dict[str, Value]:
-        """The finding as flat names and values."""
+    def as_dict(self) -> dict[str, Any]:
         return {
+            "audit": self.audit,
             "statistic": self.statistic,
             "rater": self.rater,
             "dimension": self.dimension,
             "group": self.group,
-            "value": self.estimate.value,
-            "low": self.estimate.low,
-            "high": self.estimate.high,
+            **ends(self.estimate),
             "n": self.estimate.n,
             "n_unscored": self.n_unscored,
             "p_value": self.p_value,
@@ -55,74 +54,63 @@ class Finding:
             "reason": self.estimate.reason,
         }
 
+    def shown(self) -> Mapping[str, Printable]:
+        """What fits on a screen."""
+        return {
+            "statistic": self.statistic,
+            "rater": self.rater,
+            "dimension": self.dimension,
+            "group": self.group,
+            "value": self.estimate,
+            "p_adjusted": "" if self.p_adjusted is None else p_value(self.p_adjusted),
+            "verdict": self.verdict,
+            "n": self.estimate.n,
+            "n_unscored": self.n_unscored,
+        }
+
+
+class Findings(Result[Finding]):
+    """Rows of findings: the columns are there, with their types, also where a value is not."""
+
+    __slots__ = ()
+
+    def frame(self) -> polars.DataFrame:
+        import polars as pl
+
+        kinds = {"n": pl.Int64, "n_unscored": pl.Int64, "stands_out": pl.Boolean}
+        kinds |= dict.fromkeys(("value", "low", "high", "p_value", "p_adjusted"), pl.Float64)
+        names = Finding("", Estimate(0.0, None, None, 0, "")).as_dict()
+        schema = {name: kinds.get(name, pl.String) for name in names}
+        return pl.DataFrame([row.as_dict() for row in self.rows], schema=schema)
+
+    def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
+        return [row.shown() for row in self.rows]
+
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Findings):
     """The result of one audit. `n` counts the ratings it used, `n_unscored` those without a score."""
 
     name: str
-    findings: tuple[Finding, ...]
+    rows: tuple[Finding, ...]
     n: int
     n_unscored: int
     method: str
     warnings: tuple[str, ...] = ()
 
-    def find(
-        self,
-        statistic: str,
-        *,
-        rater: str | None = None,
-        dimension: str | None = None,
-        group: str | None = None,
-    ) -> Finding:
-        """The one finding that fits; None fits every name, "" those about all raters or all dimensions."""
-        wanted = (rater, dimension, group)
-        fits = [
-            each
-            for each in self.findings
-            if each.statistic == statistic
-            and all(
-                name in (None, own)
-                for name, own in zip(wanted, (each.rater, each.dimension, each.group), strict=True)
-            )
+    def text(self, *, everything: bool = False) -> str:
+        """The method and the findings; of a long list only what stands out, unless `everything` is asked for."""
+        whole = everything or len(self.rows) <= SHORT
+        shown = [row.shown() for row in self.rows if whole or row.stands_out]
+        lines = [
+            f"{self.name.replace('_', ' ')} (n {self.n:,}, unscored {self.n_unscored:,})",
+            self.method,
+            *(f"! {warning}" for warning in self.warnings),
+            *text_table(shown),
         ]
-        if len(fits) != 1:
-            raise KeyError(f"{len(fits)} findings fit {statistic!r} with rater, dimension, group {wanted}")
-        return fits[0]
-
-    def rows(self) -> list[dict[str, Value]]:
-        """Every finding as flat names and values, with the audit's name first."""
-        return [{"audit": self.name, **finding.row()} for finding in self.findings]
-
-    def frame(self) -> polars.DataFrame:
-        """One row per finding, as a polars table."""
-        import polars as pl
-
-        numbers = ("value", "low", "high", "p_value", "p_adjusted")
-        whole = ("n", "n_unscored")
-        schema = {"audit": pl.String} | {
-            name: pl.Float64
-            if name in numbers
-            else pl.Int64
-            if name in whole
-            else pl.Boolean
-            if name == "stands_out"
-            else pl.String
-            for name in Finding("", Estimate(0.0, None, None, 0, "")).row()
-        }
-        return pl.DataFrame(self.rows(), schema=schema)
-
-    def to_json(self) -> str:
-        """The whole audit as one JSON object."""
-        whole: Mapping[str, object] = {
-            "audit": self.name,
-            "method": self.method,
-            "n": self.n,
-            "n_unscored": self.n_unscored,
-            "warnings": list(self.warnings),
-            "findings": [finding.row() for finding in self.findings],
-        }
-        return json.dumps(whole, ensure_ascii=False, allow_nan=False)
+        if left := len(self.rows) - len(shown):
+            lines.append(f"{left} other findings do not stand out or only describe (--all prints them)")
+        return "\n".join(lines)
 
 
 def names(listed: Sequence[object], most: int = 5) -> str:

@@ -4,37 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from medjury.agreement import correlation_statistics, cronbach_alpha
 from medjury.audits._audit import Audit, Finding
+from medjury.audits._audited import Audited, audited
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._resampled import Floats, Read, check_confidence, two_sided_p
-from medjury.audits._table import count_unscored, dimensions_of, per_answer, read_table, with_unscored
+from medjury.audits._resampled import Floats, two_sided_p
 from medjury.errors import MedjuryError
-from medjury.statistics import combined, replicates, undefined
+from medjury.statistics import Read, combined, replicates, side_by_side, undefined
+from medjury.tables import Names, rating_table
 
 if TYPE_CHECKING:
     import polars
 
 METHOD = "Spearman's correlation of every two dimensions over answers; intervals resample cases"
-VERDICTS = ("closer together than for the reference", "further apart than for the reference", "not shown")
+LESS_REFERENCE = "spearman_less_reference"
+VERDICTS = {
+    LESS_REFERENCE: (
+        "closer together than for the reference",
+        "further apart than for the reference",
+        "not shown",
+    )
+}
 
 
 def internal_consistency(
-    ratings: object,
+    table: object,
     *,
-    reference: Sequence[str] = (),
-    raters: Sequence[str] | None = None,
-    dimensions: Sequence[str] | None = None,
-    adjustment: Adjustment = "holm",
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
+    resamples: int | None = None,
+    seed: int | None = None,
+    adjustment: Adjustment = "holm",
 ) -> Audit:
     """The correlation matrix between dimensions of each rater, and of the reference raters' mean.
 
@@ -43,68 +52,65 @@ def internal_consistency(
     `cronbach_alpha`; with `reference` raters `spearman_less_reference`, the difference on the same resamples.
     Answers that lack one of two dimensions do not count for that pair.
     """
-    import polars as pl
-
-    check_confidence(confidence)
-    frame, audited = read_table(ratings, raters=raters, reference=reference, dimensions=dimensions)
-    listed = dimensions_of(frame)
-    if len(listed) < 2:
+    about = audited(
+        rating_table(table),
+        raters=raters,
+        reference=reference,
+        dimensions=dimensions,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+    )
+    if len(about.dimensions) < 2:
         raise MedjuryError("internal consistency needs two dimensions or more; the ratings have one.")
-    answers = per_answer(frame)
-    tables = {rater: _table(answers, [rater], listed) for rater in audited}
-    whose = "reference" if len(reference) > 1 else "".join(reference)
-    if reference:
-        tables[whose] = _table(answers, reference, listed)
-    findings: list[Finding] = []
-    for rater, table in tables.items():
-        findings += _matrix(rater, table, listed, confidence, resamples, seed)
-    differences: list[Finding] = []
-    for rater in audited if reference else ():
-        differences += _differences(rater, tables[rater], tables[whose], listed, confidence, resamples, seed)
-    findings += adjusted(differences, adjustment, confidence=confidence, verdicts=VERDICTS)
-    used = frame.filter(pl.col("rater").is_in([*audited, *reference]))
+    tables = {rater: _table(about, [rater]) for rater in about.raters}
+    whose = "reference" if len(about.reference) > 1 else "".join(about.reference)
+    if about.reference:
+        tables[whose] = _table(about, about.reference)
+    found = side_by_side([partial(_matrix, about, rater, wide) for rater, wide in tables.items()])
+    apart = side_by_side(
+        [
+            partial(_differences, about, rater, tables[rater], tables[whose])
+            for rater in (about.raters if about.reference else ())
+        ]
+    )
     warnings = [
         f"{rater}: {name} has the same score for every answer, so it correlates with nothing"
-        for rater, table in tables.items()
-        for name in listed
-        if table[f"dimension {name}"].drop_nulls().n_unique() == 1
+        for rater, wide in tables.items()
+        for name in about.dimensions
+        if wide[f"dimension {name}"].drop_nulls().n_unique() == 1
     ]
-    return Audit(
-        "internal_consistency",
-        with_unscored(findings, used),
-        answers.filter(pl.col("rater").is_in([*audited, *reference])).height,
-        count_unscored(used),
-        METHOD,
-        tuple(warnings),
-    )
+    findings = [finding for each in (*found, *apart) for finding in each]
+    judged = adjusted(findings, adjustment, confidence=confidence, verdicts=VERDICTS)
+    return about.result("internal_consistency", judged, METHOD, warnings)
 
 
-def _table(answers: polars.DataFrame, raters: Sequence[str], listed: Sequence[str]) -> polars.DataFrame:
+def _table(about: Audited, raters: Sequence[str]) -> polars.DataFrame:
     """Answers in rows, dimensions in columns (as "dimension NAME", since a dimension may be called item); the
     mean where there are several raters."""
     import polars as pl
 
     key = ["item", "system"]
     mean = (
-        answers.filter(pl.col("rater").is_in(list(raters)))
+        about.answers.filter(pl.col("rater").is_in(list(raters)))
         .group_by(*key, "cluster", "dimension")
         .agg(pl.col("score").mean())
         .with_columns((pl.lit("dimension ") + pl.col("dimension")).alias("dimension"))
     )
     wide = mean.pivot("dimension", index=[*key, "cluster"], values="score").sort(key)
-    columns = [f"dimension {name}" for name in listed]
+    columns = [f"dimension {name}" for name in about.dimensions]
     return wide.with_columns(
         pl.lit(None, dtype=pl.Float64).alias(name) for name in columns if name not in wide.columns
     )
 
 
-def _matrix(
-    rater: str, table: polars.DataFrame, listed: Sequence[str], confidence: float, resamples: int, seed: int
-) -> list[Finding]:
+def _matrix(about: Audited, rater: str, table: polars.DataFrame) -> list[Finding]:
+    listed, confidence = about.dimensions, about.confidence
     rows = _numbers(table, listed)
     pairs = list(combinations(range(len(listed)), 2))
     clusters = table["cluster"].to_list()
-    drawn = replicates(rows, _correlations(pairs), clusters=clusters, resamples=resamples, seed=seed)
+    settings: dict[str, Any] = {"clusters": clusters, "resamples": about.resamples, "seed": about.seed}
+    drawn = replicates(rows, _correlations(pairs), **settings)
     findings = []
     for first, second in pairs:
         n = int(np.count_nonzero(~np.isnan(rows[:, [first, second]]).any(axis=1)))
@@ -117,38 +123,38 @@ def _matrix(
     if np.isnan(rows).all(axis=0).any():
         alpha = undefined("a dimension has no scores", len(rows), "Cronbach's alpha")
     else:
-        alpha = cronbach_alpha(rows, clusters=clusters, resamples=resamples, seed=seed, confidence=confidence)
+        alpha = cronbach_alpha(rows, confidence=confidence, **settings)
     findings.append(Finding("cronbach_alpha", alpha, rater))
     return findings
 
 
 def _differences(
-    rater: str,
-    table: polars.DataFrame,
-    reference: polars.DataFrame,
-    listed: Sequence[str],
-    confidence: float,
-    resamples: int,
-    seed: int,
+    about: Audited, rater: str, table: polars.DataFrame, reference: polars.DataFrame
 ) -> list[Finding]:
+    listed = about.dimensions
     joined = table.join(reference, on=["item", "system", "cluster"], how="inner", suffix=" of reference")
     rows = _numbers(joined, [*listed, *(f"{name} of reference" for name in listed)])
     width = len(listed)
     pairs = list(combinations(range(width), 2))
     shifted = [(first + width, second + width) for first, second in pairs]
-    statistics = _correlations([*pairs, *shifted])
     clusters = joined["cluster"].to_list()
-    drawn = replicates(rows, statistics, clusters=clusters, resamples=resamples, seed=seed)
+    drawn = replicates(
+        rows,
+        _correlations([*pairs, *shifted]),
+        clusters=clusters,
+        resamples=about.resamples,
+        seed=about.seed,
+    )
     findings = []
     for mine, theirs in zip(pairs, shifted, strict=True):
         names_of = _name(*mine), _name(*theirs)
-        estimate = drawn.difference(*names_of, confidence=confidence)
+        estimate = drawn.difference(*names_of, confidence=about.confidence)
         p_value = None
         if estimate.low is not None:
             one, two = (drawn.resampled[name] for name in names_of)
             p_value = two_sided_p(estimate.value or 0.0, one - two, len(set(clusters)))
         first, second = (listed[place] for place in mine)
-        findings.append(Finding("spearman_less_reference", estimate, rater, first, second, p_value=p_value))
+        findings.append(Finding(LESS_REFERENCE, estimate, rater, first, second, p_value=p_value))
     return findings
 
 

@@ -6,49 +6,55 @@ their price: without them a shift of the mean can be seen, but not whether singl
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medjury.audits._anchors import pair_answers, same_content
 from medjury.audits._audit import Audit, Finding, names
-from medjury.audits._multiplicity import Adjustment, adjust
-from medjury.audits._resampled import Floats, Read, check_confidence, sums_by_cluster, two_sided_p
-from medjury.audits._table import dimensions_of, read_table
+from medjury.audits._audited import Audited, audited
+from medjury.audits._beyond_noise import NO_OVERLAP, NO_REPEATS, beyond_noise
+from medjury.audits._multiplicity import Adjustment, adjusted
+from medjury.audits._resampled import Floats, resampled_p, sums_by_cluster
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, Replicates, replicates, undefined
+from medjury.statistics import Read, Replicates, side_by_side
+from medjury.tables import Names, rating_table
 
 if TYPE_CHECKING:
     import polars
 
 METHOD = "paired differences on the same answers, later less earlier; intervals resample cases"
-NO_REPEATS = "no answer has two repeats, so noise is unknown: rate the anchors twice or more"
 # From fewer cases than this no interval is trusted to show that nothing changed.
 FEW_CASES = 10
-# From fewer degrees of freedom the noise of repeats is too badly known to judge single answers by.
-FEW_REPEATS = 10
-NO_OVERLAP = "no answer was scored at both times"
+# What is tested, with its verdicts: above zero, below zero, neither.
+TESTED = {
+    "shift": ("moved up", "moved down", "not shown"),
+    "excess_change": ("answers changed beyond noise", "not shown", "not shown"),
+    "unscored_share_change": ("more without a score", "fewer without a score", "not shown"),
+}
 
 
 def drift(
     earlier: object,
     later: object,
     *,
-    bound: float = 0.25,
-    same_rater: Mapping[str, str] | None = None,
-    raters: Sequence[str] | None = None,
-    dimensions: Sequence[str] | None = None,
-    adjustment: Adjustment = "holm",
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
+    resamples: int | None = None,
+    seed: int | None = None,
+    bound: float = 0.25,
+    same_raters: Mapping[str, str] | None = None,
+    adjustment: Adjustment = "holm",
 ) -> Audit:
     """Audit each rater that rated the same answers in both tables, per dimension.
 
-    `same_rater` maps a name in the later table to its name in the earlier one, where a new version got a new
+    `same_raters` maps a name in the later table to its name in the earlier one, where a new version got a new
     name. Findings: `shift`, the mean difference, with a verdict that also says whether it is shown to stay
     within ±`bound` (both one-sided tests at 1 − confidence: Schuirmann (1987) J Pharmacokinet Biopharm
     15:657-680); `changed_share`, the probability that an earlier and a later score of one answer differ;
@@ -56,76 +62,96 @@ def drift(
     `answers_beyond_noise`, how many answers moved further than repeats explain (Bonferroni over answers; the
     verdict names the largest); `unscored_share_change`, the change in the share of ratings without a score.
     """
-    import polars as pl
-
-    check_confidence(confidence)
     if bound <= 0:
         raise MedjuryError(f"The bound of equivalence is above zero, not {bound:g}.")
-    before, _ = read_table(earlier, dimensions=dimensions, raters=None)
-    after, audited = read_table(later, dimensions=dimensions, raters=raters)
-    before, after, warnings = same_content(before, after)
-    old_name = dict(same_rater or {})
-    unknown = [name for name in old_name if name not in set(after["rater"].to_list())]
-    if unknown:
-        raise MedjuryError(f"there is no rater {unknown[0]!r} in the later ratings.")
-    present = set(before["rater"].to_list())
+    about = audited(
+        rating_table(later),
+        raters=raters,
+        reference=reference,
+        dimensions=dimensions,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+        formed_jury=False,
+    )
+    before, after, warnings = same_content(rating_table(earlier).rows, about.rows)
+    old_name = _old_names(about, before, same_raters or {}, warnings)
     pairs = [
-        (rater, old_name.get(rater, rater)) for rater in audited if old_name.get(rater, rater) in present
+        (rater, dimension, joined)
+        for rater, dimension in product(old_name, about.dimensions)
+        if (joined := pair_answers(before, after, old_name[rater], rater, dimension)) is not None
     ]
     if not pairs:
         raise MedjuryError(
-            f"no rater of the later ratings ({names(audited)}) is in the earlier ones "
-            f"({names(sorted(present))}). "
-            "Where a new version has a new name, say which old one it follows."
-        )
-    if strangers := [rater for rater in audited if old_name.get(rater, rater) not in present]:
-        warnings.append(f"not in the earlier ratings, so not compared: {names(strangers)}")
-    findings: list[Finding] = []
-    same: set[tuple[str, str]] = set()
-    used = lost = 0
-    for rater, old in pairs:
-        for dimension in dimensions_of(after):
-            table = pair_answers(before, after, old, rater, dimension)
-            if table is None:
-                continue
-            group = f"{old} → {rater}" if old != rater else ""
-            drawn = _replicates(table, resamples, seed)
-            made = _findings(table, drawn, rater, dimension, group, confidence)
-            if _shown_same(table, drawn, bound, confidence):
-                same.add((rater, dimension))
-            missing = int(table.select(pl.sum_horizontal(pl.col("unscored_x", "unscored_y").sum())).item())
-            findings += [replace(each, n_unscored=missing) for each in made]
-            used += int(table.select(pl.sum_horizontal(pl.col("n_x", "n_y").sum())).item())
-            lost += missing
-    if not findings:
-        raise MedjuryError(
             "the two tables have no answer (item and system) in common: drift needs the same anchors."
         )
+    made = side_by_side(
+        [
+            partial(_of_pair, about, joined, rater, dimension, old_name[rater], bound)
+            for rater, dimension, joined in pairs
+        ]
+    )
+    findings = adjusted(
+        [finding for found, _ in made for finding in found],
+        adjustment,
+        confidence=confidence,
+        verdicts=TESTED,
+    )
+    same = {
+        (rater, dimension) for (rater, dimension, _), (_, within) in zip(pairs, made, strict=True) if within
+    }
     return Audit(
-        "drift", _judged(findings, same, adjustment, confidence, bound), used, lost, METHOD, tuple(warnings)
+        "drift",
+        tuple(_told(each, (each.rater, each.dimension) in same, bound) for each in findings),
+        sum(int((joined["n_x"] + joined["n_y"]).sum()) for *_, joined in pairs),
+        sum(_missing(joined) for *_, joined in pairs),
+        METHOD,
+        (*about.table.warnings, *warnings),
     )
 
 
-def split_by(
-    ratings: polars.DataFrame, column: str, earlier: str, later: str
-) -> tuple[polars.DataFrame, ...]:
-    """One table with a column that tells two versions or dates apart, as two tables."""
-    import polars as pl
+def _old_names(
+    about: Audited, before: polars.DataFrame, same_raters: Mapping[str, str], warnings: list[str]
+) -> dict[str, str]:
+    """Every audited rater that has a past, with its earlier name; who has none is named in the warnings."""
+    unknown = [name for name in same_raters if name not in about.table.raters]
+    if unknown:
+        raise MedjuryError(f"there is no rater {unknown[0]!r} in the later ratings.")
+    present = set(before["rater"].to_list())
+    old_name = {rater: same_raters.get(rater, rater) for rater in about.raters}
+    if strangers := [rater for rater, old in old_name.items() if old not in present]:
+        warnings.append(f"not in the earlier ratings, so not compared: {names(strangers)}")
+    if len(strangers) == len(old_name):
+        raise MedjuryError(
+            f"no rater of the later ratings ({names(about.raters)}) is in the earlier ones "
+            f"({names(sorted(present))}). "
+            "Where a new version has a new name, say which old one it follows."
+        )
+    return {rater: old for rater, old in old_name.items() if old in present}
 
-    if column not in ratings.columns:
-        raise MedjuryError(f"there is no column {column!r}; there are {names(ratings.columns, 20)}.")
-    values = ratings.with_columns(pl.col(column).cast(pl.String))
-    parts = []
-    for name in (earlier, later):
-        part = values.filter(pl.col(column) == name)
-        if not part.height:
-            there = names(sorted(values[column].drop_nulls().unique().to_list()), 8)
-            raise MedjuryError(f"no rating has {column} = {name!r}; there are {there}.")
-        parts.append(part)
-    return tuple(parts)
+
+def _of_pair(
+    about: Audited, joined: polars.DataFrame, rater: str, dimension: str, old: str, bound: float
+) -> tuple[list[Finding], bool]:
+    """The findings on one rater and dimension, and whether the shift is shown to lie within ±bound."""
+    drawn = about.drawn(*_sums(joined))
+    made = _findings(joined, drawn, about.confidence)
+    group = f"{old} → {rater}" if old != rater else ""
+    return [
+        replace(
+            each, audit="drift", rater=rater, dimension=dimension, group=group, n_unscored=_missing(joined)
+        )
+        for each in made
+    ], _shown_same(joined, drawn, bound, about.confidence)
 
 
-def _replicates(table: polars.DataFrame, resamples: int, seed: int) -> Replicates:
+def _missing(joined: polars.DataFrame) -> int:
+    return int((joined["unscored_x"] + joined["unscored_y"]).sum())
+
+
+def _sums(table: polars.DataFrame) -> tuple[Floats, Callable[[Floats], Read]]:
+    """Of every case the sums that the statistics are made of, and how to read them."""
+
     def column(name: str) -> Floats:
         return table[name].cast(float).fill_null(float("nan")).to_numpy()
 
@@ -153,21 +179,12 @@ def _replicates(table: polars.DataFrame, resamples: int, seed: int) -> Replicate
 
         return read
 
-    return replicates(sums, statistics, clusters=range(len(sums)), resamples=resamples, seed=seed)
+    return sums, statistics
 
 
-def _findings(
-    table: polars.DataFrame,
-    drawn: Replicates,
-    rater: str,
-    dimension: str,
-    group: str,
-    confidence: float,
-) -> list[Finding]:
-    import polars as pl
-
-    scored = table.filter((pl.col("n_x") > 0) & (pl.col("n_y") > 0))
-    repeated = scored.filter(pl.col("noise").is_not_null())
+def _findings(table: polars.DataFrame, drawn: Replicates, confidence: float) -> list[Finding]:
+    scored = table.filter((table["n_x"] > 0) & (table["n_y"] > 0))
+    repeated = scored.filter(scored["noise"].is_not_null())
     # What a statistic rests on: its answers, and the cases that hold them.
     behind = dict.fromkeys(("shift", "changed_share"), scored) | {"unscored_share_change": table}
     findings = []
@@ -175,12 +192,10 @@ def _findings(
         reason = NO_REPEATS if name in ("noise_share", "excess_change") and scored.height else NO_OVERLAP
         rows = behind.get(name, repeated)
         estimate = replace(drawn.estimate(name, confidence=confidence, reason=reason), n=rows.height)
-        tested = name in ("shift", "excess_change", "unscored_share_change") and estimate.low is not None
         cases = rows["cluster_y"].n_unique()
-        p_value = two_sided_p(drawn.observed[name], drawn.resampled[name], cases) if tested else None
-        findings.append(Finding(name, estimate, rater, dimension, group, p_value=p_value))
-    findings.append(_beyond_noise(scored, rater, dimension, group, confidence))
-    return findings
+        p_value = resampled_p(drawn, name, estimate, cases) if name in TESTED else None
+        findings.append(Finding(name, estimate, p_value=p_value))
+    return [*findings, beyond_noise(scored, confidence)]
 
 
 def _shown_same(table: polars.DataFrame, drawn: Replicates, bound: float, confidence: float) -> bool:
@@ -197,77 +212,13 @@ def _shown_same(table: polars.DataFrame, drawn: Replicates, bound: float, confid
     return -bound < narrow.low and narrow.high < bound
 
 
-def _beyond_noise(
-    scored: polars.DataFrame, rater: str, dimension: str, group: str, confidence: float
-) -> Finding:
-    """Answers whose mean moved further than the pooled variance of repeats explains.
-
-    The limit is Student's, for the variance is itself estimated, with Bonferroni over answers.
-    """
-    from scipy.special import stdtrit
-
-    name, n = "answers_beyond_noise", scored.height
-    n_x, n_y = (scored[each].to_numpy().astype(np.float64) for each in ("n_x", "n_y"))
-    freedom = np.maximum(n_x - 1, 0).sum() + np.maximum(n_y - 1, 0).sum()
-
-    def none(reason: str) -> Finding:
-        return Finding(name, undefined(reason, n, "repeats"), rater, dimension, group)
-
-    if not n or freedom == 0:
-        return none(NO_REPEATS if n else NO_OVERLAP)
-    if freedom < FEW_REPEATS:
-        return none(
-            f"noise is known from {freedom:g} further repeats only, of {FEW_REPEATS} needed: rate the anchors more "
-            "often"
-        )
-    variances = (scored[f"variance_{side}"].fill_null(0.0).to_numpy() for side in "xy")
-    within = (
-        sum(float(v @ np.maximum(k - 1, 0)) for v, k in zip(variances, (n_x, n_y), strict=True)) / freedom
-    )
-    if within <= 0.0:
-        return none("no two repeats differ, so there is no noise to compare with: see changed_share")
-    difference = scored["mean_y"].to_numpy() - scored["mean_x"].to_numpy()
-    beyond = -float(stdtrit(freedom, (1.0 - confidence) / (2.0 * n)))
-    limit = beyond * np.sqrt(within * (1.0 / n_x + 1.0 / n_y))
-    moved = np.flatnonzero(np.abs(difference) > limit + 1e-12)
-    largest = sorted(moved.tolist(), key=lambda place: -abs(difference[place]))
-    items, systems = scored["item"].to_list(), scored["system"].to_list()
-    said = [f"{items[k]}{f' ({systems[k]})' if systems[k] else ''} {difference[k]:+.2g}" for k in largest]
-    method = (
-        f"no interval: change beyond {math.sqrt(within):.3g} within-answer SD ({freedom:g} degrees of freedom), "
-        f"Bonferroni over {n} answers"
-    )
-    estimate = Estimate(float(len(moved)), None, None, n, method)
-    return Finding(name, estimate, rater, dimension, group, verdict=names(said), stands_out=bool(said))
-
-
-def _judged(
-    findings: Sequence[Finding],
-    same: set[tuple[str, str]],
-    adjustment: Adjustment,
-    confidence: float,
-    bound: float,
-) -> tuple[Finding, ...]:
-    made = list(findings)
-    for statistic in ("shift", "excess_change", "unscored_share_change"):
-        places = [place for place, each in enumerate(made) if each.statistic == statistic]
-        for place, p in zip(places, adjust([made[k].p_value for k in places], adjustment), strict=True):
-            each = made[place]
-            if p is None or each.estimate.value is None:
-                continue
-            shown, up = p <= 1.0 - confidence, each.estimate.value > 0
-            if statistic == "shift":
-                verdict = _shift_verdict(shown, up, (each.rater, each.dimension) in same, bound)
-            elif statistic == "excess_change":
-                shown = shown and up
-                verdict = "answers changed beyond noise" if shown else "not shown"
-            else:
-                verdict = ("more" if up else "fewer") + " without a score" if shown else "not shown"
-            made[place] = replace(each, p_adjusted=p, verdict=verdict, stands_out=shown)
-    return tuple(made)
-
-
-def _shift_verdict(shown: bool, up: bool, within: bool, bound: float) -> str:
-    if shown:
-        return f"moved {'up' if up else 'down'}" + (f", by less than {bound:g}" if within else "")
-    return f"the same within ±{bound:g}" if within else "neither a shift nor its absence is shown"
+def _told(finding: Finding, within: bool, bound: float) -> Finding:
+    """A shift may be shown to be small, and answers that change less than noise are no drift."""
+    if finding.statistic == "excess_change" and (finding.estimate.value or 0.0) <= 0:
+        return replace(finding, stands_out=False)
+    if finding.statistic != "shift" or not finding.verdict:
+        return finding
+    if finding.stands_out:
+        return replace(finding, verdict=finding.verdict + (f", by less than {bound:g}" if within else ""))
+    neither = "neither a shift nor its absence is shown"
+    return replace(finding, verdict=f"the same within ±{bound:g}" if within else neither)

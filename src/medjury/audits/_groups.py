@@ -5,111 +5,98 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medjury.audits._audit import Audit, Finding, names
+from medjury.audits._audited import attribute, audited
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._resampled import SMALLEST, Floats, check_confidence, sums_by_cluster
-from medjury.audits._table import (
-    attribute,
-    count_unscored,
-    dimensions_of,
-    per_answer,
-    read_table,
-    with_unscored,
-)
+from medjury.audits._resampled import SMALLEST, Floats, sums_by_cluster
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
+from medjury.tables import Names, rating_table
 
 if TYPE_CHECKING:
     import polars
 
+PLAIN, BEYOND = "group_difference", "group_difference_beyond_reference"
 METHOD = "group less all others, Welch's t with cases as clusters"
-VERDICTS = ("scored higher", "scored lower", "not shown")
-BIASED = ("scored higher than the reference would", "scored lower than the reference would", "not shown")
+VERDICTS = {
+    PLAIN: ("scored higher", "scored lower", "not shown"),
+    BEYOND: ("scored higher than the reference would", "scored lower than the reference would", "not shown"),
+}
 MOST_LEVELS = 50
 
 
 def group_differences(
-    ratings: object,
-    groups: Mapping[str, Mapping[str, object]] | Sequence[str],
+    table: object,
+    groups: Mapping[str, Mapping[str, object] | None] | Sequence[str],
     *,
-    bands: Mapping[str, Sequence[float]] | None = None,
-    reference: Sequence[str] = (),
-    smallest: int = 10,
-    raters: Sequence[str] | None = None,
-    dimensions: Sequence[str] | None = None,
-    adjustment: Adjustment = "holm",
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
     confidence: float = 0.95,
+    bands: Mapping[str, Sequence[float]] | None = None,
+    smallest: int = 10,
+    adjustment: Adjustment = "holm",
 ) -> Audit:
     """Audit differences between groups of cases, per rater and dimension, with adjusted p-values.
 
     `groups` names columns of the ratings (specialty, sex, age…), or maps a group's name to a value for each
-    item. `bands` cuts a numeric group at the given points: {"age": [18, 65]}. A level with fewer than
-    `smallest` cases is reported as undefined, not tested. With two levels there is one comparison; else every
-    level is compared with all other cases.
+    item (None: take the column). `bands` cuts a numeric group at the given points: {"age": [18, 65]}. A level
+    with fewer than `smallest` cases is reported as undefined, not tested. With two levels there is one
+    comparison; else every level is compared with all other cases. Nothing is resampled.
 
     Findings, `group` naming the level: `group_difference`, in scores (patients may truly differ); with
     `reference` raters `group_difference_beyond_reference`, the difference of (judge − reference), which is
     what a bias would be. All comparisons of one statistic are adjusted together."""
-    import polars as pl
-
-    check_confidence(confidence)
-    frame, audited = read_table(ratings, raters=raters, reference=reference, dimensions=dimensions)
-    known = _levels(frame, groups, bands or {})
-    answers = per_answer(frame)
-    findings: list[Finding] = []
+    about = audited(
+        rating_table(table),
+        raters=raters,
+        reference=reference,
+        dimensions=dimensions,
+        confidence=confidence,
+        resamples=0,
+        seed=None,
+    )
+    known = _levels(about.rows, groups, bands or {})
+    items = about.rows["item"].unique().to_list()
     warnings = [
-        f"{missing} of {frame['item'].n_unique()} items have no {name} and are left out of it"
+        f"{missing} of {len(items)} items have no {name} and are left out of it"
         for name, values in known.items()
-        if (missing := sum(item not in values for item in frame["item"].unique().to_list()))
+        if (missing := sum(item not in values for item in items))
     ]
-    for dimension in dimensions_of(frame):
-        part = answers.filter(pl.col("dimension") == dimension)
-        mean = (
-            part.filter(pl.col("rater").is_in(list(reference)))
-            .group_by("item", "system")
-            .agg(pl.col("score").mean().alias("reference"))
-        )
-        for rater in audited:
-            mine = part.filter(pl.col("rater") == rater)
-            sides = {"group_difference": mine}
-            if reference:
-                sides["group_difference_beyond_reference"] = mine.join(
-                    mean, on=["item", "system"], how="inner"
-                ).with_columns(pl.col("score") - pl.col("reference"))
-            for statistic, rows in sides.items():
-                for name, values in known.items():
-                    findings += _compare(
-                        rows, name, values, statistic, rater, dimension, smallest, confidence
-                    )
-    plain = [each for each in findings if each.statistic == "group_difference"]
-    beyond = [each for each in findings if each.statistic != "group_difference"]
-    judged = adjusted(plain, adjustment, confidence=confidence, verdicts=VERDICTS)
-    judged += adjusted(beyond, adjustment, confidence=confidence, verdicts=BIASED)
-    frame = frame.filter(pl.col("rater").is_in(audited))
-    return Audit(
+    findings: list[Finding] = []
+    for dimension, rater in product(about.dimensions, about.raters):
+        sides = {PLAIN: about.of(rater, dimension)}
+        if about.reference:
+            beside = about.beside_reference(rater, dimension)
+            sides[BEYOND] = beside.with_columns(beside["score"] - beside["reference"])
+        for statistic, rows in sides.items():
+            for name, values in known.items():
+                findings += _compare(rows, name, values, statistic, rater, dimension, smallest, confidence)
+    compared = sum(each.statistic == PLAIN for each in findings)
+    return about.result(
         "group_differences",
-        with_unscored(judged, frame),
-        answers.filter(pl.col("rater").is_in(audited)).height,
-        count_unscored(frame),
-        f"{METHOD}; p-values adjusted by {adjustment.replace('_', '-')} over {len(plain)} comparisons",
-        tuple(warnings),
+        adjusted(findings, adjustment, confidence=confidence, verdicts=VERDICTS),
+        f"{METHOD}; p-values adjusted by {adjustment.replace('_', '-')} over {compared} comparisons",
+        warnings,
     )
 
 
 def _levels(
     frame: polars.DataFrame,
-    groups: Mapping[str, Mapping[str, object]] | Sequence[str],
+    groups: Mapping[str, Mapping[str, object] | None] | Sequence[str],
     bands: Mapping[str, Sequence[float]],
 ) -> dict[str, dict[str, str]]:
     """For every group, the level of each item that has one."""
     found: dict[str, dict[str, str]] = {}
     for name in groups:
-        if isinstance(groups, Mapping):
-            values = {str(item): str(value) for item, value in groups[name].items() if value is not None}
+        given = groups[name] if isinstance(groups, Mapping) else None
+        if given is not None:
+            values = {str(item): str(value) for item, value in given.items() if value is not None}
         elif name in frame.columns:
             values = attribute(frame, name, "item")
         else:

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from medjury.audits._columns import identified
+from medjury.audits._nested_sums import codes_of, nested_sums
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
 
 Floats = NDArray[np.float64]
 
-# A column is a combination of the others where they leave less of its square than this.
-COLLINEAR = 1e-9
 # The largest share of a random intercept's variance in it and the residual together that is searched.
 LARGEST = 1.0 - 1e-6
 # The search goes over the variances in turn, at most this often; a handful is usual.
@@ -104,7 +104,8 @@ def fit_mixed_model(
     dependent = [term for term, apart in zip(terms, known, strict=True) if not apart]
     if dependent:
         raise MedjuryError(f"The terms {', '.join(dependent)} cannot be told apart in these data.")
-    sums = _sums(np.column_stack([x, y]), _codes(case), None if response is None else _codes(response))
+    inner = None if response is None else codes_of(response)
+    sums = nested_sums(np.column_stack([x, y]), codes_of(case), inner)
     free = len(y) - len(terms) if reml else len(y)
 
     def deviance(ratios: Floats) -> float:
@@ -143,109 +144,6 @@ def fit_mixed_model(
         converged=converged,
         method=f"linear mixed model ({'REML' if reml else 'ML'}), random intercepts of {names}",
         warnings=tuple(warnings),
-    )
-
-
-def identified(design: Floats) -> list[bool]:
-    """For each column, whether the data hold something of it that the other columns have not."""
-    products = _unit_products(design)
-    return [
-        _left_over(products, place, [*range(place), *range(place + 1, len(products))])
-        for place in range(len(products))
-    ]
-
-
-def independent(design: Floats) -> list[int]:
-    """The columns, from the left, that the ones before them do not make up; together they span the same."""
-    products = _unit_products(design)
-    kept: list[int] = []
-    for place in range(len(products)):
-        if _left_over(products, place, kept):
-            kept.append(place)
-    return kept
-
-
-def _unit_products(design: Floats) -> Floats:
-    """Cross-products of the columns at length one; a column of zeros stays one."""
-    products = design.T @ design
-    length = np.sqrt(np.diag(products))
-    length = np.where(length > 0, length, 1.0)
-    return np.asarray(products / np.outer(length, length))
-
-
-def _left_over(products: Floats, place: int, others: Sequence[int]) -> bool:
-    here = products[place, others]
-    explained = (
-        float(here @ np.linalg.lstsq(products[np.ix_(others, others)], here, rcond=1e-12)[0])
-        if others
-        else 0.0
-    )
-    return float(products[place, place]) - explained > COLLINEAR
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sums:
-    """All the likelihood needs of [X y]: cross-products in all, within responses, and sums within cases.
-
-    Responses of the same size (number of scores) are treated alike, so each part is kept once per size.
-    """
-
-    total: Floats
-    sizes: Floats
-    counts: Floats
-    within_responses: tuple[Floats, ...]
-    within_cases: tuple[Floats, ...]
-    responses_of_case: Floats
-    nested: bool
-
-    @property
-    def cases(self) -> int:
-        return len(self.responses_of_case)
-
-    def whitened(self, ratios: Floats) -> tuple[Floats, float]:
-        """[X y]ᵀV⁻¹[X y] and log|V| for V = I + ratio_case·11ᵀ (by case) + ratio_response·11ᵀ (by
-        response)."""
-        case_ratio = float(ratios[0])
-        response_ratio = float(ratios[1]) if self.nested else 0.0
-        inflation = 1.0 + self.sizes * response_ratio
-        cross = self.total.copy()
-        by_case = np.zeros_like(self.within_cases[0])
-        for size, products, sums in zip(inflation, self.within_responses, self.within_cases, strict=True):
-            cross -= products * (response_ratio / size)
-            by_case += sums / size
-        scale = 1.0 + case_ratio * (self.responses_of_case @ (self.sizes / inflation))
-        cross -= (by_case * (case_ratio / scale)[:, np.newaxis]).T @ by_case
-        return cross, float(self.counts @ np.log(inflation) + np.log(scale).sum())
-
-
-def _sums(table: Floats, case: NDArray[np.int64], response: NDArray[np.int64] | None) -> _Sums:
-    # Without a response intercept every case is its own "response": the same sums serve.
-    inner = case if response is None else response
-    order = np.lexsort((inner, case))
-    starts = np.flatnonzero(np.diff(inner[order], prepend=-1) | np.diff(case[order], prepend=-1))
-    cases = case[order][starts]
-    if len(starts) != int(inner.max()) + 1:
-        raise MedjuryError("A response belongs to two cases. Name responses by case and answering system.")
-    by_response = np.add.reduceat(table[order], starts, axis=0)
-    size_of = np.diff(starts, append=len(table))
-    sizes, counts = np.unique(size_of, return_counts=True)
-    products, sums, members = [], [], []
-    for size in sizes:
-        chosen = size_of == size
-        part = by_response[chosen]
-        products.append(part.T @ part)
-        summed = np.zeros((int(case.max()) + 1, table.shape[1]))
-        np.add.at(summed, cases[chosen], part)
-        sums.append(summed)
-        members.append(np.bincount(cases[chosen], minlength=len(summed)))
-    return _Sums(
-        table.T @ table,
-        sizes.astype(np.float64),
-        counts.astype(np.float64),
-        tuple(products),
-        tuple(sums),
-        np.column_stack(members).astype(np.float64),
-        response is not None,
     )
 
 
@@ -295,8 +193,3 @@ def _is_minimum(deviance: Callable[[Floats], float], shares: Floats) -> bool:
             if deviance(there) < here - SAME_DEVIANCE:
                 return False
     return True
-
-
-def _codes(names: Sequence[object] | NDArray[Any]) -> NDArray[np.int64]:
-    known: dict[object, int] = {}
-    return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -10,6 +10,8 @@ from medjury.audits._audit import Finding
 from medjury.errors import MedjuryError
 
 Adjustment = Literal["holm", "benjamini_hochberg", "none"]
+# Above zero, below zero, not shown.
+Verdicts = tuple[str, str, str]
 ADJUSTMENTS: tuple[Adjustment, ...] = ("holm", "benjamini_hochberg", "none")
 
 
@@ -52,16 +54,23 @@ def adjusted(
     rule: Adjustment,
     *,
     confidence: float,
-    verdicts: tuple[str, str, str],
+    verdicts: Mapping[str, Verdicts],
+    family: Callable[[Finding], object] = lambda finding: finding.statistic,
 ) -> list[Finding]:
-    """The findings, of one family, with adjusted p-values and a verdict: (above zero, below zero, not
-    shown)."""
-    made = []
-    for finding, p in zip(findings, adjust([each.p_value for each in findings], rule), strict=True):
-        above, below, neither = verdicts
-        verdict, shown = "", False
-        if p is not None and finding.estimate.value is not None:
+    """The findings, in their order, with adjusted p-values and a verdict. `verdicts` holds those of every statistic
+    that is tested; others only describe. What is of one `family` is corrected together."""
+    families: dict[object, list[int]] = {}
+    for place, finding in enumerate(findings):
+        if finding.statistic in verdicts:
+            families.setdefault(family(finding), []).append(place)
+    made = list(findings)
+    for places in families.values():
+        for place, p in zip(places, adjust([made[k].p_value for k in places], rule), strict=True):
+            value = made[place].estimate.value
+            if p is None or value is None:
+                continue
+            above, below, neither = verdicts[made[place].statistic]
             shown = p <= 1.0 - confidence
-            verdict = neither if not shown else above if finding.estimate.value > 0 else below
-        made.append(replace(finding, p_adjusted=p, verdict=verdict, stands_out=shown))
+            verdict = neither if not shown else above if value > 0 else below
+            made[place] = replace(made[place], p_adjusted=p, verdict=verdict, stands_out=shown)
     return made

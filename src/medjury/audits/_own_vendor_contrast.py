@@ -6,20 +6,18 @@ What makes a vendor simply better makes it better for all judges, and cancels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.audits._audit import Finding
-from medjury.audits._resampled import Floats, Read, sums_by_cluster, two_sided_p
+from medjury.audits._audited import Audited
+from medjury.audits._resampled import Floats, resampled_p, sums_by_cluster
 from medjury.audits._vendors import Vendors
-from medjury.statistics import Replicates, replicates, undefined
-
-if TYPE_CHECKING:
-    import polars
+from medjury.statistics import Estimate, Read, Replicates, undefined
+from medjury.tables import Grid
 
 PLAIN, SCALED = "own_vendor_contrast", "own_vendor_contrast_scaled"
 NO_SCALE = "the other systems are too few, or too alike, to show how the judge uses the scale"
@@ -49,23 +47,15 @@ class Contrast:
 
 
 def contrast_findings(
-    answers: polars.DataFrame,
-    vendors: Vendors,
-    *,
-    reference: Sequence[str],
-    dimension: str,
-    confidence: float,
-    resamples: int,
-    seed: int,
+    about: Audited, grid: Grid, vendors: Vendors, *, dimension: str
 ) -> tuple[list[Finding], list[str]]:
     """Both contrasts of every judge with judges of other vendors as the baseline, and their mean over judges;
-    with `reference` raters, the same with those as the baseline (`own_vendor_contrast_reference…`)."""
+    with reference raters, the same with those as the baseline (`own_vendor_contrast_reference…`)."""
     findings: list[Finding] = []
     warnings: list[str] = []
     baselines = {"": {judge: vendors.baseline(judge) for judge in vendors.judges}}
-    if reference:
-        baselines["_reference"] = {judge: list(reference) for judge in vendors.judges}
-    units = answers.select("item", "system", "cluster").unique(maintain_order=True)
+    if about.reference:
+        baselines["_reference"] = {judge: list(about.reference) for judge in vendors.judges}
     for suffix, baseline in baselines.items():
         contrasts = []
         for judge in vendors.judges:
@@ -78,7 +68,7 @@ def contrast_findings(
                     f"{dimension}: every other system shares a vendor with a judge, so what {judge} is "
                     "compared with holds the other judges' own preferences too"
                 )
-            made = _contrast(answers, units, judge, baseline[judge], vendors.own(judge), others)
+            made = _contrast(grid, judge, baseline[judge], vendors.own(judge), others)
             if made is None:
                 reason = (
                     f"no answers of its own vendor and of others were scored by both {judge} and its baseline"
@@ -89,93 +79,62 @@ def contrast_findings(
                 contrasts.append(made)
         if not contrasts:
             continue
-        codes = np.unique(np.array(units["system"].to_list()), return_inverse=True)[1]
-        clusters = units["cluster"].to_list()
-        drawn = contrast_replicates(contrasts, codes, clusters, resamples=resamples, seed=seed)
+        drawn = about.drawn(*contrast_sums(contrasts, grid))
         for kind in (PLAIN, SCALED):
             for contrast in contrasts:
-                vendor = vendors.judges[contrast.judge]
+                of = f"{kind} {contrast.judge}"
+                estimate = _estimate(about, drawn, of, contrast.n)
                 findings.append(
-                    _finding(drawn, kind, suffix, contrast.judge, dimension, vendor, confidence, contrast.n)
+                    Finding(
+                        kind + suffix,
+                        estimate,
+                        contrast.judge,
+                        dimension,
+                        vendors.judges[contrast.judge],
+                        p_value=resampled_p(drawn, of, estimate),
+                    )
                 )
             together = int(np.count_nonzero(np.any([each.used for each in contrasts], axis=0)))
-            findings.append(_finding(drawn, kind, suffix, "", dimension, "", confidence, together))
+            estimate = _estimate(about, drawn, kind, together)
+            p_value = resampled_p(drawn, kind, estimate)
+            findings.append(Finding(kind + suffix, estimate, "", dimension, p_value=p_value))
     return findings, warnings
 
 
 def _contrast(
-    answers: polars.DataFrame,
-    units: polars.DataFrame,
-    judge: str,
-    baseline: Sequence[str],
-    own: Sequence[str],
-    others: Sequence[str],
+    grid: Grid, judge: str, baseline: Sequence[str], own: Sequence[str], others: Sequence[str]
 ) -> Contrast | None:
-    import polars as pl
-
     if not baseline:
         return None
-    key = ["item", "system"]
     # The mean of whoever is there would change its meaning from answer to answer: all of them, or none.
-    base = (
-        answers.filter(pl.col("rater").is_in(list(baseline)))
-        .group_by(key)
-        .agg(pl.when(pl.len() == len(baseline)).then(pl.col("score").mean()).alias("base"))
-    )
-    mine = answers.filter(pl.col("rater") == judge).select(*key, pl.col("score").alias("mine"))
-    joined = units.join(mine, on=key, how="left", maintain_order="left").join(
-        base, on=key, how="left", maintain_order="left"
-    )
-    system = np.array(joined["system"].to_list())
+    base = np.mean([grid.scores[name] for name in baseline], axis=0)
     made = Contrast(
         judge,
-        joined["mine"].fill_null(float("nan")).to_numpy(),
-        joined["base"].fill_null(float("nan")).to_numpy(),
-        np.isin(system, list(own)),
-        np.isin(system, list(others)),
+        grid.scores[judge],
+        base,
+        np.isin(grid.systems, list(own)),
+        np.isin(grid.systems, list(others)),
     )
     return made if (made.used & made.own).any() and (made.used & made.others).any() else None
 
 
-def _finding(
-    drawn: Replicates,
-    kind: str,
-    suffix: str,
-    judge: str,
-    dimension: str,
-    vendor: str,
-    confidence: float,
-    n: int,
-) -> Finding:
-    name = f"{kind} {judge}" if judge else kind
-    estimate = replace(drawn.estimate(name, confidence=confidence, reason=NO_SCALE), n=n)
-    p_value = (
-        two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n)
-        if estimate.low is not None
-        else None
-    )
-    return Finding(kind + suffix, estimate, judge, dimension, vendor, p_value=p_value)
+def _estimate(about: Audited, drawn: Replicates, name: str, n: int) -> Estimate:
+    return replace(drawn.estimate(name, confidence=about.confidence, reason=NO_SCALE), n=n)
 
 
-def contrast_replicates(
-    contrasts: Sequence[Contrast],
-    systems: NDArray[np.int64],
-    clusters: Sequence[object],
-    *,
-    resamples: int,
-    seed: int,
-) -> Replicates:
-    """Both contrasts of every judge (`NAME JUDGE`) and their means over judges (`NAME`), on the same
-    resamples.
+def contrast_sums(contrasts: Sequence[Contrast], grid: Grid) -> tuple[Floats, Callable[[Floats], Read]]:
+    """Of every case the sums that both contrasts are made of, and how to read them: of every judge
+    (`NAME JUDGE`), and their means over judges (`NAME`).
 
     With d = judge − baseline, `own_vendor_contrast` is mean(d | own) − mean(d | others). Judges who use the
     scale differently would bias it: where a vendor is better and the judge spreads its scores more than the
     baseline does, d grows with quality. `own_vendor_contrast_scaled` therefore maps the baseline to the
     judge's scale by the straight line through the means of the other systems, and asks how far the judge's
     mean of its own vendor's answers lies above that line."""
+    systems = np.unique(grid.systems, return_inverse=True)[1]
     inside = np.eye(int(systems.max()) + 1)[systems]
     # Every part of both contrasts is a sum over answers, so a case is one row of sums.
-    table = sums_by_cluster(np.hstack([_features(each, inside) for each in contrasts]), clusters)
+    features = np.hstack([_features(each, inside) for each in contrasts])
 
     def statistics(rows: Floats) -> Read:
         def read(weights: Floats) -> Mapping[str, Floats]:
@@ -189,7 +148,7 @@ def contrast_replicates(
 
         return read
 
-    return replicates(table, statistics, clusters=range(len(table)), resamples=resamples, seed=seed)
+    return sums_by_cluster(features, grid.clusters), statistics
 
 
 def _features(contrast: Contrast, inside: Floats) -> Floats:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,28 +11,31 @@ import numpy as np
 
 from medjury.audits._audit import Audit, Finding
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._resampled import Floats, Read, check_confidence, sums_by_cluster, two_sided_p
+from medjury.audits._resampled import Floats, check_confidence, resampled_p, sums_by_cluster
 from medjury.errors import MedjuryError
-from medjury.statistics import Replicates, replicates
+from medjury.statistics import Read, Replicates, replicates
+from medjury.tables import Names, read_plain_table
 
 if TYPE_CHECKING:
     import polars
 
+# Pairs come in a table of their own, which states no number of resamples.
+RESAMPLES = 2000
 REQUIRED = ("item", "first", "second", "preferred")
 TIE = ("tie", "both", "equal")
 METHOD = "pairwise judgements; intervals resample items"
-VERDICTS = ("prefers the first place", "prefers the second place", "not shown")
+VERDICTS = {"first_place_bias": ("prefers the first place", "prefers the second place", "not shown")}
 ONE_ORDER = "no pair of answers was judged in both orders"
 
 
 def position(
-    preferences: polars.DataFrame,
+    pairs: polars.DataFrame,
     *,
-    raters: Sequence[str] | None = None,
-    adjustment: Adjustment = "holm",
+    raters: Names | None = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
+    resamples: int | None = None,
+    seed: int | None = None,
+    adjustment: Adjustment = "holm",
 ) -> Audit:
     """Audit pairwise judgements: a table `item, first, second, preferred` and, where there are several,
     `rater`.
@@ -47,7 +51,7 @@ def position(
     import polars as pl
 
     check_confidence(confidence)
-    frame, lost = _read(preferences, raters)
+    frame, lost = _read(pairs, raters)
     findings: list[Finding] = []
     warnings = []
     for (rater,), part in frame.group_by("rater", maintain_order=True):
@@ -58,25 +62,41 @@ def position(
         paired = both.drop_nulls()
         if alone := both.height - paired.height:
             warnings.append(f"{rater}: {alone} of {both.height} pairs were judged in one order only")
-        drawn = _replicates(part, paired, resamples, seed)
-        for name in ("first_place_bias", "consistent", "reversed", "first_place_share"):
-            estimate = drawn.estimate(name, confidence=confidence, reason=ONE_ORDER)
-            p_value = None
-            if name == "first_place_bias" and estimate.low is not None:
-                cases = paired["item"].n_unique()
-                p_value = two_sided_p(drawn.observed[name], drawn.resampled[name], cases)
+        drawn = _replicates(part, paired, RESAMPLES if resamples is None else resamples, seed or 0)
+        for name in drawn.observed:
             n = part.height if name == "first_place_share" else paired.height
-            findings.append(Finding(name, replace(estimate, n=n), str(rater), p_value=p_value))
-    biases = [each for each in findings if each.statistic == "first_place_bias"]
-    judged = iter(adjusted(biases, adjustment, confidence=confidence, verdicts=VERDICTS))
-    made = [next(judged) if each.statistic == "first_place_bias" else each for each in findings]
-    counted = tuple(replace(each, n_unscored=lost.get(each.rater, 0)) for each in made)
-    return Audit("position", counted, frame.height, sum(lost.values()), METHOD, tuple(warnings))
+            estimate = replace(drawn.estimate(name, confidence=confidence, reason=ONE_ORDER), n=n)
+            tested = name in VERDICTS
+            p_value = resampled_p(drawn, name, estimate, paired["item"].n_unique()) if tested else None
+            findings.append(
+                Finding(
+                    name,
+                    estimate,
+                    str(rater),
+                    n_unscored=lost.get(str(rater), 0),
+                    p_value=p_value,
+                    audit="position",
+                )
+            )
+    judged = adjusted(findings, adjustment, confidence=confidence, verdicts=VERDICTS)
+    return Audit("position", tuple(judged), frame.height, sum(lost.values()), METHOD, tuple(warnings))
 
 
-def _read(
-    preferences: polars.DataFrame, raters: Sequence[str] | None
-) -> tuple[polars.DataFrame, dict[str, int]]:
+def read_pairs(path: str | os.PathLike[str]) -> polars.DataFrame:
+    """The pairwise judgements in a file."""
+    frame = read_plain_table(path)
+    if frame is None:
+        raise MedjuryError(f"{path}: no CSV, Parquet, JSONL or Excel table can be read there")
+    return frame
+
+
+def holds_pairs(path: str | os.PathLike[str]) -> bool:
+    """Whether a file holds pairwise judgements and not ratings."""
+    frame = read_plain_table(path)
+    return frame is not None and set(REQUIRED) <= set(frame.columns) and "score" not in frame.columns
+
+
+def _read(preferences: polars.DataFrame, raters: Names | None) -> tuple[polars.DataFrame, dict[str, int]]:
     """Judgements with the two systems in a fixed order, `low_wins` 1, ½ or 0, and the unscored by rater."""
     import polars as pl
 
@@ -92,7 +112,7 @@ def _read(
         *(pl.col(name).cast(pl.String).str.strip_chars() for name in (*REQUIRED, "rater"))
     )
     if raters is not None:
-        frame = frame.filter(pl.col("rater").is_in(list(raters)))
+        frame = frame.filter(pl.col("rater").is_in([raters] if isinstance(raters, str) else list(raters)))
     same = frame.filter(pl.col("first") == pl.col("second"))
     if same.height:
         raise MedjuryError(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from medjury.audits._mixed_model import identified, independent
-from medjury.audits._resampled import Floats, Read, sums_by_cluster
-from medjury.statistics import Replicates, replicates
+from medjury.audits._columns import identified, independent
+from medjury.audits._resampled import Floats, sums_by_cluster
+from medjury.statistics import Read
 
 SLOPE, GIVEN, BEYOND = "slope", "slope_given_reference", "slope_beyond_reference"
 
 
-def slope_replicates(
+def slopes(
     score: Floats,
     features: Floats,
     labels: Sequence[str],
@@ -21,10 +21,9 @@ def slope_replicates(
     reference: Floats | None,
     systems: Sequence[str] | None,
     clusters: Sequence[object],
-    resamples: int,
-    seed: int,
-) -> Replicates:
-    """The slopes of all features at once, named `STATISTIC FEATURE`.
+) -> tuple[Floats, Callable[[Floats], Read]]:
+    """Of every case the sums that the slopes are made of, and how to read those of all features at once, named
+    `STATISTIC FEATURE`.
 
     `slope` is that of the score; with a `reference` score `slope_given_reference` holds it fixed and
     `slope_beyond_reference` is the slope of score − reference. With `systems`, each has its own level. A feature
@@ -51,7 +50,6 @@ def slope_replicates(
     width, plain = design.shape[1], list(range(len(kept)))
     target, beyond, given = len(kept), len(kept) + 1, len(kept) + 2
     products = (design[:, :, np.newaxis] * design[:, np.newaxis, :]).reshape(len(design), -1)
-    table = sums_by_cluster(products, clusters)
 
     def statistics(rows: Floats) -> Read:
         def read(weights: Floats) -> Mapping[str, Floats]:
@@ -69,7 +67,7 @@ def slope_replicates(
 
         return read
 
-    return replicates(table, statistics, clusters=range(len(table)), resamples=resamples, seed=seed)
+    return sums_by_cluster(products, clusters), statistics
 
 
 def _solve(cross: Floats, columns: Sequence[int], target: int) -> Floats:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, Replicates
 
 Floats = NDArray[np.float64]
-Read = Callable[[Floats], Mapping[str, Floats]]
 # With fewer resampled units the share of resamples beyond zero alone separates too often (measured).
 FEW_UNITS = 20
 # A probability is small, never nothing.
@@ -22,17 +23,24 @@ def check_confidence(confidence: float) -> None:
         raise MedjuryError(f"The confidence is a share between 0.5 and 1, such as 0.95, not {confidence:g}.")
 
 
-def sums_by_cluster(features: Floats, clusters: Sequence[object]) -> Floats:
-    """One row per cluster (case), in order of first appearance: the sums of its rows.
+def sums_by_cluster(features: Floats, clusters: Sequence[object] | NDArray[Any]) -> Floats:
+    """One row per cluster (case): the sums of its rows.
 
     Where a statistic is made of sums alone, resampling these rows is resampling whole cases, at a fraction of
     the work.
     """
-    known: dict[object, int] = {}
-    codes = np.array([known.setdefault(name, len(known)) for name in clusters], dtype=np.int64)
-    sums = np.zeros((len(known), features.shape[1]))
+    names, codes = np.unique(np.asarray(list(clusters)), return_inverse=True)
+    sums = np.zeros((len(names), features.shape[1]))
     np.add.at(sums, codes, features)
     return sums
+
+
+def resampled_p(drawn: Replicates, name: str, estimate: Estimate, units: int | None = None) -> float | None:
+    """The p-value of one of the resampled values; None where it has no interval. `units` are the cases that hold
+    something of it, all of them by default."""
+    if estimate.low is None:
+        return None
+    return two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n if units is None else units)
 
 
 def two_sided_p(value: float, resampled: Floats, units: int) -> float | None:

@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.audits._audit import Finding
-from medjury.audits._mixed_model import MixedModel, fit_mixed_model, identified, independent
+from medjury.audits._columns import identified, independent
+from medjury.audits._mixed_model import MixedModel, fit_mixed_model
 from medjury.audits._vendors import Vendors
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
-
-if TYPE_CHECKING:
-    import polars
+from medjury.tables import Grid
 
 Floats = NDArray[np.float64]
 NAME = "mixed model of same vendor"
@@ -28,8 +27,39 @@ NOT_IDENTIFIED = (
 )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Every score of every judge on one dimension; judge, system, case and response are numbers. `fixed` are the
+    indicator columns of judges and systems, but for the first of each, which the intercept stands for."""
+
+    score: Floats
+    judge: NDArray[np.int64]
+    system: NDArray[np.int64]
+    case: NDArray[np.int64]
+    response: NDArray[np.int64]
+    fixed: Mapping[str, Floats]
+
+    @property
+    def cases(self) -> int:
+        return len(np.unique(self.case))
+
+
+def scored(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -> Scored:
+    """The judges' scores in a grid, answer by answer."""
+    table = np.column_stack([grid.scores[judge] for judge in judges])
+    response, judge = np.nonzero(~np.isnan(table))
+    place = {name: number for number, name in enumerate(systems)}
+    system = np.array([place[name] for name in grid.systems.tolist()], dtype=np.int64)[response]
+    case = np.unique(grid.clusters, return_inverse=True)[1][response]
+    fixed = {"intercept": np.ones(len(judge))}
+    for kind, names, codes in (("judge", judges, judge), ("system", systems, system)):
+        for number in np.unique(codes)[1:].tolist():
+            fixed[f"{kind} {names[number]}"] = (codes == number).astype(np.float64)
+    return Scored(table[response, judge], judge, system, case, response, fixed)
+
+
 def model_findings(
-    answers: polars.DataFrame, vendors: Vendors, *, dimension: str, confidence: float
+    grid: Grid, vendors: Vendors, *, dimension: str, confidence: float
 ) -> tuple[list[Finding], list[str]]:
     """One effect for all judges with the model's variances, what the judge's very own model gets beyond its
     vendor, then one effect per judge; and the warnings.
@@ -37,12 +67,17 @@ def model_findings(
     The fixed effect of every answering system takes what the system is worth to all judges; the random
     intercept of the response takes what this one answer is worth.
     """
-    raters, systems = np.array(answers["rater"].to_list()), answers["system"].to_list()
-    pairs = list(zip(raters.tolist(), systems, strict=True))
-    same = np.array([vendors.same_vendor(*pair) for pair in pairs], dtype=np.float64)
-    model = np.array([vendors.same_model(*pair) for pair in pairs], dtype=np.float64)
-    by_judge = {judge: same * (raters == judge) for judge in vendors.judges if vendors.own(judge)}
+    judges, systems = list(vendors.judges), list(vendors.systems)
+    answers = scored(grid, judges, systems)
 
+    def indicator(holds: list[list[bool]]) -> Floats:
+        return np.array(holds, dtype=np.float64)[answers.judge, answers.system]
+
+    same = indicator([[vendors.same_vendor(judge, system) for system in systems] for judge in judges])
+    model = indicator([[vendors.same_model(judge, system) for system in systems] for judge in judges])
+    by_judge = {
+        judge: same * (answers.judge == place) for place, judge in enumerate(judges) if vendors.own(judge)
+    }
     findings, warnings = [], []
     found, fit = _fit(answers, {"same_vendor": same}, confidence)
     estimate, p_value = found["same_vendor"]
@@ -68,27 +103,25 @@ def model_findings(
 
 
 def _fit(
-    answers: polars.DataFrame, effects: Mapping[str, Floats], confidence: float
+    answers: Scored, effects: Mapping[str, Floats], confidence: float
 ) -> tuple[dict[str, tuple[Estimate, float | None]], MixedModel | None]:
-    fixed = {"intercept": np.ones(answers.height)}
-    fixed |= _levels("judge", answers["rater"].to_list()) | _levels("system", answers["system"].to_list())
     # Effects are named apart from the rest: a judge may be called "intercept".
-    columns = fixed | {f"effect {name}": column for name, column in effects.items()}
+    columns = {**answers.fixed, **{f"effect {name}": column for name, column in effects.items()}}
     terms, design = list(columns), np.column_stack(list(columns.values()))
     apart = dict(zip(terms, identified(design), strict=True))
     kept = independent(design)
-    responses = list(zip(answers["item"].to_list(), answers["system"].to_list(), strict=True))
     reason, fit = NOT_IDENTIFIED, None
-    cases = answers["cluster"].n_unique()
     try:
-        if cases < LEAST_CASES:
-            raise MedjuryError(f"{cases} cases are too few for the mixed model; {LEAST_CASES} are the least")
+        if answers.cases < LEAST_CASES:
+            raise MedjuryError(
+                f"{answers.cases} cases are too few for the mixed model; {LEAST_CASES} are the least"
+            )
         fit = fit_mixed_model(
-            answers["score"].to_numpy(),
+            answers.score,
             design[:, kept],
             [terms[place] for place in kept],
-            case=answers["cluster"].to_list(),
-            response=responses,
+            case=answers.case,
+            response=answers.response,
         )
     except MedjuryError as error:
         reason = str(error)
@@ -98,11 +131,5 @@ def _fit(
         if fit is not None and apart[term]:
             found[name] = fit.estimate(term, confidence), fit.p_value(term)
         else:
-            found[name] = undefined(reason, answers.height, NAME), None
+            found[name] = undefined(reason, len(answers.score), NAME), None
     return found, fit
-
-
-def _levels(kind: str, values: Sequence[str]) -> dict[str, Floats]:
-    """Indicator columns of all levels but the first, which the intercept stands for."""
-    listed = np.array(values)
-    return {f"{kind} {level}": (listed == level).astype(np.float64) for level in sorted(set(values))[1:]}

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+
+import numpy as np
 
 from medjury.audits._audit import Audit, Finding
+from medjury.audits._audited import JUDGES, Audited, audited
 from medjury.audits._multiplicity import Adjustment, adjusted
 from medjury.audits._own_vendor_contrast import PLAIN, SCALED, contrast_findings
-from medjury.audits._resampled import check_confidence
 from medjury.audits._same_vendor_model import model_findings
-from medjury.audits._table import count_unscored, dimensions_of, per_answer, read_table, with_unscored
-from medjury.audits._vendors import read_vendors
+from medjury.audits._vendors import Vendors, read_vendors
 from medjury.errors import MedjuryError
-
-if TYPE_CHECKING:
-    import polars
+from medjury.statistics import side_by_side
+from medjury.tables import SCORED, Grid, Names, rating_table
 
 METHOD = (
     "mixed model: score ~ same vendor (+ same model) + judge + answering system, random intercepts of case "
@@ -28,96 +28,81 @@ METHOD = (
     "vendors"
 )
 NOT_SHOWN = "not shown"
+OF_VENDOR = ("favours its own vendor", "disfavours its own vendor", NOT_SHOWN)
+VERDICTS = {
+    "same_vendor": OF_VENDOR,
+    "same_model": ("favours its own model", "disfavours its own model", NOT_SHOWN),
+    **dict.fromkeys((PLAIN, SCALED, f"{PLAIN}_reference", f"{SCALED}_reference"), OF_VENDOR),
+}
 DISAGREE = "in the model only: a paired contrast contradicts it"
 # With more of its scores than this on the highest grade, a judge cannot show much preference upwards.
 CEILING = 0.5
 
 
 def self_preference(
-    ratings: object,
+    table: object,
     *,
-    judge_vendor: Mapping[str, str] | None = None,
-    system_vendor: Mapping[str, str] | None = None,
-    own_model: Mapping[str, Sequence[str]] | None = None,
-    raters: Sequence[str] | None = None,
-    reference: Sequence[str] = (),
-    dimensions: Sequence[str] | None = None,
-    adjustment: Adjustment = "holm",
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
+    resamples: int | None = None,
+    seed: int | None = None,
+    judge_vendors: Mapping[str, str] | None = None,
+    system_vendors: Mapping[str, str] | None = None,
+    own_models: Mapping[str, Sequence[str]] | None = None,
+    adjustment: Adjustment = "holm",
 ) -> Audit:
     """Audit judges for a preference for their own vendor: per dimension, over all judges and judge by judge.
 
     Findings, per dimension, with rater "" for all judges together: `same_vendor` (mixed model), `same_model`
     (what the judge's very own model gets beyond its vendor), `own_vendor_contrast` and
-    `own_vendor_contrast_scaled` (paired, see `contrast_replicates`), with `reference` raters also
+    `own_vendor_contrast_scaled` (paired, see `contrast_sums`), with `reference` raters also
     `…_reference` (those raters as the baseline), and the model's `case_variance`, `response_variance` and
     `residual_variance`.
 
-    Vendors come from the mappings or from the columns `judge_vendor` and `vendor` (of the system); "none" is
-    a system or judge of no vendor. `own_model` maps a judge to the systems that are the very same model.
-    Repeats are averaged first; p-values are adjusted over dimensions (and judges)."""
-    import polars as pl
-
-    check_confidence(confidence)
-    frame, judges = read_table(
-        ratings, raters=raters, reference=reference, dimensions=dimensions, kinds=("judge",)
+    Vendors come from the mappings, from the run folder or its cases, or from the columns `judge_vendor` and
+    `vendor` (of the system); "none" is a system or judge of no vendor. `own_models` maps a judge to the systems
+    that are the very same model. Repeats are averaged first; p-values are adjusted over dimensions (and judges)."""
+    about = audited(
+        rating_table(table),
+        raters=raters,
+        reference=reference,
+        dimensions=dimensions,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+        kinds=JUDGES,
+        formed_jury=False,
     )
-    vendors = read_vendors(
-        frame, judges, judge_vendor=judge_vendor, system_vendor=system_vendor, own_model=own_model
-    )
-    if not any(vendors.own(judge) for judge in judges):
+    vendors = read_vendors(about, judge_vendors, system_vendors, own_models)
+    if not any(vendors.own(judge) for judge in about.raters):
         raise MedjuryError(
             "no judge shares a vendor with any answering system, so there is no self-preference to look for."
         )
-    answers = per_answer(frame)
-    findings: list[Finding] = []
-    warnings: list[str] = []
-    for dimension in dimensions_of(frame):
-        part = answers.filter(pl.col("dimension") == dimension)
-        judged = part.filter(pl.col("rater").is_in(judges))
-        if not judged.height:
-            warnings.append(f"{dimension}: no judge gave a score")
-            continue
-        modelled, model_warnings = model_findings(judged, vendors, dimension=dimension, confidence=confidence)
-        paired, paired_warnings = contrast_findings(
-            part,
-            vendors,
-            reference=reference,
-            dimension=dimension,
-            confidence=confidence,
-            resamples=resamples,
-            seed=seed,
-        )
-        findings += modelled + paired
-        warnings += [*_ceiling(judged, dimension), *model_warnings, *paired_warnings]
-    rated = frame.filter(pl.col("rater").is_in(judges))
-    return Audit(
-        "self_preference",
-        with_unscored(_by_family(findings, adjustment, confidence), rated),
-        answers.filter(pl.col("rater").is_in(judges)).height,
-        count_unscored(rated),
-        METHOD,
-        tuple(warnings),
+    found = side_by_side([partial(_on_dimension, about, vendors, name) for name in about.dimensions])
+    findings = [finding for made, _ in found for finding in made]
+    warnings = [text for _, said in found for text in said]
+    # Corrected together: one statistic over all dimensions, all judges at once apart from single judges.
+    judged = adjusted(
+        findings,
+        adjustment,
+        confidence=confidence,
+        verdicts=VERDICTS,
+        family=lambda each: (each.statistic, each.rater == ""),
     )
+    checked = [_cross_checked(finding, judged) for finding in judged]
+    return about.result("self_preference", checked, METHOD, warnings)
 
 
-def _by_family(findings: Sequence[Finding], adjustment: Adjustment, confidence: float) -> list[Finding]:
-    """Adjusted together: the same statistic over all dimensions, all judges at once apart from single
-    judges."""
-    families: dict[tuple[str, bool], list[int]] = {}
-    for place, finding in enumerate(findings):
-        families.setdefault((finding.statistic, finding.rater == ""), []).append(place)
-    made = list(findings)
-    for places in families.values():
-        family = [findings[place] for place in places]
-        whom = "model" if family[0].statistic == "same_model" else "vendor"
-        verdicts = (f"favours its own {whom}", f"disfavours its own {whom}", NOT_SHOWN)
-        judged = adjusted(family, adjustment, confidence=confidence, verdicts=verdicts)
-        for place, finding in zip(places, judged, strict=True):
-            made[place] = finding
-    return [_cross_checked(finding, made) for finding in made]
+def _on_dimension(about: Audited, vendors: Vendors, dimension: str) -> tuple[list[Finding], list[str]]:
+    grid = about.table.grid(dimension)
+    grid = grid.where(np.any([grid.states[name] == SCORED for name in about.raters], axis=0))
+    if not len(grid.items):
+        return [], [f"{dimension}: no judge gave a score"]
+    modelled, said = model_findings(grid, vendors, dimension=dimension, confidence=about.confidence)
+    paired, also = contrast_findings(about, grid, vendors, dimension=dimension)
+    return modelled + paired, [*_ceiling(grid, about.raters, dimension), *said, *also]
 
 
 def _cross_checked(finding: Finding, findings: Sequence[Finding]) -> Finding:
@@ -142,14 +127,13 @@ def _cross_checked(finding: Finding, findings: Sequence[Finding]) -> Finding:
     return finding
 
 
-def _ceiling(judged: polars.DataFrame, dimension: str) -> list[str]:
-    import polars as pl
-
-    top = judged["score"].max()
-    share = judged.group_by("rater").agg((pl.col("score") == top).mean().alias("share")).sort("rater")
+def _ceiling(grid: Grid, judges: Sequence[str], dimension: str) -> list[str]:
+    given = {judge: grid.scores[judge][~np.isnan(grid.scores[judge])] for judge in judges}
+    top = max(scores.max() for scores in given.values() if scores.size)
+    shares = {judge: float((scores == top).mean()) for judge, scores in given.items() if scores.size}
     return [
-        f"{dimension}: {100 * at_top:.0f} % of {rater}'s scores are the highest given; a preference has little "
+        f"{dimension}: {100 * share:.0f} % of {judge}'s scores are the highest given; a preference has little "
         "room to show there"
-        for rater, at_top in share.iter_rows()
-        if at_top > CEILING
+        for judge, share in shares.items()
+        if share > CEILING
     ]

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medjury.audits._audit import Audit, Finding
-from medjury.audits._resampled import Floats, Read, check_confidence, sums_by_cluster
-from medjury.audits._table import count_unscored, read_table, with_unscored
+from medjury.audits._audited import JUDGES, Audited, audited
+from medjury.audits._draws import with_draws
+from medjury.audits._resampled import Floats, sums_by_cluster
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, Replicates, replicates
+from medjury.statistics import Estimate, Read, side_by_side
+from medjury.tables import Names, rating_table
 
 if TYPE_CHECKING:
     import polars
 
-STATISTICS = ("sd", "within_sd", "cv", "flip_rate", "changed_share")
+FLIPS = ("flip_rate", "changed_share")
+STATISTICS = ("sd", "within_sd", "cv", *FLIPS)
 METHOD = "repeats of the same judge on the same answer; intervals resample cases"
+# From repeats of fewer cases an interval is rough.
+FEW_CASES = 10
 
 
 def stability(
-    ratings: object,
+    table: object,
     *,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
     width: float = 0.5,
     threshold: float | None = None,
-    raters: Sequence[str] | None = None,
-    dimensions: Sequence[str] | None = None,
-    confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
 ) -> Audit:
-    """Audit every rater that rated the same answers more than once, per dimension.
+    """Audit every judge that rated the same answers more than once, per dimension. Of a run folder the draws of
+    judges that ask several times for one rating count too (see `with_draws`).
 
     Findings: `sd`, the mean over answers of the standard deviation of the repeats (n − 1); `within_sd`, the
     root of the mean variance, which does not shrink with few repeats; `cv`, the mean of SD / mean over
@@ -45,12 +53,41 @@ def stability(
     deviation."""
     import polars as pl
 
-    check_confidence(confidence)
     if width <= 0:
         raise MedjuryError(f"The width of an interval is above zero, not {width:g}.")
-    frame, audited = read_table(ratings, raters=raters, dimensions=dimensions)
-    frame = frame.filter(pl.col("rater").is_in(audited))
-    scored = frame.filter(pl.col("status") == "scored")
+    about = audited(
+        with_draws(rating_table(table)),
+        raters=raters,
+        reference=reference,
+        dimensions=dimensions,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+        kinds=JUDGES,
+        formed_jury=False,
+    )
+    answers = _answers(about.rows.filter(pl.col("status") == "scored"), threshold)
+    repeated = answers.filter(pl.col("repeats") > 1)
+    if not repeated.height:
+        raise MedjuryError(
+            "no rater rated any answer twice, so stability cannot be seen. Run the judges with 2 repeats or "
+            "more, and number them in the column `repeat`."
+        )
+    found = side_by_side(
+        [
+            partial(_findings, about, part, str(rater), str(dimension), width, threshold)
+            for (rater, dimension), part in repeated.group_by("rater", "dimension", maintain_order=True)
+        ]
+    )
+    findings = [finding for each in found for finding in each]
+    used = int(repeated["repeats"].sum())
+    return about.result("stability", findings, METHOD, _warnings(about, answers, repeated), n=used)
+
+
+def _answers(scored: polars.DataFrame, threshold: float | None) -> polars.DataFrame:
+    """One row per rater, dimension and answer: its repeats, and how many ordered pairs of them are alike."""
+    import polars as pl
+
     decision = pl.col("score") if threshold is None else (pl.col("score") >= threshold)
     level = scored.with_columns(decision.alias("level"))
     key = ["rater", "dimension", "item", "system"]
@@ -60,7 +97,7 @@ def stability(
         .group_by(key)
         .agg((pl.col("len") * (pl.col("len") - 1)).sum().alias("alike"), pl.len().alias("levels"))
     )
-    answers = (
+    return (
         level.group_by(key)
         .agg(
             pl.len().alias("repeats"),
@@ -71,44 +108,54 @@ def stability(
         .join(same, on=key)
         .sort(key)
     )
-    repeated = answers.filter(pl.col("repeats") > 1)
-    if not repeated.height:
-        raise MedjuryError(
-            "no rater rated any answer twice, so stability cannot be seen. Run the judges with 2 repeats or "
-            "more, and number them in the column `repeat`."
+
+
+def _findings(
+    about: Audited,
+    part: polars.DataFrame,
+    rater: str,
+    dimension: str,
+    width: float,
+    threshold: float | None,
+) -> list[Finding]:
+    drawn = about.drawn(*_sums(part))
+    crossing = "" if threshold is None else f"score ≥ {threshold:g}"
+    found = {
+        name: replace(
+            drawn.estimate(name, confidence=about.confidence, reason="every answer's mean score is zero"),
+            n=part.height,
         )
-    findings: list[Finding] = []
-    for (rater, dimension), part in repeated.group_by("rater", "dimension", maintain_order=True):
-        drawn = _replicates(part, resamples, seed)
-        group = "" if threshold is None else f"score ≥ {threshold:g}"
-        n = part.height
-        for name in STATISTICS:
-            estimate = drawn.estimate(name, confidence=confidence, reason="every answer's mean score is zero")
-            about = group if name in ("flip_rate", "changed_share") else ""
-            findings.append(Finding(name, replace(estimate, n=n), str(rater), str(dimension), about))
-        within = next(each.estimate for each in reversed(findings) if each.statistic == "within_sd")
-        for name, estimate in _needed(within, part["sd"].to_numpy(), width, confidence).items():
-            findings.append(Finding(name, estimate, str(rater), str(dimension), f"interval ≤ {width:g} wide"))
+        for name in STATISTICS
+    }
+    needed = _needed(found["within_sd"], part["sd"].to_numpy(), width, about.confidence)
+    return [
+        *(
+            Finding(name, estimate, rater, dimension, crossing if name in FLIPS else "")
+            for name, estimate in found.items()
+        ),
+        *(
+            Finding(name, estimate, rater, dimension, f"interval ≤ {width:g} wide")
+            for name, estimate in needed.items()
+        ),
+    ]
+
+
+def _warnings(about: Audited, answers: polars.DataFrame, repeated: polars.DataFrame) -> list[str]:
+    import polars as pl
+
     warnings = []
     if single := answers.height - repeated.height:
         warnings.append(f"{single} answers were scored only once by their rater and say nothing on stability")
-    silent = [rater for rater in audited if rater not in set(repeated["rater"].to_list())]
-    if silent:
+    if silent := [rater for rater in about.raters if rater not in set(repeated["rater"].to_list())]:
         warnings.append(f"without any repeat: {', '.join(silent)}")
-    few = (
-        repeated.group_by("rater", "dimension")
-        .agg(pl.col("cluster").n_unique())
-        .filter(pl.col("cluster") < 10)
-    )
-    if few.height:
+    cases = repeated.group_by("rater", "dimension").agg(pl.col("cluster").n_unique())["cluster"]
+    if (cases < FEW_CASES).any():
         warnings.append("fewer than 10 cases have repeats for some raters: their intervals are rough")
-    used = scored.join(repeated.select(key), on=key, how="semi").height
-    return Audit(
-        "stability", with_unscored(findings, frame), used, count_unscored(frame), METHOD, tuple(warnings)
-    )
+    return warnings
 
 
-def _replicates(part: polars.DataFrame, resamples: int, seed: int) -> Replicates:
+def _sums(part: polars.DataFrame) -> tuple[Floats, Callable[[Floats], Read]]:
+    """Of every case the sums that the statistics are made of, and how to read them."""
     repeats = part["repeats"].to_numpy().astype(np.float64)
     sd, mean = part["sd"].to_numpy(), part["mean"].to_numpy()
     flips = 1.0 - part["alike"].to_numpy() / (repeats * (repeats - 1.0))
@@ -116,7 +163,6 @@ def _replicates(part: polars.DataFrame, resamples: int, seed: int) -> Replicates
     has_mean = mean > 0
     cv = np.where(has_mean, sd / np.where(has_mean, mean, 1.0), 0.0)
     features = np.column_stack([np.ones_like(sd), sd, sd**2, cv, has_mean, flips, changed])
-    table = sums_by_cluster(features, part["cluster"].to_list())
 
     def statistics(rows: Floats) -> Read:
         def read(weights: Floats) -> Mapping[str, Floats]:
@@ -131,7 +177,7 @@ def _replicates(part: polars.DataFrame, resamples: int, seed: int) -> Replicates
 
         return read
 
-    return replicates(table, statistics, clusters=range(len(table)), resamples=resamples, seed=seed)
+    return sums_by_cluster(features, part["cluster"].to_list()), statistics
 
 
 def _needed(within: Estimate, spreads: Floats, width: float, confidence: float) -> dict[str, Estimate]:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from medjury.audits._audit import Audit, Finding, names
+from medjury.audits._audited import Audited, audited
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._regression import BEYOND, GIVEN, SLOPE, slope_replicates
-from medjury.audits._resampled import check_confidence, two_sided_p
-from medjury.audits._table import count_unscored, dimensions_of, per_answer, read_table, with_unscored
+from medjury.audits._regression import BEYOND, GIVEN, SLOPE, slopes
+from medjury.audits._resampled import resampled_p
 from medjury.audits._text_features import FEATURES
 from medjury.errors import MedjuryError
+from medjury.statistics import side_by_side
+from medjury.tables import Names, rating_table
 
 if TYPE_CHECKING:
     import polars
@@ -26,18 +30,18 @@ METHOD = "least squares, all features at once; intervals resample cases"
 
 
 def text_effects(
-    ratings: object,
+    table: object,
     features: polars.DataFrame | None = None,
     *,
-    columns: Sequence[str] | None = None,
-    reference: Sequence[str] = (),
-    within_systems: bool = False,
-    raters: Sequence[str] | None = None,
-    dimensions: Sequence[str] | None = None,
-    adjustment: Adjustment = "holm",
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
     confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
+    resamples: int | None = None,
+    seed: int | None = None,
+    columns: Sequence[str] | None = None,
+    within_systems: bool = False,
+    adjustment: Adjustment = "holm",
 ) -> Audit:
     """Audit how scores move with features of the answer's text, per rater and dimension.
 
@@ -53,50 +57,51 @@ def text_effects(
     than the reference: the verdict needs both."""
     import polars as pl
 
-    check_confidence(confidence)
-    frame, audited = read_table(ratings, raters=raters, reference=reference, dimensions=dimensions)
-    table, chosen = _features(frame, features, columns)
-    answers = per_answer(frame).join(table, on=["item", "system"], how="inner")
-    if not answers.height:
+    about = audited(
+        rating_table(table),
+        raters=raters,
+        reference=reference,
+        dimensions=dimensions,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+    )
+    measured, chosen = _features(about.rows, features, columns)
+    scored = about.answers.filter(pl.col("rater").is_in(about.raters)).height
+    parts = {
+        (rater, dimension): (
+            about.beside_reference(rater, dimension) if about.reference else about.of(rater, dimension)
+        ).join(measured, on=["item", "system"], how="inner", maintain_order="left")
+        for dimension, rater in product(about.dimensions, about.raters)
+    }
+    used = about.answers.filter(pl.col("rater").is_in(about.raters)).join(
+        measured, on=["item", "system"], how="semi"
+    )
+    if not used.height:
         raise MedjuryError(
             "no rated answer has features: the items and systems of the two tables do not meet."
         )
-    rated = answers.filter(pl.col("rater").is_in(audited))
     warnings = []
-    whole = per_answer(frame).filter(pl.col("rater").is_in(audited)).height
-    if whole > rated.height:
-        warnings.append(
-            f"{whole - rated.height} of {whole} rated answers have no text features and are left out"
-        )
-    if not reference:
+    if lost := scored - used.height:
+        warnings.append(f"{lost} of {scored} rated answers have no text features and are left out")
+    if not about.reference:
         warnings.append(
             "no reference raters: a slope is an association, not a bias, for longer may be better"
         )
-    findings: list[Finding] = []
-    for dimension in dimensions_of(frame):
-        part = answers.filter(pl.col("dimension") == dimension)
-        for rater in audited:
-            rows = _with_reference(part, rater, reference)
-            if rows.height:
-                findings += _slopes(
-                    rows,
-                    chosen,
-                    rater,
-                    dimension,
-                    bool(reference),
-                    within_systems,
-                    confidence,
-                    resamples,
-                    seed,
-                )
-    frame = frame.filter(pl.col("rater").is_in(audited))
-    return Audit(
+    found = side_by_side(
+        [
+            partial(_slopes, about, rows, chosen, rater, dimension, within_systems)
+            for (rater, dimension), rows in parts.items()
+            if rows.height
+        ]
+    )
+    findings = [finding for each in found for finding in each]
+    return about.result(
         "text_effects",
-        with_unscored(_judged(findings, adjustment, confidence), frame),
-        rated.height,
-        count_unscored(frame),
+        _judged(findings, adjustment, confidence),
         METHOD + (", within systems" if within_systems else ""),
-        tuple(warnings),
+        warnings,
+        n=used.height,
     )
 
 
@@ -144,68 +149,46 @@ def _as_numbers(column: polars.Series) -> polars.Series:
     return numbers
 
 
-def _with_reference(part: polars.DataFrame, rater: str, reference: Sequence[str]) -> polars.DataFrame:
-    import polars as pl
-
-    mine = part.filter(pl.col("rater") == rater)
-    if not reference:
-        return mine
-    mean = (
-        part.filter(pl.col("rater").is_in(list(reference)))
-        .group_by("item", "system")
-        .agg(pl.col("score").mean().alias("reference"))
-    )
-    return mine.join(mean, on=["item", "system"], how="inner")
-
-
 def _slopes(
+    about: Audited,
     rows: polars.DataFrame,
     features: Sequence[str],
     rater: str,
     dimension: str,
-    with_reference: bool,
     within_systems: bool,
-    confidence: float,
-    resamples: int,
-    seed: int,
 ) -> list[Finding]:
-    drawn = slope_replicates(
-        rows["score"].to_numpy(),
-        rows.select(features).to_numpy(),
-        features,
-        reference=rows["reference"].to_numpy() if with_reference else None,
-        systems=rows["system"].to_list() if within_systems else None,
-        clusters=rows["cluster"].to_list(),
-        resamples=resamples,
-        seed=seed,
+    drawn = about.drawn(
+        *slopes(
+            rows["score"].to_numpy(),
+            rows.select(features).to_numpy(),
+            features,
+            reference=rows["reference"].to_numpy() if about.reference else None,
+            systems=rows["system"].to_list() if within_systems else None,
+            clusters=rows["cluster"].to_list(),
+        )
     )
     findings = []
     for name in drawn.observed:
         statistic, feature = name.split(" ", 1)
         reason = f"{feature} does not vary, or cannot be told apart from the other features"
-        estimate = replace(drawn.estimate(name, confidence=confidence, reason=reason), n=rows.height)
-        p_value = (
-            two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n)
-            if estimate.low is not None
-            else None
-        )
+        estimate = replace(drawn.estimate(name, confidence=about.confidence, reason=reason), n=rows.height)
+        p_value = resampled_p(drawn, name, estimate)
         findings.append(Finding(statistic, estimate, rater, dimension, feature, p_value=p_value))
     return findings
 
 
 def _judged(findings: Sequence[Finding], adjustment: Adjustment, confidence: float) -> list[Finding]:
-    made: dict[tuple[str, str, str, str], Finding] = {}
-    for statistic in (SLOPE, GIVEN, BEYOND):
-        family = [each for each in findings if each.statistic == statistic]
-        judged = adjusted(family, adjustment, confidence=confidence, verdicts=VERDICTS)
-        made |= {(statistic, each.rater, each.dimension, each.group): each for each in judged}
+    """A bias is shown where both slopes that look past the reference agree; the plain one only describes."""
+    tested = dict.fromkeys((SLOPE, GIVEN, BEYOND), VERDICTS)
+    judged = adjusted(findings, adjustment, confidence=confidence, verdicts=tested)
+    given = {
+        (each.rater, each.dimension, each.group): each.verdict for each in judged if each.statistic == GIVEN
+    }
     result = []
-    for each in findings:
-        about = (each.rater, each.dimension, each.group)
-        given, beyond = made.get((GIVEN, *about)), made.get((BEYOND, *about))
+    for each in judged:
         verdict = ""
-        if each.statistic == BEYOND and given is not None and beyond is not None:
-            verdict = beyond.verdict if given.verdict == beyond.verdict else VERDICTS[2]
-        stands_out = verdict not in ("", VERDICTS[2])
-        result.append(replace(made[(each.statistic, *about)], verdict=verdict, stands_out=stands_out))
+        if each.statistic == BEYOND and each.verdict:
+            agreed = given.get((each.rater, each.dimension, each.group)) == each.verdict
+            verdict = each.verdict if agreed else VERDICTS[2]
+        result.append(replace(each, verdict=verdict, stands_out=verdict not in ("", VERDICTS[2])))
     return result

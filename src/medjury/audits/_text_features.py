@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medjury.cases import Case
+from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
     import polars
@@ -52,18 +53,27 @@ def text_features(text: str) -> TextFeatures | None:
     )
 
 
-def case_features(cases: Iterable[Case]) -> polars.DataFrame:
-    """A table `item, system` and the features of every case's candidate answer; answers without words are
-    absent.
+def case_features(
+    cases: Iterable[Case], groups: Sequence[str] = ()
+) -> tuple[polars.DataFrame, dict[str, dict[str, str]]]:
+    """A table `item, system` and the features of every case's candidate answer (answers without words are absent),
+    and of each of `groups` the value that a case's metadata give each item.
 
-    Only numbers leave the cases: the table holds no text.
+    Only numbers and groups leave the cases, which are gone through once: no text is kept.
     """
     import polars as pl
 
-    rows = [
-        (case.id, case.system, *(getattr(found, name) for name in FEATURES))
-        for case in cases
-        if (found := text_features(case.candidate or "")) is not None
-    ]
+    rows: list[tuple[object, ...]] = []
+    values: dict[str, dict[str, str]] = {}
+    for case in cases:
+        found = text_features(case.candidate or "")
+        if found is not None:
+            rows.append((case.id, case.system, *(getattr(found, name) for name in FEATURES)))
+        for name in groups:
+            value = case.metadata.get(name)
+            if value is not None and values.setdefault(name, {}).setdefault(case.id, str(value)) != str(
+                value
+            ):
+                raise MedjuryError(f"the cases of item {case.id!r} have different values of {name}.")
     schema = {"item": pl.String, "system": pl.String} | dict.fromkeys(FEATURES, pl.Float64)
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=schema, orient="row"), values

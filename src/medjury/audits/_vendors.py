@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from medjury.audits._audit import names
-from medjury.audits._table import attribute
+from medjury.audits._audited import Audited, attribute
 from medjury.errors import MedjuryError
-
-if TYPE_CHECKING:
-    import polars
 
 NO_VENDOR = "none"
 
@@ -45,28 +41,34 @@ class Vendors:
 
 
 def read_vendors(
-    frame: polars.DataFrame,
-    judges: Sequence[str],
-    *,
-    judge_vendor: Mapping[str, str] | None,
-    system_vendor: Mapping[str, str] | None,
-    own_model: Mapping[str, Sequence[str]] | None,
+    about: Audited,
+    judge_vendors: Mapping[str, str] | None,
+    system_vendors: Mapping[str, str] | None,
+    own_models: Mapping[str, Sequence[str]] | None,
 ) -> Vendors:
-    """Vendors from the mappings, else from the columns `judge_vendor` and `vendor`.
+    """Vendors as they are given, else as the run or the cases state them, else from the columns `judge_vendor` and
+    `vendor`.
 
     A name without a vendor is refused: taken for a stranger it would hide what the audit looks for. A judge
     or a system that has none, such as a clinician's answer, gets the vendor "none"."""
-    systems = sorted(frame["system"].unique().to_list())
+    table, judges = about.table, about.raters
+    systems = sorted(about.rows["system"].unique().to_list())
     if systems == [""]:
         raise MedjuryError("self-preference needs to know who answered: the ratings have no column `system`.")
-    raters = sorted(frame["rater"].unique().to_list())
-    named = attribute(frame, "judge_vendor", "rater") | _known("judge", judge_vendor, raters)
-    of_judges = {judge: named.get(judge, "") for judge in judges}
-    of_systems = attribute(frame, "vendor", "system") | _known("system", system_vendor, systems)
+    of_judges = {
+        **attribute(table.rows, "judge_vendor", "rater"),
+        **table.judge_vendors,
+        **_known("judge", judge_vendors, list(table.raters)),
+    }
+    of_systems = {
+        **attribute(table.rows, "vendor", "system"),
+        **table.system_vendors,
+        **_known("system", system_vendors, systems),
+    }
     _refuse_missing("judge", judges, of_judges, "--judge-vendor")
     _refuse_missing("system", systems, of_systems, "--system-vendor")
     models: dict[str, frozenset[str]] = {}
-    for judge, own in (own_model or {}).items():
+    for judge, own in (own_models or {}).items():
         _known("judge", {judge: ""}, judges)
         _known("system", dict.fromkeys(own, ""), systems)
         models[judge] = frozenset(own)

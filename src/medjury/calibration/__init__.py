@@ -1,117 +1,42 @@
 """Calibration: judges' scores turned into decisions, with cross-fitting, valid intervals and triage."""
 
-from medjury.calibration._apply import CalibratedRatings, apply_calibrations, evaluate_calibrations
-from medjury.calibration._automatic import AutomaticDecisions, automatic_decisions
-from medjury.calibration._before_after import Change, before_after
-from medjury.calibration._calibrator import Calibrator, Method, count_outside
+from medjury.calibration._apply import apply_calibrations, evaluate_calibrations
 from medjury.calibration._conformal_intervals import ConformalIntervals
-from medjury.calibration._conformal_sets import ConformalSets, GradeSets, HeldOutSets, held_out_sets
-from medjury.calibration._cross_fit import METHODS, CrossFitted, OutOfFold, cross_fit
-from medjury.calibration._folds import case_folds
-from medjury.calibration._isotonic import Isotonic
-from medjury.calibration._judged import Judged, JudgedDimension, read_judged
-from medjury.calibration._jury_simulation.figure import jury_figure
-from medjury.calibration._jury_simulation.result import (
-    DimensionLoss,
-    JuryCurvePoint,
-    JuryPolicy,
-    JurySimulation,
-    JurySplit,
-    RandomEscalation,
-)
+from medjury.calibration._conformal_sets import held_out_sets
+from medjury.calibration._jury_simulation.face import JurySimulation
+from medjury.calibration._jury_simulation.saved import save_jury_rule
 from medjury.calibration._jury_simulation.study import simulate_jury
-from medjury.calibration._jury_simulation.widths import DEFAULT_JURY_SIGNALS, JURY_SIGNALS, JurySignal
-from medjury.calibration._linear import Linear
-from medjury.calibration._offset import Offset
-from medjury.calibration._ordinal import Ordinal
-from medjury.calibration._prediction_powered import PredictionPowered, estimate_difference, estimate_mean
-from medjury.calibration._quality import Quality, QualityEstimate, estimate_quality
-from medjury.calibration._reliability import Reliability, ReliabilityPoint, calibration_curve, reliability
-from medjury.calibration._review_curve import ReviewCurve, review_curves
+from medjury.calibration._quality import Quality, estimate
+from medjury.calibration._reliability import Reliability
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
-from medjury.calibration._saved import (
-    AppliedCalibration,
-    SavedCalibration,
-    load_calibrations,
-    save_calibrations,
-)
-from medjury.calibration._study import (
-    CalibrationStudy,
-    DerivedScores,
-    JudgeCalibration,
-    Refusal,
-    calibrate,
-    change_table,
-)
-from medjury.calibration._triage import Triage, triage
-from medjury.calibration._triaged import TriagedRatings, routine_disagreement_of, triage_ratings
+from medjury.calibration._saved import load_calibrations, save_calibrations
+from medjury.calibration._study import calibrate
+from medjury.calibration._study_result import CalibrationRow, CalibrationStudy
+from medjury.calibration._triage import triage
+from medjury.calibration._triage_result import Triage
+from medjury.calibration._written import check_ending, write_frame, write_text
 
 __all__ = [
-    "DEFAULT_JURY_SIGNALS",
-    "JURY_SIGNALS",
-    "METHODS",
-    "AppliedCalibration",
-    "AutomaticDecisions",
-    "CalibratedRatings",
+    "CalibrationRow",
     "CalibrationStudy",
-    "Calibrator",
-    "Change",
     "ConformalIntervals",
-    "ConformalSets",
-    "CrossFitted",
-    "DerivedScores",
-    "DimensionLoss",
-    "GradeSets",
-    "HeldOutSets",
-    "Isotonic",
-    "JudgeCalibration",
-    "Judged",
-    "JudgedDimension",
-    "JuryCurvePoint",
-    "JuryPolicy",
-    "JurySignal",
     "JurySimulation",
-    "JurySplit",
-    "Linear",
-    "Method",
-    "Offset",
-    "Ordinal",
-    "OutOfFold",
-    "PredictionPowered",
     "Quality",
-    "QualityEstimate",
-    "RandomEscalation",
-    "Refusal",
     "Reliability",
-    "ReliabilityPoint",
-    "ReviewCurve",
     "RoutineDisagreement",
-    "SavedCalibration",
     "Triage",
-    "TriagedRatings",
     "apply_calibrations",
-    "automatic_decisions",
-    "before_after",
     "calibrate",
-    "calibration_curve",
-    "case_folds",
-    "change_table",
-    "count_outside",
-    "cross_fit",
-    "estimate_difference",
-    "estimate_mean",
-    "estimate_quality",
+    "check_ending",
+    "estimate",
     "evaluate_calibrations",
     "held_out_sets",
-    "jury_figure",
     "load_calibrations",
-    "read_judged",
-    "reliability",
-    "review_curves",
     "routine_disagreement",
-    "routine_disagreement_of",
     "save_calibrations",
+    "save_jury_rule",
     "simulate_jury",
     "triage",
-    "triage_ratings",
+    "write_frame",
+    "write_text",
 ]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
-from medjury.calibration._judged import read_judged
+from medjury.calibration._calibrator import check_confidence
+from medjury.calibration._part import Part, judging_roles, jurors_of, jury_of, parts_of
 from medjury.calibration._prediction_powered import PredictionPowered, estimate_difference, estimate_mean
+from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument
+from medjury.statistics import Estimate, Printable, Result
+from medjury.tables import Names, rating_table
 
 EVERY_SYSTEM = "all"
+_ESTIMATORS = {
+    "power_tuned": "prediction_powered",
+    "fixed": "prediction_powered_fixed",
+    "classical": "classical",
+    "naive": "naive",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,80 +35,146 @@ class QualityEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class QualityRow:
+    """One of the four ways to estimate a quantity; `prediction_powered` is the one to report."""
+
+    dimension: str
+    quantity: str
+    system: str
+    estimator: str
+    value: Estimate
+    found: PredictionPowered
+
+    def as_dict(self) -> dict[str, Any]:
+        tuned = self.estimator == "prediction_powered"
+        return {
+            **flat(self, "dimension", "quantity", "system", "estimator", "value"),
+            **flat(self.found, "n_labelled", "n_unlabelled", "n_labelled_cases", "n_unscored"),
+            "jury_weight": list(self.found.weights) if tuned else None,
+            "effective_labels": self.found.effective_labels if tuned else None,
+            "method": self.value.method,
+            "warnings": list(self.found.warnings),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Quality(Result[QualityRow]):
     """The estimates, what could not be estimated (dimension and system, and why), and warnings about the
-    data."""
+    data. `raters` are the judges whose scores were used."""
 
     estimates: tuple[QualityEstimate, ...]
     refused: tuple[tuple[str, str, str], ...]
-    judges: tuple[str, ...]
+    raters: tuple[str, ...]
     warnings: tuple[str, ...]
 
+    @cached_property
+    def rows(self) -> tuple[QualityRow, ...]:  # type: ignore[override]
+        return tuple(
+            QualityRow(
+                each.dimension, each.quantity, each.system, name, getattr(each.found, field), each.found
+            )
+            for each in self.estimates
+            for field, name in _ESTIMATORS.items()
+        )
 
-def estimate_quality(
-    ratings: object,
+    def to_json(self) -> str:
+        """An object of `estimates`, `raters` (also as `judges`), `refused` and `warnings`."""
+        refused = [{"dimension": one, "system": two, "reason": why} for one, two, why in self.refused]
+        return as_json(
+            {
+                "estimates": [row.as_dict() for row in self.rows],
+                "raters": list(self.raters),
+                "judges": list(self.raters),
+                "refused": refused,
+                "warnings": list(self.warnings),
+            }
+        )
+
+    def text(self) -> str:
+        refused = [f"! not estimated: {one}, {two}: {why}" for one, two, why in self.refused]
+        said = "\nReport `prediction_powered`. `naive` trusts the jury blindly and inherits its bias."
+        return "\n".join([*refused, super().text(), said])
+
+    def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
+        return [
+            {
+                **{
+                    name: getattr(row, name)
+                    for name in ("dimension", "quantity", "system", "estimator", "value")
+                },
+                "labels": row.found.n_labelled,
+                "unlabelled": row.found.n_unlabelled,
+            }
+            for row in self.rows
+        ]
+
+
+def estimate(
+    table: object,
     *,
-    reference: Sequence[str],
-    judges: Sequence[str] | None = None,
-    dimensions: Sequence[str] | None = None,
-    scale: Sequence[float] | None = None,
-    instrument: Instrument | None = None,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
     by_system: bool = False,
     differences: Sequence[tuple[str, str]] = (),
     labels_random: bool = False,
-    confidence: float = 0.95,
 ) -> Quality:
-    """Prediction-powered means of every dimension; several judges are averaged into a jury.
+    """Prediction-powered means of every dimension from the jury's scores.
 
     Without `differences` the mean over all systems is given and, with `by_system`, each system's; with
-    them, the two systems' means and their difference.
+    them, the two systems' means and their difference. These intervals need no resampling: `resamples` and
+    `seed` are taken, as by every analysis, and change nothing.
     """
-    judged = read_judged(
-        ratings, reference=reference, judges=judges, dimensions=dimensions, scale=scale, instrument=instrument
-    )
-    found, refused = [], []
-    for part in judged.dimensions:
-        jury = part.jury
-        wanted: list[str] = [EVERY_SYSTEM]
-        if by_system:
-            wanted += sorted(set(part.systems.tolist()) - {""})
-        if differences:
-            wanted = list(dict.fromkeys(system for pair in differences for system in pair))
-            unknown = [system for system in wanted if system not in part.systems]
-            if unknown:
-                known = ", ".join(sorted(set(part.systems.tolist()) - {""})) or "no system is named"
-                raise MedjuryError(f"there is no system {unknown[0]!r} in the ratings; known: {known}.")
-        for system in wanted:
-            here = part.systems == system if system != EVERY_SYSTEM else part.systems == part.systems
+    table = rating_table(table)
+    check_confidence(confidence)
+    roles = judging_roles(table, raters, reference)
+    jury = jury_of(roles)
+    parts, _ = parts_of(table, roles, table.chosen(dimensions), need_scale=False)
+    found: list[QualityEstimate] = []
+    refused = []
+    how: dict[str, Any] = {"labels_random": labels_random, "confidence": confidence}
+    for part in parts:
+        for first, second in _quantities(part, by_system, differences):
+            system = f"{first} − {second}" if second else first
             try:
-                made = estimate_mean(
-                    part.labels[here],
-                    jury[here],
-                    cases=part.cases[here],
-                    labels_random=labels_random,
-                    confidence=confidence,
-                )
+                made = _powered(part, jury, first, second, how)
             except MedjuryError as error:
                 refused.append((part.dimension, system, str(error)))
                 continue
-            found.append(QualityEstimate(part.dimension, "mean", system, made))
-        for first, second in differences:
-            try:
-                made = estimate_difference(
-                    part.labels,
-                    jury,
-                    systems=part.systems.tolist(),
-                    first=first,
-                    second=second,
-                    cases=part.cases,
-                    labels_random=labels_random,
-                    confidence=confidence,
-                )
-            except MedjuryError as error:
-                refused.append((part.dimension, f"{first} − {second}", str(error)))
-                continue
-            found.append(QualityEstimate(part.dimension, "difference", f"{first} − {second}", made))
+            found.append(QualityEstimate(part.dimension, "difference" if second else "mean", system, made))
     if not found:
         reasons = "\n".join(f"  {dimension}, {system}: {reason}" for dimension, system, reason in refused)
         raise MedjuryError(f"nothing could be estimated:\n{reasons}")
-    return Quality(tuple(found), tuple(refused), judged.judges, judged.warnings)
+    warnings = dict.fromkeys([*table.warnings, *(told for each in found for told in each.found.warnings)])
+    return Quality(tuple(found), tuple(refused), jurors_of(table, roles), tuple(warnings))
+
+
+def _quantities(part: Part, by_system: bool, differences: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Systems whose mean is wanted, as (system, ""), and pairs whose difference is."""
+    known = sorted(set(part.grid.systems.tolist()) - {""})
+    wanted = list(dict.fromkeys(system for pair in differences for system in pair))
+    for system in wanted:
+        if system not in known:
+            named = ", ".join(known) or "no system is named"
+            raise MedjuryError(f"there is no system {system!r} in the ratings; known: {named}.")
+    means = wanted or [EVERY_SYSTEM, *(known if by_system else ())]
+    return [*((system, "") for system in means), *differences]
+
+
+def _powered(part: Part, jury: str, first: str, second: str, how: Mapping[str, Any]) -> PredictionPowered:
+    scores, systems = part.scores(jury), part.grid.systems
+    if second:
+        return estimate_difference(
+            part.labels,
+            scores,
+            systems=systems.tolist(),
+            first=first,
+            second=second,
+            cases=part.cases,
+            **how,
+        )
+    here = (systems == first) | (first == EVERY_SYSTEM)
+    return estimate_mean(part.labels[here], scores[here], cases=part.cases[here], **how)

@@ -1,5 +1,4 @@
-"""Reliability: where the judge says 4, what did the clinicians say? And the calibration curve of every
-fold."""
+"""Reliability: where the judge says 4, what did the clinicians say? And the calibration curve of every fold."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ class ReliabilityPoint:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """The points of the curve, and `error`: the mean of |score − label| over bins, weighted by their
-    items."""
+    """The points of the curve, and `error`: the mean of |score − label| over bins, weighted by their items."""
 
     points: tuple[ReliabilityPoint, ...]
     error: float
@@ -44,6 +42,7 @@ def reliability(
     bins: int = 10,
     resamples: int = 2000,
     seed: int = 0,
+    confidence: float = 0.95,
 ) -> Reliability:
     """Mean label by score: one bin per distinct score where there are at most `bins`, else bins of equal
     size.
@@ -76,6 +75,7 @@ def reliability(
         clusters=names,
         resamples=resamples,
         seed=seed,
+        confidence=confidence,
         method="percentile",
     )
     points = []

@@ -8,8 +8,10 @@ often it is the latter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,14 +19,29 @@ from scipy.special import expit, ndtr, ndtri
 
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._logistic import fit_logistic
+from medjury.calibration._part import judging_roles, jury_of
+from medjury.calibration._triage import one_dimension, oriented_part
+from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, proportion
+from medjury.statistics import Estimate, Printable, Result, ends, p_value, proportion, shown
+from medjury.tables import Names, RatingTable, rating_table
 
 _CASES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class RoutineDisagreement:
+class DisagreementRow:
+    """The probability of disagreement at one mean score."""
+
+    score: float
+    probability: Estimate
+
+    def as_dict(self) -> dict[str, Any]:
+        return flat(self)
+
+
+@dataclass(frozen=True, eq=False)
+class RoutineDisagreement(Result[DisagreementRow]):
     """P(panel disagrees with the routine diagnosis) by the case's mean safety score.
 
     `curve` holds (score, probability with interval) of the logistic fit, `bands` (lowest, highest score,
@@ -39,9 +56,92 @@ class RoutineDisagreement:
     n: int
     n_disagree: int
     n_unknown: int
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def rows(self) -> tuple[DisagreementRow, ...]:  # type: ignore[override]
+        return tuple(DisagreementRow(score, probability) for score, probability in self.curve)
+
+    def to_json(self) -> str:
+        return as_json(
+            {
+                **flat(self, "slope", "p_value", "n", "n_disagree", "n_unknown"),
+                "curve": [row.as_dict() for row in self.rows],
+                "bands": [
+                    {"lowest": low, "highest": high, **ends(share, "share"), "n": share.n}
+                    for low, high, share in self.bands
+                ],
+                "method": self.slope.method,
+            }
+        )
+
+    def text(self) -> str:
+        return (
+            f"Panel disagrees with the routine diagnosis in {self.n_disagree} of {self.n} cases.\n"
+            f"Log-odds per point of the mean score: {shown(self.slope)}, p-value {p_value(self.p_value)}\n\n"
+            + super().text()
+        )
+
+    def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
+        return [{"mean score": f"{row.score:.1f}", "P(disagrees)": row.probability} for row in self.rows[::5]]
 
 
 def routine_disagreement(
+    table: object,
+    *,
+    routine: str,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+    high_is_dangerous: bool | None = None,
+    bands: int = 5,
+) -> RoutineDisagreement:
+    """The panel's disagreement with the routine diagnosis by mean safety, from a rating table.
+
+    Judges scored one dimension of every system's answer against the routine diagnosis; the reference raters
+    wrote 1 (disagree) or 0 (agree) under `routine`, once per item, for whichever system. These intervals need no
+    resampling: `resamples` and `seed` are taken, as by every analysis, and change nothing.
+    """
+    table = rating_table(table)
+    roles = judging_roles(table, raters, reference)
+    word = _panel_word(table, routine, roles.reference)
+    dimension = one_dimension(table, dimensions, but=routine)
+    part, _ = oriented_part(table, roles, dimension, high_is_dangerous)
+    disagrees = [word.get(item, np.nan) for item in part.grid.items.tolist()]
+    return disagreement_curve(
+        part.scores(jury_of(roles)),
+        disagrees,
+        cases=part.grid.items.tolist(),
+        at=np.linspace(*part.scale, 41).tolist(),
+        bands=bands,
+        confidence=confidence,
+        warnings=table.warnings,
+    )
+
+
+def _panel_word(table: RatingTable, routine: str, panel: Sequence[str]) -> dict[str, float]:
+    """What the panel wrote of each item."""
+    import polars as pl
+
+    said = table.rows.filter(
+        (pl.col("dimension") == routine) & pl.col("rater").is_in(list(panel)) & pl.col("score").is_not_null()
+    )
+    if not said.height:
+        raise MedjuryError(f"no rater of {', '.join(panel)} has a score under {routine!r}.")
+    words = said.group_by("item").agg(pl.col("score").unique()).sort("item")
+    split = words.filter(pl.col("score").list.len() > 1)
+    if split.height:
+        raise MedjuryError(
+            f"item {split['item'][0]!r}: the panel both agrees and disagrees with the routine diagnosis; "
+            "keep its final word."
+        )
+    return {item: scores[0] for item, scores in words.iter_rows()}
+
+
+def disagreement_curve(
     safety: ArrayLike,
     disagrees: ArrayLike,
     *,
@@ -49,6 +149,7 @@ def routine_disagreement(
     at: Sequence[float],
     bands: int = 5,
     confidence: float = 0.95,
+    warnings: tuple[str, ...] = (),
 ) -> RoutineDisagreement:
     """Fit log-odds(disagree) = a + b · mean safety over cases.
 
@@ -94,6 +195,7 @@ def routine_disagreement(
         len(score),
         int(outcome.sum()),
         unknown,
+        warnings,
     )
 
 

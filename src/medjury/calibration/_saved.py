@@ -1,5 +1,4 @@
-"""Calibrations on disk: versioned JSON that says where each came from, and refuses to be used on anything
-else."""
+"""Calibrations on disk: versioned JSON that says where each came from, and refuses to be used on anything else."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +18,11 @@ from medjury import __version__
 from medjury.calibration._calibrator import Calibrator, Floats, on_scale
 from medjury.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
 from medjury.calibration._folds import Cases
-from medjury.calibration._study import CalibrationStudy, JudgeCalibration
+from medjury.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
+from medjury.calibration._written import as_json, flat, of_rater, write_text
 from medjury.errors import MedjuryError
+from medjury.statistics import Result
+from medjury.tables import JuryName, JuryRule
 
 FORMAT, FORMAT_VERSION = "medjury calibration", 1
 
@@ -29,9 +31,9 @@ FORMAT, FORMAT_VERSION = "medjury calibration", 1
 class SavedCalibration:
     """A fitted calibration with its provenance. `folds` holds the maps fitted without each fold, and
     `fold_of` the fold of every case that taught (by a hash of its name), so that a case is never calibrated
-    by its own label."""
+    by its own label. A jury has several `members`, and the `rule` by which it was formed of them."""
 
-    judge: str
+    rater: str
     members: tuple[str, ...]
     dimension: str
     instrument: str
@@ -46,25 +48,27 @@ class SavedCalibration:
     data_sha256: str
     medjury: str
     created_at: str
+    rule: JuryRule
 
-    def check(self, *, judge: str, dimension: str, instrument: str) -> None:
-        """Refuse another judge, another dimension or another version of the instrument, and say which."""
-        own = {"judge": self.judge, "dimension": self.dimension, "instrument": self.instrument}
-        for what, given in (("judge", judge), ("dimension", dimension), ("instrument", instrument)):
-            if own[what] != given:
+    def check(self, **given: str) -> None:
+        """Refuse another rater, another dimension or another version of the instrument, and say which."""
+        for what, name in given.items():
+            own = getattr(self, what)
+            if own != name:
                 raise MedjuryError(
-                    f"this calibration is for {what} {own[what] or '(not stated)'!r}, not for "
-                    f"{given or '(not stated)'!r}. Fit one for it: medjury calibrate fit."
+                    f"this calibration is for {what} {own or '(not stated)'!r}, not for "
+                    f"{name or '(not stated)'!r}. Fit one for it: medjury calibrate fit."
                 )
 
     def apply(self, scores: ArrayLike, *, cases: Cases) -> AppliedCalibration:
         """Calibrate scores; cases that taught this calibration get the map that was fitted without them."""
-        given = on_scale(scores, self.final.scale, f"{self.judge}'s")
+        given = on_scale(scores, self.final.scale, f"{self.rater}'s")
         fold = self.fold_numbers(cases)
         calibrated, far = apply_folds(given, fold, list(self.folds), self.final)
         scored = ~np.isnan(given)
         own = int((scored & (fold != FINAL)).sum())
-        return AppliedCalibration(calibrated, own, int(scored.sum()) - own, int((~scored).sum()), far)
+        new, unscored = int(scored.sum()) - own, int((~scored).sum())
+        return AppliedCalibration(self.rater, self.dimension, calibrated, own, new, unscored, far)
 
     def fold_numbers(self, cases: Cases) -> NDArray[np.int64]:
         """The fold in which each case taught; −1 for a case that did not."""
@@ -75,14 +79,19 @@ class SavedCalibration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AppliedCalibration:
-    """Calibrated scores; how many came from an out-of-fold map and how many from the final one, how many
-    items had no score, and how many scores lay beyond the fitted range."""
+    """Calibrated scores of a rater on a dimension; how many came from an out-of-fold map, how many from the final
+    one, how many items had no score, and how many scores lay beyond the fitted range."""
 
+    rater: str
+    dimension: str
     scores: Floats
     n_out_of_fold: int
     n_new: int
     n_unscored: int
     n_outside: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return of_rater(self, "dimension", "n_out_of_fold", "n_new", "n_unscored", "n_outside")
 
 
 def case_hash(name: str) -> str:
@@ -90,16 +99,61 @@ def case_hash(name: str) -> str:
     return hashlib.sha256(f"medjury case\0{name}".encode()).hexdigest()[:16]
 
 
-def save_calibrations(study: CalibrationStudy, path: str | Path, *, created_at: str | None = None) -> int:
-    """Write every calibration of a study to one JSON file; how many there were."""
+@dataclass(frozen=True, slots=True)
+class FittedRow:
+    """One calibration in a file, and how many labels taught it."""
+
+    rater: str
+    dimension: str
+    instrument: str
+    method: str
+    n_labels: int
+    n_cases: int
+    n_unscored: int
+    n_outside: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return of_rater(self)
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationFile(Result[FittedRow]):
+    """A calibration file that was written."""
+
+    path: str
+    rows: tuple[FittedRow, ...]
+    refused: tuple[Refusal, ...]
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> str:
+        rows, refused = ([each.as_dict() for each in some] for some in (self.rows, self.refused))
+        return as_json(
+            {"file": self.path, "calibrations": rows, "refused": refused, "warnings": list(self.warnings)}
+        )
+
+    def text(self) -> str:
+        wrote = f"\nWrote {len(self.rows)} calibrations to {self.path}."
+        hint = "See what they change: medjury calibrate report"
+        return "\n".join([*(f"! {each}" for each in self.refused), super().text(), wrote, hint])
+
+    def shown_rows(self) -> list[dict[str, Any]]:
+        return [flat(row) for row in self.rows]
+
+
+def save_calibrations(
+    study: CalibrationStudy, path: str | Path, *, created_at: str | None = None
+) -> CalibrationFile:
+    """Write every calibration of a study to one JSON file."""
     when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
     cases: dict[str, dict[str, int]] = {}
-    entries = []
+    entries, rows = [], []
     for each in study.calibrations:
         fold_of = {case_hash(name): fold for name, fold in sorted(each.fitted.fold_of.items())}
         digest = hashlib.sha256(json.dumps(fold_of, sort_keys=True).encode()).hexdigest()[:12]
         cases[digest] = fold_of
         entries.append(_entry(each, study, digest))
+        pairs, what = each.pairs, (each.rater, each.dimension, each.part.instrument, each.fitted.method)
+        rows.append(FittedRow(*what, pairs.n, pairs.n_cases, pairs.n_unscored, each.fitted.n_outside))
     content = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -108,13 +162,8 @@ def save_calibrations(study: CalibrationStudy, path: str | Path, *, created_at: 
         "calibrations": entries,
         "case_folds": cases,
     }
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    target = Path(path)
-    try:
-        target.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MedjuryError(f"{target} cannot be written: {error.strerror or error}") from error
-    return len(entries)
+    write_text(path, as_json(content) + "\n")
+    return CalibrationFile(str(path), tuple(rows), study.refused, study.warnings)
 
 
 def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
@@ -129,10 +178,10 @@ def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise MedjuryError(f"{file}: not a calibration file; make one with: medjury calibrate fit")
     if content.get("format_version") != FORMAT_VERSION:
+        version = content.get("format_version")
         raise MedjuryError(
-            f"{file}: calibration format {content.get('format_version')!r}; this medjury reads "
-            f"{FORMAT_VERSION}. "
-            "Fit it again, or use the medjury that wrote it."
+            f"{file}: calibration format {version!r}; this medjury reads {FORMAT_VERSION}. Fit it again, or use "
+            "the medjury that wrote it."
         )
     try:
         return tuple(_calibration(entry, content) for entry in content["calibrations"])
@@ -140,26 +189,20 @@ def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
         raise MedjuryError(f"{file}: the calibration file is damaged ({error}); fit it again.") from None
 
 
-def _entry(each: JudgeCalibration, study: CalibrationStudy, digest: str) -> dict[str, Any]:
-    pairs, part = each.fitted.out_of_fold, each.part
+def _entry(each: RaterCalibration, study: CalibrationStudy, digest: str) -> dict[str, Any]:
+    pairs, grid = each.pairs, each.part.grid
     known = pairs.known
-    rows = sorted(
-        zip(
-            part.items[known],
-            part.systems[known],
-            pairs.scores[known].tolist(),
-            pairs.labels[known].tolist(),
-            strict=True,
-        )
-    )
-    data = json.dumps([[str(item), str(system), score, label] for item, system, score, label in rows])
+    columns = (grid.items, grid.systems, pairs.scores, pairs.labels)
+    data = json.dumps(sorted(zip(*(column[known].tolist() for column in columns), strict=True)))
+    rule = {"rule": study.jury_rule.rule, "quorum": study.jury_rule.quorum}
     return {
-        "judge": each.judge,
+        "judge": each.rater,
         "members": list(each.members),
-        "dimension": part.dimension,
-        "instrument": part.instrument,
-        "reference": list(study.judged.reference),
-        "grades": list(part.grades),
+        **({"jury": rule} if len(each.members) > 1 else {}),
+        "dimension": each.dimension,
+        "instrument": each.part.instrument,
+        "reference": list(study.reference),
+        "grades": list(each.grades),
         "method": each.fitted.method,
         "seed": each.fitted.seed,
         "folds": len(each.fitted.calibrators),
@@ -186,7 +229,7 @@ def _calibration(entry: Mapping[str, Any], content: Mapping[str, Any]) -> SavedC
     if len(folds) != entry["folds"] or not set(fold_of.values()) <= set(range(len(folds))):
         raise ValueError("the folds do not fit together")
     return SavedCalibration(
-        judge=str(entry["judge"]),
+        rater=str(entry["judge"]),
         members=tuple(entry["members"]),
         dimension=str(entry["dimension"]),
         instrument=str(entry["instrument"]),
@@ -201,7 +244,16 @@ def _calibration(entry: Mapping[str, Any], content: Mapping[str, Any]) -> SavedC
         data_sha256=str(entry["data_sha256"]),
         medjury=str(content["medjury"]),
         created_at=str(content["created_at"]),
+        rule=_rule(entry.get("jury", {}), str(entry["judge"])),
     )
+
+
+def _rule(stored: Mapping[str, Any], name: str) -> JuryRule:
+    """The rule of a jury; files of earlier versions name none and mean the mean."""
+    made = JuryRule(**stored, name=name)
+    if made.rule not in get_args(JuryName):
+        raise ValueError(f"there is no jury rule {made.rule!r}")
+    return made
 
 
 def _sound(calibrator: Calibrator) -> Calibrator:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,12 @@ SIGNALS = ("expected_harm", "disagreement", "boundary", "conformal_width")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """Items to be triaged: the jury's mean and the judges' spread, the label and whether it is a severe
-    error."""
+    """Items to be triaged: the jury's score and the judges' spread, the label and whether it is one to catch."""
 
     jury: Floats
     spread: Floats
     labels: Floats
-    severe: NDArray[np.bool_]
+    target: NDArray[np.bool_]
     cases: NDArray[np.object_]
     grades: tuple[float, ...]
     boundary: float
@@ -39,17 +38,8 @@ class Items:
     seed: int
 
     def part(self, chosen: NDArray[np.bool_]) -> Items:
-        return Items(
-            self.jury[chosen],
-            self.spread[chosen],
-            self.labels[chosen],
-            self.severe[chosen],
-            self.cases[chosen],
-            self.grades,
-            self.boundary,
-            self.level,
-            self.seed,
-        )
+        by_item = ("jury", "spread", "labels", "target", "cases")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in by_item})
 
 
 def signals_of(target: Items, training: Items) -> tuple[dict[str, Floats], GradeSets]:
@@ -98,8 +88,7 @@ def signals_without_labels(items: Items) -> dict[str, Floats]:
 
 
 def mean_rank(signals: Mapping[str, Floats], among: Mapping[str, Floats]) -> Floats:
-    """The mean, over signals, of the share of items in `among` that lie below (and half of those that
-    tie)."""
+    """The mean, over signals, of the share of items in `among` that lie below (and half of those that tie)."""
     shares = []
     for name, values in signals.items():
         known = np.sort(among[name][~np.isnan(among[name])])
@@ -108,9 +97,7 @@ def mean_rank(signals: Mapping[str, Floats], among: Mapping[str, Floats]) -> Flo
     return np.asarray(np.mean(shares, axis=0))
 
 
-def mean_and_spread(table: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of the judges who scored each item; NaN where none did."""
-    known, mean = ~np.isnan(table), mean_of_raters(table)
-    count, nothing = known.sum(axis=1), np.full(len(table), np.nan)
-    squares = np.where(known, (table - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
-    return mean, np.sqrt(np.divide(squares, count, out=nothing, where=count > 0))
+def spread_of(table: Floats) -> Floats:
+    """Standard deviation of the judges who scored each item (items x judges); NaN where none did."""
+    apart = (table - mean_of_raters(table)[:, np.newaxis]) ** 2
+    return np.sqrt(mean_of_raters(apart))

@@ -2,103 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from medjury.calibration._before_after import Change, before_after
-from medjury.calibration._calibrator import Method
+from medjury.calibration._calibrator import Method, check_confidence
 from medjury.calibration._composite import derived_scores
-from medjury.calibration._cross_fit import CrossFitted, OutOfFold, cross_fit
+from medjury.calibration._cross_fit import OutOfFold, cross_fit
 from medjury.calibration._folds import FOLDS, case_folds
-from medjury.calibration._judged import JURY, Judged, JudgedDimension, jury_mean, read_judged
+from medjury.calibration._part import Part, judging_roles, jurors_of, parts_of
+from medjury.calibration._study_result import CalibrationStudy, ComparedScores, RaterCalibration, Refusal
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument
+from medjury.tables import Measured, Names, RatingTable, mean_of_raters, rating_table
 
 JURY_OF_CALIBRATED = "jury_of_calibrated"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgeCalibration:
-    """One judge (or the jury, whose `members` are the judges) on one dimension, cross-fitted."""
-
-    judge: str
-    members: tuple[str, ...]
-    part: JudgedDimension
-    fitted: CrossFitted
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DerivedScores:
-    """Scores that follow from calibrated ones: the mean of calibrated judges, reversed dimensions,
-    composites."""
-
-    judge: str
-    dimension: str
-    grades: tuple[float, ...]
-    pairs: OutOfFold
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A judge and dimension that could not be calibrated, and why."""
-
-    judge: str
-    dimension: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CalibrationStudy:
-    """Everything that was calibrated, what follows from it, what was refused, and what to tell the reader."""
-
-    judged: Judged
-    calibrations: tuple[JudgeCalibration, ...]
-    derived: tuple[DerivedScores, ...]
-    refused: tuple[Refusal, ...]
-    warnings: tuple[str, ...]
-    method: Method
-    folds: int
-    seed: int
-
-
 def calibrate(
-    ratings: object,
+    table: object,
     *,
-    reference: Sequence[str],
-    judges: Sequence[str] | None = None,
-    dimensions: Sequence[str] | None = None,
-    scale: Sequence[float] | None = None,
-    instrument: Instrument | None = None,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
     method: Method = "isotonic",
     folds: int = FOLDS,
-    seed: int = 0,
 ) -> CalibrationStudy:
-    """Cross-fit a calibration for every judge and dimension of a rating table, and for the jury of all
-    judges.
+    """Cross-fit a calibration for every rater and dimension of a rating table, and for the jury.
 
-    The jury is calibrated in two ways: its mean directly (`jury`), and as the mean of calibrated judges
+    The jury is calibrated in two ways: its own score (`jury`), and as the mean of calibrated judges
     (`jury_of_calibrated`), the latter on units that every judge scored: where jurors vary from unit to unit,
     each juror's own map cannot put right what the change of jurors does to the mean.
     """
-    if not reference:
-        raise MedjuryError("calibration needs a reference: name the clinicians' rater.")
-    judged = read_judged(
-        ratings, reference=reference, judges=judges, dimensions=dimensions, scale=scale, instrument=instrument
-    )
-    made: list[JudgeCalibration] = []
-    derived: list[DerivedScores] = []
+    table = rating_table(table)
+    check_confidence(confidence)
+    roles = judging_roles(table, raters, reference)
+    chosen, follow = _calibrated_dimensions(table, dimensions)
+    parts, unknown = parts_of(table, roles, chosen, named=dimensions is not None)
+    seed = table.seed(seed)
+    made: list[RaterCalibration] = []
+    derived: list[ComparedScores] = []
     refused: list[Refusal] = []
-    warnings = list(judged.warnings)
-    parts = _calibrated_dimensions(judged)
+    warnings = [*table.warnings, *unknown, *follow]
     fold_of = _shared_folds(parts, folds, seed)
     for part in parts:
         here = []
-        for judge, members in _judges(part).items():
+        for rater in roles.raters:
             try:
                 fitted = cross_fit(
-                    part.scores_of(members),
+                    part.scores(rater),
                     part.labels,
                     cases=part.cases,
                     scale=part.scale,
@@ -106,88 +60,81 @@ def calibrate(
                     folds=folds,
                     seed=seed,
                     fold_of=fold_of,
-                    judge=judge,
+                    judge=rater,
                 )
             except MedjuryError as error:
-                refused.append(Refusal(judge, part.dimension, str(error)))
+                refused.append(Refusal(rater, part.dimension, str(error)))
                 continue
-            here.append(JudgeCalibration(judge, members, part, fitted))
+            members = roles.jurors if roles.jurors and rater == roles.jury else (rater,)
+            here.append(RaterCalibration(rater, members, part, fitted))
         made += here
-        derived += _jury_of_calibrated(part, here, warnings)
-    derived += _follow(judged, made)
+        derived += _jury_of_calibrated(part, here, roles.jury, jurors_of(table, roles), warnings)
+    derived += _follow(table, made)
     if not made:
-        reasons = "\n".join(f"  {each.judge}, {each.dimension}: {each.reason}" for each in refused)
+        reasons = "\n".join(f"  {each.rater}, {each.dimension}: {each.reason}" for each in refused)
         raise MedjuryError(f"nothing could be calibrated:\n{reasons}")
     return CalibrationStudy(
-        judged, tuple(made), tuple(derived), tuple(refused), tuple(warnings), method, folds, seed
+        tuple(made),
+        tuple(derived),
+        tuple(refused),
+        tuple(warnings),
+        roles.reference,
+        table.jury_rule,
+        confidence,
+        table.resamples(resamples),
+        seed,
     )
 
 
-def change_table(
-    study: CalibrationStudy, *, resamples: int = 2000, seed: int = 0, confidence: float = 0.95
-) -> dict[tuple[str, str], Mapping[str, Change]]:
-    """The before/after table of everything in the study, by (judge, dimension)."""
-    table: dict[tuple[str, str], Mapping[str, Change]] = {}
-    for each in study.calibrations:
-        pairs, grades = each.fitted.out_of_fold, each.part.grades
-        table[each.judge, each.part.dimension] = before_after(
-            pairs, grades=grades, resamples=resamples, seed=seed, confidence=confidence
-        )
-    for follow in study.derived:
-        table[follow.judge, follow.dimension] = before_after(
-            follow.pairs, grades=follow.grades, resamples=resamples, seed=seed, confidence=confidence
-        )
-    return table
-
-
-def _calibrated_dimensions(judged: Judged) -> list[JudgedDimension]:
-    """What is calibrated itself: not a composite or a reversed dimension whose parts are there, for those are
-    recomputed from calibrated parts."""
-    instrument = judged.instrument
+def _calibrated_dimensions(
+    table: RatingTable, dimensions: Names | None
+) -> tuple[list[Measured], tuple[str, ...]]:
+    """What is calibrated itself, and what to tell of the rest: a composite or a reversed dimension whose parts are
+    there is recomputed from calibrated parts. Without the instrument that says how, it is left out unless named."""
+    chosen, instrument = table.chosen(dimensions), table.instrument
     if instrument is None:
-        return list(judged.dimensions)
-    present = {part.dimension for part in judged.dimensions}
+        own = [each for each in chosen if dimensions is not None or not each.derived] or list(chosen)
+        left = ", ".join(each.name for each in chosen if each not in own)
+        return own, (
+            f"left out, as they follow from others: {left}. Name the instrument to have them.",
+        ) * bool(left)
+    present = {each.name for each in chosen}
     follows = {each.name for each in instrument.reversed if each.of in present}
     for composite in instrument.composites:
         needed = {part for part, weight in composite.weights.items() if weight > 0}
         if needed <= present | follows:
             follows.add(composite.name)
-    return [part for part in judged.dimensions if part.dimension not in follows]
+    return [each for each in chosen if each.name not in follows], ()
 
 
-def _judges(part: JudgedDimension) -> dict[str, tuple[str, ...]]:
-    """Every judge, and the jury of all jurors where the table has none of its own."""
-    found: dict[str, tuple[str, ...]] = {name: (name,) for name in part.judges}
-    if len(part.jurors) > 1 and len(part.jurors) == len(part.judges) and JURY not in found:
-        found[JURY] = part.jurors
-    return found
-
-
-def _shared_folds(parts: Sequence[JudgedDimension], folds: int, seed: int) -> dict[str, int]:
-    """One split for all judges and dimensions, so that what follows from several of them is out of fold
-    too."""
+def _shared_folds(parts: Sequence[Part], folds: int, seed: int) -> dict[str, int]:
+    """One split for all judges and dimensions, so that what follows from several of them is out of fold too."""
     labelled = sorted({str(case) for part in parts for case in part.cases[~np.isnan(part.labels)]})
     return dict(zip(labelled, case_folds(labelled, folds=folds, seed=seed).tolist(), strict=True))
 
 
 def _jury_of_calibrated(
-    part: JudgedDimension, calibrations: Sequence[JudgeCalibration], warnings: list[str]
-) -> list[DerivedScores]:
-    judges = {each.judge: each for each in calibrations if each.judge in part.jurors}
-    if len(judges) < 2 or len(judges) < len(part.jurors):
+    part: Part,
+    calibrations: Sequence[RaterCalibration],
+    jury: str,
+    jurors: Sequence[str],
+    warnings: list[str],
+) -> list[ComparedScores]:
+    judges = {each.rater: each.pairs for each in calibrations if each.rater in jurors}
+    if not jury or len(judges) < 2 or len(judges) < len(jurors):
         return []
-    complete = ~np.isnan(np.column_stack([part.judges[name] for name in part.jurors])).any(axis=1)
-    left_out = int((~complete & ~np.isnan(part.jury)).sum())
+    own = part.scores(jury)
+    complete = ~np.isnan(np.column_stack([part.scores(name) for name in jurors])).any(axis=1)
+    left_out = int((~complete & ~np.isnan(own)).sum())
     if left_out:
         warnings.append(
             f"dimension {part.dimension!r}: {left_out} units lack the score of a judge; the mean of "
             "calibrated judges leaves them out, the jury's own score keeps them"
         )
-    by_judge = {name: each.fitted.out_of_fold for name, each in judges.items()}
-    calibrated = jury_mean({name: pairs.calibrated for name, pairs in by_judge.items()})
-    first = next(iter(by_judge.values()))
+    calibrated = mean_of_raters(np.column_stack([pairs.calibrated for pairs in judges.values()]))
+    first = next(iter(judges.values()))
     pairs = OutOfFold(
-        np.where(complete, part.jury, np.nan),
+        np.where(complete, own, np.nan),
         np.where(complete, calibrated, np.nan),
         part.labels,
         part.cases,
@@ -195,22 +142,15 @@ def _jury_of_calibrated(
         first.in_sample,
         first.how,
     )
-    if not pairs.n:
-        return []
-    return [DerivedScores(JURY_OF_CALIBRATED, part.dimension, part.grades, pairs)]
+    return [ComparedScores(JURY_OF_CALIBRATED, part.dimension, part.grades, pairs)] if pairs.n else []
 
 
-def _follow(judged: Judged, calibrations: Sequence[JudgeCalibration]) -> list[DerivedScores]:
+def _follow(table: RatingTable, calibrations: Sequence[RaterCalibration]) -> list[ComparedScores]:
     """Reversed dimensions and composites, of every judge and of the jury, before and after."""
-    if judged.instrument is None:
+    if table.instrument is None:
         return []
     found = []
-    for judge in dict.fromkeys(each.judge for each in calibrations):
-        parts = {each.part.dimension: each for each in calibrations if each.judge == judge}
-        derived = derived_scores(
-            judged.instrument,
-            next(iter(parts.values())).members,
-            {name: (each.part, each.fitted.out_of_fold) for name, each in parts.items()},
-        )
-        found += [DerivedScores(judge, name, grades, pairs) for name, (grades, pairs) in derived.items()]
+    for rater in dict.fromkeys(each.rater for each in calibrations):
+        parts = {each.dimension: each for each in calibrations if each.rater == rater}
+        found += derived_scores(table.instrument, rater, parts)
     return found

@@ -1,208 +1,123 @@
-"""Triage: which cases must a clinician see first? Signals, and one rule over them that is learnt on other
-cases."""
+"""Triage of a rating table: one dimension, its judges, and what the clinicians said where they did."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from medjury.calibration._calibrator import Floats, on_scale
-from medjury.calibration._conformal_sets import GradeSets
-from medjury.calibration._folds import FOLDS, Cases, case_folds
-from medjury.calibration._logistic import fit_logistic
-from medjury.calibration._review_curve import ReviewCurve, review_curves
-from medjury.calibration._signals import (
-    SIGNALS,
-    Items,
-    held_out_signals,
-    mean_and_spread,
-    mean_rank,
-    signals_of,
-    signals_without_labels,
-)
+from medjury.calibration._automatic import Decide, automatic_decisions
+from medjury.calibration._calibrator import check_confidence
+from medjury.calibration._conformal_sets import measure_sets
+from medjury.calibration._folds import FOLDS
+from medjury.calibration._part import Part, judging_roles, jurors_of, jury_of, parts_of
+from medjury.calibration._review_order import review_order
+from medjury.calibration._triage_result import Asked, Triage
 from medjury.errors import MedjuryError
-
-RULE = "rule"
-# With fewer severe cases to learn from, four weights would be noise: ranks are averaged instead.
-_SEVERE_CASES = 10
-_RIDGE = 1.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Triage:
-    """`priority` orders the items for review, highest first; NaN (no judge gave a score) comes before all.
-
-    Signals and priority of a labelled case come from other cases alone. `weights` are those of the rule
-    fitted on all labels, per standard deviation of the signal; None where ranks were averaged. `curves`
-    compares the rule with every signal, with the jury's and with each judge's score, on labelled items;
-    None without labels.
-    """
-
-    priority: Floats
-    signals: Mapping[str, Floats]
-    how: str
-    weights: Mapping[str, float] | None
-    curves: Mapping[str, ReviewCurve] | None
-    sets: GradeSets | None
-    n_labelled: int
-    n_severe: int
-    n_unscored: int
-
-    @property
-    def order(self) -> NDArray[np.int64]:
-        """Places of the items, the first to review first."""
-        return np.argsort(-np.where(np.isnan(self.priority), np.inf, self.priority), kind="stable")
+from medjury.tables import Grades, Measured, Names, RatingTable, Roles, rating_table
 
 
 def triage(
-    judges: Mapping[str, ArrayLike],
+    table: object,
     *,
-    cases: Cases,
-    grades: Sequence[float],
-    labels: ArrayLike | None = None,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+    high_is_dangerous: bool | None = None,
     threshold: float | None = None,
     gap: float | None = None,
     boundary: float | None = None,
     level: float = 0.9,
     catch: float = 0.8,
+    decide_at: float | None = None,
+    decide: Decide = "both",
+    error: float = 0.05,
     folds: int = FOLDS,
-    seed: int = 0,
-    resamples: int = 1000,
 ) -> Triage:
-    """Rank items for review. `judges` holds one score per item from each judge, low being dangerous.
+    """Rank the units of a rating table for review on one dimension.
 
-    With `labels` (NaN: not labelled) a severe error is an item that the reference scored `threshold` or
-    less (by default the second-lowest grade); with `gap`, only one that the jury in addition scored `gap`
-    or more higher. `boundary` is the score at which a decision turns (by default half way above the
-    threshold). Without labels nothing is learnt: the judges' own scores give three of the signals, and
-    their ranks are averaged.
+    A dangerous answer is one that the reference scored `threshold` or less, by default the table's own rule of
+    danger; with `gap`, only severe errors count: those that the jury in addition scored `gap` or more higher.
+    Scores of a dimension on which lower is better (the table says so, or `high_is_dangerous`) are read the
+    other way round first; `threshold`, `boundary` and `decide_at` are then on the reversed scale, low
+    being dangerous. `decide_at` asks which units can be decided automatically at that score.
     """
-    scale = tuple(float(grade) for grade in grades)
-    span = (scale[0], scale[-1])
-    if not judges:
-        raise MedjuryError("triage needs at least one judge.")
-    table = np.column_stack([on_scale(scores, span, f"{name}'s") for name, scores in judges.items()])
-    jury, spread = mean_and_spread(table)
-    wanted = np.full(len(jury), np.nan) if labels is None else on_scale(labels, span, "the reference's")
-    names = np.array([str(case) for case in cases], dtype=object)
-    if not len(names) == len(wanted) == len(jury):
-        raise MedjuryError(
-            f"{len(jury)} items, {len(wanted)} labels, {len(names)} cases: give one of each per item."
-        )
-    danger = scale[1] if threshold is None else threshold
-    severe = wanted <= danger + 1e-9
-    if gap is not None:
-        severe &= jury - wanted >= gap - 1e-9
-    middle = _half_way_above(scale, danger) if boundary is None else boundary
-    items = Items(jury, spread, wanted, severe, names, scale, middle, level, seed)
-    n_unscored = int(np.isnan(jury).sum())
-    if labels is None:
-        signals = signals_without_labels(items)
-        how = "mean of the signals' ranks; no labels, so nothing was learnt"
-        return Triage(mean_rank(signals, signals), signals, how, None, None, None, 0, 0, n_unscored)
-    learnt = _learn(items, folds)
-    labelled = ~np.isnan(wanted)
-    orders = {RULE: learnt.priority, **learnt.signals, "jury": -jury}
-    orders |= {f"judge {name}": -column for name, column in zip(judges, table.T, strict=True)}
-    curves = review_curves(
-        {name: values[labelled] for name, values in orders.items()},
-        severe[labelled],
-        cases=names[labelled],
-        # A labelled item without a jury's score taught nothing and has no fold; any will do.
-        strata=np.maximum(learnt.fold, 0)[labelled],
-        rule=RULE,
+    table = rating_table(table)
+    check_confidence(confidence)
+    roles = judging_roles(table, raters, reference, need_reference=False)
+    part, turned = oriented_part(table, roles, one_dimension(table, dimensions), high_is_dangerous)
+    jury, judges = jury_of(roles), jurors_of(table, roles)
+    danger = part.measured.danger(table.rules)
+    assert danger is not None
+    asked = Asked(danger[0] if threshold is None else threshold, gap, catch, level, decide_at, error)
+    effort: dict[str, Any] = {
+        "resamples": table.resamples(resamples),
+        "seed": table.seed(seed),
+        "confidence": confidence,
+    }
+    found = review_order(
+        part.scores(jury),
+        {name: part.scores(name) for name in judges},
+        cases=part.cases,
+        grades=part.grades,
+        labels=part.labels if roles.reference else None,
+        threshold=asked.threshold,
+        gap=gap,
+        boundary=boundary,
+        level=level,
         catch=catch,
-        resamples=resamples,
-        seed=seed,
+        folds=folds,
+        **effort,
     )
-    return Triage(
-        learnt.priority,
-        learnt.signals,
-        learnt.how,
-        learnt.weights,
-        curves,
-        learnt.sets,
-        int(labelled.sum()),
-        int(severe.sum()),
-        n_unscored,
+    sets, automatic = None, None
+    if found.sets is not None:
+        sets = measure_sets(found.sets, part.labels, cases=part.cases, **effort)
+    if decide_at is not None:
+        if not roles.reference:
+            raise MedjuryError(
+                "automatic decisions need a reference: without labels no error can be counted."
+            )
+        automatic = automatic_decisions(
+            part.scores(jury),
+            part.labels,
+            cases=part.cases,
+            scale=part.scale,
+            threshold=decide_at,
+            error=error,
+            decide=decide,
+            **effort,
+        )
+    return Triage(part, jury, judges, asked, found, sets, automatic, turned, table.warnings)
+
+
+def one_dimension(table: RatingTable, dimensions: Names | None, *, but: str = "") -> Measured:
+    """The dimension that is named, or the only one there is."""
+    chosen = [each for each in table.chosen(dimensions) if each.name != but]
+    if len(chosen) != 1:
+        known = ", ".join(each.name for each in table.dimensions if each.name != but)
+        raise MedjuryError(f"triage is by one dimension; name one of {known}.")
+    return chosen[0]
+
+
+def oriented_part(
+    table: RatingTable, roles: Roles, dimension: Measured, high_is_dangerous: bool | None
+) -> tuple[Part, bool]:
+    """The dimension with low as the dangerous end, and whether it was turned round for that."""
+    (part,), _ = parts_of(table, roles, [dimension], named=True)
+    measured = part.measured
+    if high_is_dangerous is not None:
+        measured = replace(measured, higher_is_better=not high_is_dangerous)
+    if measured.higher_is_better or measured.grades is None:
+        return replace(part, measured=measured), False
+    grid = part.grid
+    ends = measured.grades.lowest + measured.grades.highest
+    grades = Grades(tuple(sorted(ends - grade for grade in measured.grades.values)), measured.grades.source)
+    turned = replace(
+        part,
+        grid=replace(grid, scores={name: measured.oriented(given) for name, given in grid.scores.items()}),
+        labels=measured.oriented(part.labels),
+        measured=replace(measured, grades=grades, higher_is_better=True),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rule:
-    """Log-odds of a severe error from signals."""
-
-    log_odds: Callable[[Mapping[str, Floats]], Floats]
-    weights: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Learnt:
-    priority: Floats
-    signals: Mapping[str, Floats]
-    fold: NDArray[np.int64]
-    sets: GradeSets
-    how: str
-    weights: Mapping[str, float] | None
-
-
-def _learn(items: Items, folds: int) -> _Learnt:
-    """Signals and priority, fold by fold: nothing about a fold's cases was learnt from their own labels.
-
-    Within each training part the signals are cross-fitted once more before the rule is learnt from them, so
-    that the rule sees them as they will be: made without the item's own label.
-    """
-    taught = ~np.isnan(items.labels) & ~np.isnan(items.jury)
-    number = case_folds(items.cases[taught], folds=folds, seed=items.seed)
-    fold_of = dict(zip(items.cases[taught].tolist(), number.tolist(), strict=True))
-    fold = np.array([fold_of.get(case, -1) for case in items.cases.tolist()], dtype=np.int64)
-    signals = {name: np.full(len(items.jury), np.nan) for name in SIGNALS}
-    by_rule, by_rank = np.full(len(items.jury), np.nan), np.full(len(items.jury), np.nan)
-    member = np.zeros((len(items.jury), len(items.grades)), dtype=bool)
-    low, high = np.full(len(items.jury), np.nan), np.full(len(items.jury), np.nan)
-    rules: dict[int, _Rule | None] = {}
-    for each in range(-1, folds):
-        here = (fold == each) & ~np.isnan(items.jury)
-        training = items.part(taught & (fold != each))
-        found, made = signals_of(items.part(here), training)
-        inner = held_out_signals(training, folds)
-        member[here], low[here], high[here] = made.member, made.low, made.high
-        rules[each] = rule = _rule(inner, training)
-        by_rank[here] = mean_rank(found, inner)
-        if rule is not None:
-            by_rule[here] = rule.log_odds(found)
-        for name in SIGNALS:
-            signals[name][here] = found[name]
-    sets = GradeSets(items.grades, member, low, high)
-    final = rules[-1]
-    if final is None or None in rules.values():
-        # Log-odds and ranks cannot be compared, so all folds use ranks where one has to.
-        how = f"mean of the signals' ranks: fewer than {_SEVERE_CASES} severe cases to learn weights from"
-        return _Learnt(by_rank, signals, fold, sets, how, None)
-    how = f"logistic rule over the signals, cross-fitted in {folds} folds by case"
-    return _Learnt(by_rule, signals, fold, sets, how, final.weights)
-
-
-def _rule(signals: Mapping[str, Floats], training: Items) -> _Rule | None:
-    """Ridge logistic regression of severe errors on standardised signals; None where there is too little."""
-    severe_cases = len(set(training.cases[training.severe].tolist()))
-    mild_cases = len(set(training.cases[~training.severe].tolist()))
-    if min(severe_cases, mild_cases) < _SEVERE_CASES:
-        return None
-    table = np.column_stack([signals[name] for name in SIGNALS])
-    centre, spread = table.mean(axis=0), table.std(axis=0)
-    spread = np.where(spread > 1e-12, spread, 1.0)
-    fitted = fit_logistic((table - centre) / spread, training.severe, training.cases, ridge=_RIDGE)
-
-    def log_odds(given: Mapping[str, Floats]) -> Floats:
-        return fitted.log_odds((np.column_stack([given[name] for name in SIGNALS]) - centre) / spread)
-
-    return _Rule(log_odds, dict(zip(SIGNALS, fitted.coefficients[1:].tolist(), strict=True)))
-
-
-def _half_way_above(grades: tuple[float, ...], threshold: float) -> float:
-    above = [grade for grade in grades if grade > threshold]
-    return (threshold + above[0]) / 2 if above else threshold
+    return turned, True

@@ -39,10 +39,6 @@ COMMANDS = {
 
 # Packages that only some commands need, and the extra that brings each.
 EXTRA_OF = {
-    "numpy": "stats",
-    "scipy": "stats",
-    "sklearn": "stats",
-    "statsmodels": "stats",
     "matplotlib": "report",
     "xllamacpp": "local",
     "psycopg": "postgres",

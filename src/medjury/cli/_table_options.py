@@ -60,9 +60,11 @@ def table_from(options: argparse.Namespace, *, name: str = "ratings", **others: 
 
     if options.scale and options.grades:
         raise MedjuryError("--scale and --grades say the same thing; give one of them")
+    scale = options.scale or options.grades
     table = rating_table(
         getattr(options, name),
-        scale=options.scale or options.grades,
+        # A scale is that of the dimensions that are named; others may have their own.
+        scale=dict.fromkeys(options.dimensions, scale) if scale and options.dimensions else scale,
         instrument=options.instrument,
         cases=options.cases,
         jury=options.jury,

@@ -11,7 +11,18 @@ _ABOUT = """
 method (and more); value is null where the statistic does not exist, and reason says why. Warnings go to standard
 error. Exit status 1: no statistic exists at all.
 """
-_OWN = ("by", "level", "consensus", "adjudicator", "panel", "severe", "threshold", "gap", "margin", "statistics")
+_OWN = (
+    "by",
+    "level",
+    "consensus",
+    "adjudicator",
+    "panel",
+    "severe",
+    "threshold",
+    "gap",
+    "margin",
+    "statistics",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--threshold", type=float,
         help="the reference sees danger at this score or less, low being bad (default: by the scale)")  # fmt: skip
     add("--gap", type=float, help="and the rater scores this much higher or more (default: by the scale)")
-    add("--margin", type=float, help="of non-inferiority to the references' own agreement (default: the run's)")
+    add(
+        "--margin",
+        type=float,
+        help="of non-inferiority to the references' own agreement (default: the run's)",
+    )
     add("--statistics", metavar="S[,S2...]", type=names, help="only these statistics")
 
 

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         from medjury.cases import write_cases
 
         written = write_cases(result.study.cases, options.cases)
-        failed = sum(result.counts["failed"].values())
+        failed = sum(result.counts.failed.values())
         without = f", {failed:,} of them without a draft" if failed else ""
         print(f"Cases: {written:,} in {options.cases}{without}")
     if result.status == "complete":

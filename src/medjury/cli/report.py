@@ -6,53 +6,57 @@ import argparse
 
 from medjury.cli._main import EXIT_FAILED
 
+_SETTINGS = (
+    "png",
+    "hide_texts",
+    "cases_shown",
+    "clinician_cost_per_hour",
+    "clinician_minutes_per_case",
+    "resamples",
+    "seed",
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="RUN", help="the run folder")
-    parser.add_argument("--pdf", action="store_true", help="also write report.pdf (Chromium or weasyprint)")
-    parser.add_argument(
+    add = parser.add_argument
+    add("folder", metavar="RUN", help="the run folder")
+    add("--pdf", action="store_true", help="also write report.pdf (Chromium or weasyprint)")
+    add("--png", action="store_true", default=None, help="save the figures as PNG too, beside SVG")
+    add(
         "--hide-texts",
         action="store_true",
         default=None,
         help="leave out names of cases and every explanation",
     )
-    parser.add_argument("--cases", type=int, metavar="N", help="how many cases worth reading to show")
-    parser.add_argument(
+    add("--cases", type=int, metavar="N", dest="cases_shown", help="how many cases worth reading to show")
+    add(
         "--cost-per-hour",
         type=float,
         metavar="MONEY",
+        dest="clinician_cost_per_hour",
         help="what a clinician's hour costs, for the cost table",
     )
-    parser.add_argument(
+    add(
         "--minutes-per-case",
         type=float,
         metavar="MINUTES",
+        dest="clinician_minutes_per_case",
         help="a clinician's time per case, where not measured",
     )
-    parser.add_argument("--resamples", type=int, metavar="N", help="bootstrap resamples at most")
-    parser.add_argument("--seed", type=int, help="seed of the intervals")
+    add("--resamples", type=int, metavar="N", help="bootstrap resamples (default: the run's)")
+    add("--seed", type=int, metavar="N", help="seed of folds and resamples (default: the run's)")
 
 
 def run(options: argparse.Namespace) -> int:
     from medjury.report import write_page, write_pdf
-    from medjury.runs import Check
-    from medjury.studies import verify_run
+    from medjury.runs import verify_run
 
-    findings = verify_run(options.folder)
-    page = write_page(
-        options.folder,
-        checks=[Check(each.what, each.sound, each.detail) for each in findings],
-        hide_texts=options.hide_texts,
-        cases_shown=options.cases,
-        clinician_cost_per_hour=options.cost_per_hour,
-        clinician_minutes_per_case=options.minutes_per_case,
-        resamples=options.resamples,
-        seed=options.seed,
-    )
+    checks = verify_run(options.folder)
+    page = write_page(options.folder, checks=checks, **{name: getattr(options, name) for name in _SETTINGS})
     print(f"Report: {page}")
     if options.pdf:
         print(f"PDF: {write_pdf(page)}")
-    altered = [finding for finding in findings if not finding.sound]
-    for finding in altered:
-        print(f"ALTERED {finding.what}: {finding.detail}")
+    altered = [check for check in checks if not check.sound]
+    for check in altered:
+        print(f"ALTERED {check.what}: {check.detail}")
     return EXIT_FAILED if altered else 0

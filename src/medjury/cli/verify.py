@@ -12,9 +12,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies import verify_run
+    from medjury.runs import verify_run
 
-    findings = verify_run(options.folder)
-    for finding in findings:
-        print(f"{'ok     ' if finding.sound else 'ALTERED'} {finding.what}: {finding.detail}")
-    return 0 if all(finding.sound for finding in findings) else EXIT_FAILED
+    checks = verify_run(options.folder)
+    for check in checks:
+        print(f"{'ok     ' if check.sound else 'ALTERED'} {check.what}: {check.detail}")
+    return 0 if all(check.sound for check in checks) else EXIT_FAILED

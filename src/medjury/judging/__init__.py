@@ -1,26 +1,32 @@
 """Judging: from cases to ratings. A judge is one model with one instrument; a jury is several; each way of
 judging is one file that the engine runs."""
 
+from medjury.judging._adaptive.body import AdaptiveBody
 from medjury.judging._adaptive.jury import AdaptiveJury
 from medjury.judging._adaptive.rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
 from medjury.judging._adaptive.rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
+from medjury.judging._claims.body import ClaimsBody, RecordedClaim
 from medjury.judging._claims.cases import claim_cases
 from medjury.judging._claims.rater import Claims, ShareRule
 from medjury.judging._claims.share import ClaimFinding, Support, decide_support, support_share, worst_claim
-from medjury.judging._claims.statistics import ClaimStatistics, claim_statistics
+from medjury.judging._claims.statistics import ClaimStatistics, ClaimTally, claim_statistics
 from medjury.judging._claims.steps import ClaimReading
+from medjury.judging._closed_loop.body import ClosedLoopBody, LoopRound
 from medjury.judging._closed_loop.gate import Checked, DraftGate
 from medjury.judging._closed_loop.loop import ClosedLoop
 from medjury.judging._closed_loop.story import revised_cases
 from medjury.judging._combine import RULES, Rule, combine
 from medjury.judging._concordance import Concordance
+from medjury.judging._concordance_body import ConcordanceBody, RecordedOrder
 from medjury.judging._context.fitted import Fitted, first_questions
-from medjury.judging._context.shortening import UNTOUCHABLE, Cut, Truncation, shorten
+from medjury.judging._context.shortening import UNTOUCHABLE, Truncation, shorten
+from medjury.judging._deliberation.body import DeliberationBody, RecordedStep
 from medjury.judging._deliberation.personas import PERSONA_GROUPS, PERSONAS, Persona
 from medjury.judging._deliberation.rater import Agent, Deliberation
 from medjury.judging._drafting.answer import SECTIONS, Citation
+from medjury.judging._drafting.body import DraftBody
 from medjury.judging._drafting.drafted import AfterDrafting, drafted_case
 from medjury.judging._drafting.drafter import DRAFTING_VERSION, TOKENS_PER_DRAFT, Drafter, DraftingRules
 from medjury.judging._drafting.selection import Selection, SelectionRules, select_sources
@@ -33,6 +39,7 @@ from medjury.judging._jury import Jury
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
 from medjury.judging._repeats import Repeats
+from medjury.judging._repeats_body import RepeatsBody
 from medjury.judging._rows import outcome_columns, rows_of
 from medjury.judging._sync import judge, run_async
 
@@ -46,6 +53,7 @@ __all__ = [
     "SECTIONS",
     "TOKENS_PER_DRAFT",
     "UNTOUCHABLE",
+    "AdaptiveBody",
     "AdaptiveJury",
     "AdaptiveRule",
     "AfterDrafting",
@@ -56,11 +64,16 @@ __all__ = [
     "ClaimFinding",
     "ClaimReading",
     "ClaimStatistics",
+    "ClaimTally",
     "Claims",
+    "ClaimsBody",
     "ClosedLoop",
+    "ClosedLoopBody",
     "Concordance",
-    "Cut",
+    "ConcordanceBody",
     "Deliberation",
+    "DeliberationBody",
+    "DraftBody",
     "DraftGate",
     "Drafter",
     "DraftingRules",
@@ -71,13 +84,18 @@ __all__ = [
     "Judge",
     "Jury",
     "Ledger",
+    "LoopRound",
     "Persona",
     "Place",
     "Progress",
     "Prompt",
     "Rated",
     "Rater",
+    "RecordedClaim",
+    "RecordedOrder",
+    "RecordedStep",
     "Repeats",
+    "RepeatsBody",
     "Rule",
     "SavedAdaptiveRule",
     "Selection",

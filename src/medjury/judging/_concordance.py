@@ -24,12 +24,14 @@ from medjury.instruments import (
     Unscored,
 )
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
+from medjury.judging._concordance_body import ConcordanceBody, RecordedOrder
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import Judge
 from medjury.judging._prompt import input_block, text_block
 from medjury.judging._rater import Expected, Rated, Unit, make_units
-from medjury.judging._rows import outcome_columns, rows_of
+from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
+from medjury.runs import RecordedOutcome
 
 CONCORDANT, PREFERENCE = "concordant", "preference"
 Author = Literal["human", "ai"]
@@ -143,7 +145,7 @@ class Concordance:
             return Rated(rows_of(unit, graded.outcomes, graded.answers))
         outcomes = dict(graded.outcomes)
         answers: list[Answer] = list(graded.answers or ())
-        orders: list[dict[str, object]] = []
+        orders: list[RecordedOrder] = []
         concordant = outcomes[CONCORDANT]
         if isinstance(concordant, Score) and concordant.value == 1:
             outcomes[PREFERENCE] = await self._compare(unit, gate, answers, orders)
@@ -152,16 +154,15 @@ class Concordance:
             outcomes[PREFERENCE] = Unscored(concordant.reason, why)
         else:
             outcomes[PREFERENCE] = NotApplicable("not asked, as the answers are not concordant")
-        record = {
-            "kind": "concordance",
-            "concordance": {name: _plain(outcomes[name]) for name in graded.outcomes},
-            "orders": orders,
-            "preference": _plain(outcomes[PREFERENCE]),
-        }
+        record = ConcordanceBody(
+            concordance={name: RecordedOutcome.of(outcomes[name]) for name in graded.outcomes},
+            orders=tuple(orders),
+            preference=RecordedOutcome.of(outcomes[PREFERENCE]),
+        )
         return Rated(rows_of(unit, outcomes, None if graded.answers is None else answers), record)
 
     async def _compare(
-        self, unit: Unit, gate: Gate, answers: list[Answer], orders: list[dict[str, object]]
+        self, unit: Unit, gate: Gate, answers: list[Answer], orders: list[RecordedOrder]
     ) -> Outcome:
         """The preference that holds in both orders. The answers it took and the orders asked are added."""
         found: list[tuple[Author | None, Choice]] = []
@@ -170,19 +171,19 @@ class Concordance:
                 gate, self.speaker, self._messages(unit.case, order), self._schema(), _read, unit.draw
             )
             answers.extend(asked.answers)
-            entry: dict[str, object] = {"first": order[0], "second": order[1]}
-            orders.append(entry)
+            shown = RecordedOrder(first=order[0], second=order[1])
             if asked.value is None:
                 failure = asked.failure
                 assert failure is not None
-                entry |= {"failure": failure.reason.value, "message": failure.message}
+                orders.append(shown.replaced(failure=failure.reason.value, message=failure.message))
                 # One order alone tells nothing, so the other one is not paid for.
                 place = "first" if order[0] == "human" else "second"
                 told = f"the comparison with the specialist's answer {place}: {failure.message}"
                 return Unscored(failure.reason, told)
             choice = asked.value
             preferred = order[choice.place - 1] if choice.place else None
-            entry |= {"place": choice.place, "prefers": preferred or "neither", "reason": choice.reason}
+            said = preferred or "neither"
+            orders.append(shown.replaced(place=choice.place, prefers=said, reason=choice.reason))
             found.append((preferred, choice))
         return _settle(found)
 
@@ -238,10 +239,6 @@ def _read(value: object) -> Choice:
     if isinstance(place, bool) or place not in (0, 1, 2):
         raise Unusable('"preferred" must be 1, 2 or 0')
     return Choice(int(place), clean_text(reason).strip() if isinstance(reason, str) else "")
-
-
-def _plain(outcome: Outcome) -> dict[str, object]:
-    return dict(zip(("score", "status", "reason", "explanation"), outcome_columns(outcome), strict=True))
 
 
 def _check(instrument: Instrument) -> None:

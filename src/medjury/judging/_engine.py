@@ -173,7 +173,7 @@ def _records(unit: Unit, rated: Rated) -> Sequence[Record]:
     if rated.record is None:
         return ()
     first = rated.ratings[0]
-    body = json.dumps(rated.record, ensure_ascii=False)
+    body = json.dumps(rated.record.content(), ensure_ascii=False)
     return (Record(unit.key, first.item, first.system, first.rater, unit.repeat, body, first.created_at),)
 
 

@@ -11,6 +11,7 @@ from medjury.cases import Case
 from medjury.instruments import Instrument, Unscored
 from medjury.models import ChatModel, Gate
 from medjury.ratings import Rating
+from medjury.runs import Body
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,10 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """What came of a unit: its ratings and, where several steps led to them, the record of these steps: a
-    mapping of JSON values whose first entry `kind` names the way of judging."""
+    """What came of a unit: its ratings and, where several steps led to them, the record of these steps."""
 
     ratings: Sequence[Rating]
-    record: Mapping[str, object] | None = None
+    record: Body | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.instruments import TRANSIENT, Instrument, NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Score, Unscored
 from medjury.judging._combine import Rule, combine
 from medjury.judging._judge import Graded, Judge
 from medjury.judging._rater import Expected, Rated, Unit, make_units
-from medjury.judging._rows import outcome_columns, rows_of
+from medjury.judging._repeats_body import RecordedDraw, RepeatsBody, Spread
+from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
+from medjury.runs import RecordedOutcome
 
 # Part of every rating's key: raise it whenever the same draws would become another rating.
 _VERSION = 1
@@ -131,24 +133,23 @@ class Repeats:
         answers: Sequence[Answer] | None,
     ) -> Rated:
         seed = self.judge.seed
-        record: dict[str, object] = {
-            "kind": "repeats",
-            "n": self.n,
-            "rule": self.rule,
-            "draws": [
-                {
-                    "draw": number,
-                    "seed": None if seed is None else seed + place,
-                    "outcomes": {name: _plain(outcome) for name, outcome in said.items()},
-                }
+        record = RepeatsBody(
+            n=self.n,
+            rule=self.rule,
+            draws=tuple(
+                RecordedDraw(
+                    draw=number,
+                    seed=None if seed is None else seed + place,
+                    outcomes={name: RecordedOutcome.of(outcome) for name, outcome in said.items()},
+                )
                 for number, (place, said) in enumerate(draws, 1)
-            ],
-            "spread": {
+            ),
+            spread={
                 name: spread
                 for name in unit.dimensions
                 if (spread := _spread(_scores(draws, name))) is not None
             },
-        }
+        )
         return Rated(rows_of(unit, outcomes, answers), record)
 
 
@@ -162,15 +163,15 @@ def _scores(draws: Sequence[tuple[int, Mapping[str, Outcome]]], name: str) -> li
     return [vote.value for vote in (said[name] for _, said in draws) if isinstance(vote, Score)]
 
 
-def _spread(scores: Sequence[float]) -> dict[str, object] | None:
+def _spread(scores: Sequence[float]) -> Spread | None:
     if len(scores) < 2:
         return None
-    return {
-        "scores": list(scores),
-        "mean": statistics.fmean(scores),
-        "median": statistics.median(scores),
-        "standard_deviation": statistics.stdev(scores),
-    }
+    return Spread(
+        scores=tuple(scores),
+        mean=statistics.fmean(scores),
+        median=statistics.median(scores),
+        standard_deviation=statistics.stdev(scores),
+    )
 
 
 def _told(together: Score, said: Sequence[Score]) -> str:
@@ -187,10 +188,3 @@ def _reasons(votes: Sequence[Outcome]) -> str:
     reasons = [vote.reason for vote in votes if isinstance(vote, Unscored)]
     each = [f"{reasons.count(reason)} {reason.value}" for reason in Reason if reason in reasons]
     return f" ({', '.join(each)})" if each else ""
-
-
-def _plain(outcome: Outcome) -> dict[str, object]:
-    score, status, reason, words = outcome_columns(outcome)
-    if isinstance(outcome, Score | NotApplicable):
-        return {"status": status, "score": score, "explanation": words}
-    return {"status": status, "reason": None if reason is None else reason.value, "message": words}

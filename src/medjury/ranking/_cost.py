@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
-from medjury.ranking._rank import Ranking
+from medjury.ranking._drawn import WIN, Measure
 from medjury.ranking._win_rate import SAME
+from medjury.statistics import Printable
+from medjury.tables import read_plain_table
+
+if TYPE_CHECKING:
+    from medjury.ranking._ranking import PairDifference, Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,7 @@ class CostPoint:
     level_with_best: bool
     cheapest_of_best: bool
 
-    def row(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         return {
             "system": self.system,
             "cost": self.cost,
@@ -37,11 +43,16 @@ class CostPoint:
             "cheapest_of_best": self.cheapest_of_best,
         }
 
+    def shown(self) -> dict[str, Printable]:
+        return self.as_dict()
 
-def cost_performance(ranking: Ranking, costs: Mapping[str, float]) -> tuple[CostPoint, ...]:
-    """Every system of the ranking with its cost, cheapest first; performance is what the ranking is by."""
+
+def cost_performance(
+    standings: Sequence[Standing], pairs: Sequence[PairDifference], by: Measure, costs: Mapping[str, float]
+) -> tuple[CostPoint, ...]:
+    """Every system of a ranking with its cost, cheapest first; performance is what the ranking is by."""
     points: dict[str, tuple[float, float]] = {}
-    for standing in ranking.standings:
+    for standing in standings:
         cost = costs.get(standing.system)
         if cost is None:
             raise MedjuryError(
@@ -49,13 +60,13 @@ def cost_performance(ranking: Ranking, costs: Mapping[str, float]) -> tuple[Cost
             )
         if not math.isfinite(cost) or cost < 0:
             raise MedjuryError(f"the cost of {standing.system!r} is {cost}; it must be a number, 0 or more.")
-        measured = standing.win_rate if ranking.by == "win_rate" else standing.macro_average
+        measured = standing.win_rate if by == WIN else standing.macro_average
         points[standing.system] = float(cost), float(measured.value or 0.0)
     unknown = [system for system in costs if system not in points]
     if unknown:
         raise MedjuryError(f"there is a cost of {unknown[0]!r}, which is not among the ranked systems.")
-    best = ranking.standings[0].system
-    apart = {frozenset((pair.better, pair.other)) for pair in ranking.pairs if pair.separated}
+    best = standings[0].system
+    apart = {frozenset((pair.better, pair.other)) for pair in pairs if pair.separated}
     level = [system for system in points if frozenset((best, system)) not in apart]
     cheapest = min(level, key=lambda system: (points[system][0], -points[system][1]))
     order = sorted(points, key=lambda system: (points[system][0], -points[system][1], system))
@@ -79,3 +90,17 @@ def cost_performance(ranking: Ranking, costs: Mapping[str, float]) -> tuple[Cost
 def _dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
     no_worse = one[0] <= other[0] and one[1] >= other[1] - SAME
     return no_worse and (one[0] < other[0] or one[1] > other[1] + SAME)
+
+
+def read_costs(path: str | os.PathLike[str]) -> dict[str, float]:
+    """The cost of each system from a table with the columns system and cost."""
+    frame = read_plain_table(path)
+    if frame is None or not {"system", "cost"} <= set(frame.columns):
+        raise MedjuryError(f"{path}: a table with the columns system and cost is needed")
+    costs: dict[str, float] = {}
+    for row, (system, cost) in enumerate(frame.select("system", "cost").iter_rows(), start=2):
+        try:
+            costs[str(system).strip()] = float(cost)
+        except (TypeError, ValueError):
+            raise MedjuryError(f"{path}, row {row}: the cost {cost!r} is not a number") from None
+    return costs

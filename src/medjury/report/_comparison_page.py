@@ -33,12 +33,8 @@ def _body(comparison: RunComparison) -> Html:
     ):
         if rows:
             parts.append(table_html(("", "A", "B"), rows, caption=title, sort=False))
-    changes = [
-        (each.dimension, each.what, each.difference.n, each.first, each.second, each.difference)
-        for each in comparison.changes
-    ]
+    changes = comparison.shown_rows()
     if changes:
-        head = ("dimension", "what", "answers", "A", "B", "B less A")
-        caption = "On the answers that both runs scored, with 95 % paired intervals that resample whole cases"
-        parts.append(table_html(head, changes, caption=caption))
+        head = list(changes[0])
+        parts.append(table_html(head, [tuple(row.values()) for row in changes], caption=comparison.caption))
     return joined(parts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from medjury.errors import MedjuryError
 from medjury.report._exhibits import Exhibits
 from medjury.report._html import Html, element, text
 from medjury.report._material import Material, Section, SectionMaker
@@ -37,9 +36,8 @@ from medjury.report._sections import (
     tripod,
     verdict,
 )
-from medjury.runs import RECORDS_FILE
 from medjury.statistics import counted, moment
-from medjury.validation import Evidence, compute, judge_gate
+from medjury.validation import Evidence, validation_of
 
 SECTIONS: tuple[SectionMaker, ...] = (
     verdict.section,
@@ -79,16 +77,16 @@ _POLICY = (
 
 def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     """The page as text; `exhibits` collects its figures and tables."""
-    numbers = compute(evidence)
-    material = Material(evidence, numbers, judge_gate(evidence, numbers), exhibits)
-    sections = [section for make in SECTIONS if (section := _made(make, material)) is not None]
-    study_name, instrument = str(evidence.manifest.get("study", "")), evidence.manifest.get("instrument", {})
+    material = Material(evidence, validation_of(evidence), exhibits)
+    sections = [section for make in SECTIONS if (section := make(material)) is not None]
+    manifest = evidence.manifest
+    study_name, instrument = manifest.study, manifest.instrument
     parts = (
-        counted(int(evidence.manifest.get("cases", 0)), "answer"),
-        f"instrument {instrument.get('name', 'not known')} {instrument.get('version', '')}".strip(),
-        counted(len(evidence.judges), "judge"),
+        counted(manifest.cases, "answer"),
+        f"instrument {instrument.name or 'not known'} {instrument.version}".strip(),
+        counted(len(evidence.table.judges), "judge"),
         counted(len(evidence.clinicians), "clinician"),
-        f"run finished {moment(evidence.manifest.get('finished_at', 'never'))}",
+        f"run finished {moment(manifest.finished_at or 'never')}",
     )
     subtitle = " · ".join(parts)
     links = [element("li", element("a", each.title, href=f"#{each.id}")) for each in sections]
@@ -106,20 +104,6 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
         + "".join(_whole(each) for each in rest)
     )
     return f"{head}<body>{element('main', Html(main))}<script>{_own('sort.js')}</script></body></html>\n"
-
-
-def _made(make: SectionMaker, material: Material) -> Section | None:
-    """A section. Records that were changed after the run may have any shape: that is the reader's to know, and
-    anything else that fails is ours."""
-    try:
-        return make(material)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        if all(check.sound for check in material.evidence.checks if check.what == RECORDS_FILE):
-            raise
-        raise MedjuryError(
-            f"{RECORDS_FILE} is not as the run wrote it and cannot be read ({type(error).__name__}); put the "
-            "file back, or run the study again, which writes it anew and asks nothing twice"
-        ) from error
 
 
 def _whole(section: Section) -> Html:

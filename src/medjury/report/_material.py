@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
 
-from medjury.report._exhibits import INK, Exhibits
+from medjury.report._exhibits import Exhibits
 from medjury.report._html import Html, without_controls
 from medjury.runs import Records
-from medjury.validation import Evidence, Measured, Numbers, Verdict
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from medjury.tables import Measured
+from medjury.validation import Evidence, Validation
 
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
-Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,61 +27,27 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """The evidence, its numbers and the verdicts; figures and tables are made through `exhibits`."""
+    """The evidence and the verdicts; figures and tables are made through `exhibits`."""
 
     evidence: Evidence
-    numbers: Mapping[str, Numbers]
-    verdicts: tuple[Verdict, ...]
+    validation: Validation
     exhibits: Exhibits
 
-    @property
+    @cached_property
     def compared(self) -> tuple[Measured, ...]:
         """The dimensions on which the jury can be compared with clinicians."""
-        return tuple(each for each in self.evidence.dimensions if self.numbers[each.name].pairs)
+        evidence = self.evidence
+        if evidence.agreement is None:
+            return ()
+        return tuple(each for each in evidence.table.dimensions if len(evidence.both(each.name)[1]))
 
     @property
     def records(self) -> Records:
         """How ratings of several steps came about: `records.of(kind)` gives one at a time."""
-        return self.evidence.records
+        return self.evidence.table.records
 
 
 SectionMaker = Callable[[Material], Section | None]
-
-
-def panels(
-    figure: Figure, things: Sequence[Thing], columns: int, draw: Callable[[Axes, Thing], None]
-) -> None:
-    """Small multiples: one set of axes for each thing, row by row."""
-    columns = min(columns, len(things))
-    rows = -(-len(things) // columns)
-    axes = figure.subplots(rows, columns, squeeze=False)
-    for place, one in enumerate(axes.flat):
-        if place < len(things):
-            draw(one, things[place])
-        else:
-            one.set_axis_off()
-
-
-def heat(
-    axes: Axes, table: Any, colours: str, lowest: float, *, texts: Any = None, light: Callable[[float], bool]
-) -> None:
-    """Cells in colour with their numbers, drawn as shapes: a picture inside the picture would not be text."""
-    import numpy as np
-
-    rows, columns = table.shape
-    shade = np.ma.masked_invalid(table)
-    across, down = np.arange(columns + 1) - 0.5, np.arange(rows + 1) - 0.5
-    axes.pcolormesh(across, down, shade, cmap=colours, vmin=lowest, vmax=1, edgecolors="white", linewidth=0.5)
-    axes.invert_yaxis()
-    small = max(rows, columns) > 8
-    for row in range(rows):
-        for column in range(columns):
-            value = table[row, column]
-            words = f"{value:.2f}" if texts is None else texts[row][column]
-            if words and not np.isnan(value):
-                axes.text(column, row, words, ha="center", va="center", fontsize=5.5 if small else 7.5,
-                          color="white" if light(value) else INK)  # fmt: skip
-    axes.grid(visible=False)
 
 
 def height(things: int, columns: int, each: float, extra: float = 0.3) -> float:

@@ -1,12 +1,15 @@
 """Runs: what a run folder holds: its manifest, its records, its patients, and the names of its files (`files`)."""
 
 from medjury.runs import files
+from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
 from medjury.runs._checks import Check, check_files, file_hash, verify_run
-from medjury.runs._manifest import (
-    FORMAT,
+from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
+from medjury.runs._manifest_parts import (
+    Conclusion,
     Coverage,
-    Manifest,
+    DraftCounts,
     ManifestDimension,
+    ManifestDrafting,
     ManifestHumans,
     ManifestInstrument,
     ManifestJudge,
@@ -14,22 +17,26 @@ from medjury.runs._manifest import (
     ManifestModel,
     Planned,
     Prices,
-    RunStatus,
     Shortened,
     Units,
-    read_manifest,
 )
+from medjury.runs._part import RunPart
 from medjury.runs._patients import with_patients
 from medjury.runs._records import Record, Records
-from medjury.runs._stated import GateRules, ReportSettings
+from medjury.runs._stated import GateRules, ReportSettings, StatedGate
 
 __all__ = [
     "FORMAT",
+    "Body",
     "Check",
+    "Conclusion",
     "Coverage",
+    "DraftCounts",
     "GateRules",
+    "Grade",
     "Manifest",
     "ManifestDimension",
+    "ManifestDrafting",
     "ManifestHumans",
     "ManifestInstrument",
     "ManifestJudge",
@@ -38,10 +45,15 @@ __all__ = [
     "Planned",
     "Prices",
     "Record",
+    "RecordedCut",
+    "RecordedFailure",
+    "RecordedOutcome",
     "Records",
     "ReportSettings",
+    "RunPart",
     "RunStatus",
     "Shortened",
+    "StatedGate",
     "Units",
     "check_files",
     "file_hash",

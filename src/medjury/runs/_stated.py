@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from medjury.runs._part import RunPart
 
 
-@dataclass(frozen=True, slots=True)
-class GateRules:
+class GateRules(RunPart):
     """The gate. Defaults are starting points for a discussion between clinicians and statisticians: a site
     states its own in the study file, before it has seen a score.
 
@@ -32,32 +29,27 @@ class GateRules:
     development_cases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReportSettings:
+class StatedGate(GateRules):
+    """The rules as a run recorded them: when they were stated, and the `earlier` ones they replaced there."""
+
+    stated_at: str | None = None
+    earlier: tuple[StatedGate, ...] = ()
+
+    def says(self, rules: GateRules) -> bool:
+        """Whether these are the very rules."""
+        return all(getattr(self, name) == getattr(rules, name) for name in GateRules.model_fields)
+
+
+class ReportSettings(RunPart):
     """What the report shows. A clinician's minutes per case come from the ratings where the panel measured them;
     money is in the currency of the price list. `system_vendors` says who made each system, for the audit of
-    self-preference."""
+    self-preference. `png` saves the figures as pixels too, beside SVG."""
 
     clinician_cost_per_hour: float | None = None
     clinician_minutes_per_case: float | None = None
-    system_vendors: Mapping[str, str] | None = None
+    system_vendors: dict[str, str] | None = None
     cases_shown: int = 20
     hide_texts: bool = False
+    png: bool = False
     resamples: int = 2000
     seed: int = 0
-
-
-def rules_from(stated: Mapping[str, Any] | None) -> GateRules:
-    """Rules as a manifest holds them; what it does not name has its default."""
-    return GateRules(**_known(GateRules, stated))
-
-
-def settings_from(stated: Mapping[str, Any] | None) -> ReportSettings:
-    """Settings as a manifest holds them."""
-    return ReportSettings(**_known(ReportSettings, stated))
-
-
-def _known(kind: type[GateRules] | type[ReportSettings], stated: Mapping[str, Any] | None) -> dict[str, Any]:
-    names = {field.name for field in fields(kind)}
-    values = {name: value for name, value in (stated or {}).items() if name in names}
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}

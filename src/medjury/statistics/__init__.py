@@ -10,6 +10,7 @@ from medjury.statistics._bootstrap import (
     combined,
     compare,
     evaluate,
+    joined,
     on_columns,
     replicates,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "evaluate",
     "fisher_test",
     "html_table",
+    "joined",
     "level_codes",
     "levels_of",
     "mcnemar",

@@ -6,11 +6,9 @@ from medjury.studies._manifest import run_name
 from medjury.studies._plan import JudgePlan, Plan, plan_study
 from medjury.studies._run import check_drafting, check_study, draft_study, run_study
 from medjury.studies._study import Study, load_study
-from medjury.studies._verify import Finding, verify_run
 
 __all__ = [
     "DraftResult",
-    "Finding",
     "JudgePlan",
     "Plan",
     "RunResult",
@@ -22,5 +20,4 @@ __all__ = [
     "plan_study",
     "run_name",
     "run_study",
-    "verify_run",
 ]

@@ -5,28 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
 
 from medjury.cases import RedactedCases
 from medjury.instruments import Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
 from medjury.ratings import Store, write_ratings, write_records
+from medjury.runs import Conclusion, Coverage, Manifest, Units, file_hash, files
 from medjury.studies._context import left_out, left_out_lines
-from medjury.studies._manifest import coverage, file_hash, now, write_manifest
+from medjury.studies._manifest import coverage, now
 from medjury.studies._patients import write_patients
 from medjury.studies._plan import Plan
 from medjury.studies._study import Study
-
-RECORDS_FILE = "records.jsonl"
-Status = Literal["complete", "incomplete", "failed"]
 
 
 @dataclass(frozen=True)
 class RunResult:
     """What came of a run. `why` says in words why it is not complete."""
 
-    status: Status
+    status: Conclusion
     why: str
     folder: Path
     run: str
@@ -34,7 +31,7 @@ class RunResult:
     calls: int
     money: float | None
     currency: str
-    coverage: dict[str, Any]
+    coverage: Coverage
     skipped: int
     drafting: tuple[str, ...] = ()  # what came of the drafts, where the study writes them
     judged: bool = True  # False where it was stopped before anything could be judged
@@ -47,14 +44,12 @@ class RunResult:
             lines.append(f"{self.skipped:,} cases were left out because they could not be read")
         lines += self.drafting
         lines.append(
-            f"{covered['scored']:,} of {covered['ratings']:,} ratings scored, "
-            f"{covered['not_applicable']:,} not applicable, {covered['unscored']:,} unscored"
+            f"{covered.scored:,} of {covered.ratings:,} ratings scored, "
+            f"{covered.not_applicable:,} not applicable, {covered.unscored:,} unscored"
         )
-        lines += [
-            f"  unscored, {reason}: {count:,}" for reason, count in covered["unscored_by_reason"].items()
-        ]
-        lines += left_out_lines(covered.get("shortened", {}))
-        if cut := covered.get("perhaps_cut"):
+        lines += [f"  unscored, {reason}: {count:,}" for reason, count in covered.unscored_by_reason.items()]
+        lines += left_out_lines(covered.shortened)
+        if cut := covered.perhaps_cut:
             lines.append(
                 f"{cut:,} prompts had more tokens than their endpoint says it read: it may have cut them; do not "
                 "rely on these answers, and say `context_window: TOKENS` (see docs/judging/context-windows.md)"
@@ -89,42 +84,40 @@ def conclude(
     store: Store,
     run: str,
     outcome: Outcome,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     prices: PriceList,
 ) -> RunResult:
     """Write what the run folder holds, and say plainly what came of the run."""
+    spent = audit_totals(study.output / files.AUDIT_LOG)
     covered = coverage(store.counts(run))
-    spent = audit_totals(study.output / "audit.jsonl")
     if spent.perhaps_cut:
-        covered["perhaps_cut"] = spent.perhaps_cut
+        covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
     if shortened := left_out(store.records(run)):
-        covered["shortened"] = shortened
+        covered = covered.replaced(shortened=shortened)
     status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
-    files = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
+    written = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
     models = [model for model, _ in study.models]
     source = getattr(study.cases, "source", study.cases)  # of drafted cases
     if isinstance(source, RedactedCases):
-        manifest["redactions"] = dict(source.counts)
+        manifest = manifest.replaced(redactions=dict(source.counts))
     # What an endpoint would not take, although the study asks for it.
     dropped = {model.name: list(getattr(model, "dropped", ())) for model in models}
-    manifest |= {
-        "settings_refused": {name: words for name, words in dropped.items() if words},
-        "status": status,
-        "why": why,
-        "finished_at": now(),
-        "coverage": covered,
-        "units": {
-            "planned": outcome.progress.planned,
-            "done": outcome.progress.found + outcome.progress.judged,
-        },
+    done = outcome.progress.found + outcome.progress.judged
+    manifest = manifest.replaced(
+        settings_refused={name: words for name, words in dropped.items() if words},
+        status=status,
+        why=why,
+        finished_at=now(),
+        coverage=covered,
+        units=Units(planned=outcome.progress.planned, done=done),
         # All that this study has ever paid, whatever became of it; answers found in the store cost nothing.
-        "calls": spent.calls,
-        "cost": spent.money if all(prices.price(model) is not None for model in models) else None,
-        "files": {name: file_hash(study.output / name) for name in files}
-        | dict(manifest.get("drafting", {}).get("file", {})),
-    }
-    write_manifest(study.output, manifest)
-    store.put_run(run, manifest)
+        calls=spent.calls,
+        cost=spent.money if all(prices.price(model) is not None for model in models) else None,
+        files={name: file_hash(study.output / name) for name in written}
+        | (manifest.drafting.file if manifest.drafting else {}),
+    )
+    manifest.write(study.output)
+    store.put_run(run, manifest.content())
     return RunResult(
         status,
         why,
@@ -140,11 +133,11 @@ def conclude(
 
 
 def judge_outcome(
-    study: Study, progress: Progress, covered: dict[str, Any], interrupted: bool, fatal: str
-) -> tuple[Status, str]:
+    study: Study, progress: Progress, covered: Coverage, interrupted: bool, fatal: str
+) -> tuple[Conclusion, str]:
     """Complete, incomplete or failed, and why."""
     done = progress.found + progress.judged
-    reasons = dict(covered["unscored_by_reason"])
+    reasons = dict(covered.unscored_by_reason)
     capped = reasons.pop(Reason.OVER_BUDGET.value, 0)
     if fatal:
         return "failed", fatal
@@ -155,7 +148,7 @@ def judge_outcome(
             "incomplete",
             f"the budget was reached: {capped:,} ratings were not asked for; raise it and run again",
         )
-    answered = covered["scored"] + covered["not_applicable"] + sum(reasons.values())
+    answered = covered.scored + covered.not_applicable + sum(reasons.values())
     share = sum(reasons.values()) / answered if answered else 0.0
     if share > study.settings.max_unscored:
         listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
@@ -169,7 +162,7 @@ def judge_outcome(
 def _export(study: Study, store: Store, run: str, folder: Path) -> list[str]:
     """Votes, the jury's rows and composites, as Parquet and CSV, and the records of strategies of several
     steps, where there are any. A half-written file never has the name."""
-    write_ratings(study.jury.ratings(store.ratings(run)), folder / "ratings.parquet")
-    write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
-    files = ["ratings.parquet", "ratings.csv"]
-    return [*files, RECORDS_FILE] if write_records(store.records(run), folder / RECORDS_FILE) else files
+    write_ratings(study.jury.ratings(store.ratings(run)), folder / files.RATINGS)
+    write_ratings(folder / files.RATINGS, folder / files.RATINGS_CSV)
+    recorded = write_records(store.records(run), folder / files.RECORDS)
+    return [files.RATINGS, files.RATINGS_CSV, *([files.RECORDS] if recorded else [])]

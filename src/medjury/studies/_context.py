@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from medjury.judging import (
     AfterDrafting,
@@ -29,6 +28,7 @@ from medjury.models import (
     require_fit,
 )
 from medjury.ratings import Record
+from medjury.runs import Shortened, files
 from medjury.studies._file import JudgePart, ModelPart
 
 # A cautious count is never more than this many times the estimate that a plan is made of.
@@ -132,7 +132,7 @@ def _first(unit: Unit) -> list[tuple[ChatModel, Request]]:
     return run_async(first_questions(unit))
 
 
-def left_out(records: Iterable[Record]) -> dict[str, Any]:
+def left_out(records: Iterable[Record]) -> dict[str, Shortened]:
     """How many units of work were done on a shortened record, and how much of it was left out; by judge."""
     units: Counter[str] = Counter()
     notes: Counter[str] = Counter()
@@ -146,15 +146,15 @@ def left_out(records: Iterable[Record]) -> dict[str, Any]:
             notes[record.rater] += len(cut["notes_left_out"])
             characters[record.rater] += cut["characters_left_out"]
     return {
-        rater: {"units": count, "notes": notes[rater], "characters": characters[rater]}
+        rater: Shortened(units=count, notes=notes[rater], characters=characters[rater])
         for rater, count in sorted(units.items())
     }
 
 
-def left_out_lines(counts: dict[str, Any], file: str = "records.jsonl") -> list[str]:
+def left_out_lines(counts: Mapping[str, Shortened], file: str = files.RECORDS) -> list[str]:
     """The same for a reader of the run."""
     return [
-        f"{rater}: {each['units']:,} answers were given on a shortened record ({each['notes']:,} whole notes and "
-        f"{each['characters']:,} characters in all were left out); {file} says which"
+        f"{rater}: {each.units:,} answers were given on a shortened record ({each.notes:,} whole notes and "
+        f"{each.characters:,} characters in all were left out); {file} says which"
         for rater, each in counts.items()
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import cast
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -13,23 +13,14 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import TOKENS_PER_DRAFT, Drafter, Jury, Progress
 from medjury.models import PriceList
 from medjury.ratings import Store
+from medjury.runs import FORMAT, Conclusion, DraftCounts, Manifest, ManifestDrafting, file_hash, files
 from medjury.studies._conclude import Outcome, RunResult
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases, Drafts, Undrafted
 from medjury.studies._file import DraftingPart, JudgePart
-from medjury.studies._manifest import (
-    FORMAT,
-    coverage,
-    describe_model,
-    file_hash,
-    now,
-    run_name,
-    write_manifest,
-)
+from medjury.studies._manifest import coverage, describe_model, now, run_name
 from medjury.studies._plan import Plan, plan_study
 from medjury.studies._study import Study
-
-DRAFTS_FILE = "drafts.jsonl"
 
 # How the work of a study is done; the run gives it, so that drafts are written as ratings are.
 Work = Callable[[Study, Plan, Store, str], Outcome]
@@ -39,13 +30,13 @@ Work = Callable[[Study, Plan, Store, str], Outcome]
 class DraftResult:
     """What came of drafting. `study` is the study with its drafts in place, ready to be judged."""
 
-    status: Literal["complete", "incomplete", "failed"]
+    status: Conclusion
     why: str
     study: Study
     file: Path
     run: str
     outcome: Outcome
-    counts: Mapping[str, Any]
+    counts: DraftCounts
     plan: Plan | None
     currency: str
 
@@ -62,19 +53,19 @@ class DraftResult:
         """The drafts in a few lines; what is not complete says so first."""
         counts = self.counts
         lines = [f"{self.status.upper()}: {self.why}" if self.why else self.status.upper()]
-        kept = f", {counts['kept']:,} had an answer already" if counts["kept"] else ""
+        kept = f", {counts.kept:,} had an answer already" if counts.kept else ""
         lines.append(
-            f"{counts['drafted']:,} of {counts['cases']:,} drafts written by {counts['system']}{kept}, "
-            f"{sum(counts['failed'].values()):,} failed"
+            f"{counts.drafted:,} of {counts.cases:,} drafts written by {counts.system}{kept}, "
+            f"{sum(counts.failed.values()):,} failed"
         )
-        lines += [f"  failed, {reason}: {count:,}" for reason, count in counts["failed"].items()]
-        if counts["citations"]:
+        lines += [f"  failed, {reason}: {count:,}" for reason, count in counts.failed.items()]
+        if counts.citations:
             lines.append(
-                f"{counts['citations_invented']:,} of {counts['citations']:,} citations are invented: the note was "
-                "not given, or does not hold the words"
+                f"{counts.citations_invented:,} of {counts.citations:,} citations are invented: the note was not "
+                "given, or does not hold the words"
             )
-        lines += _not_given_lines(counts["sources"])
-        lines += left_out_lines(counts.get("shortened", {}), "drafts.jsonl")
+        lines += _not_given_lines(counts.sources)
+        lines += left_out_lines(counts.shortened, files.DRAFTS)
         outcome = self.outcome
         money = "cost not known" if outcome.money is None else f"{outcome.money:.4g} {self.currency}"
         lines.append(
@@ -132,7 +123,7 @@ def write_drafts(study: Study, prices: PriceList, store: Store, work: Work) -> D
     """Write every draft that is not in the store yet, and the file of them all."""
     _, drafter = _drafting(study)
     inner = drafting_study(study)
-    drafts = Drafts(study.output / DRAFTS_FILE)
+    drafts = Drafts(study.output / files.DRAFTS)
     outcome, plan, run = Outcome(Progress()), None, ""
     if _any(inner.cases):
         plan = plan_study(inner, prices)
@@ -142,57 +133,58 @@ def write_drafts(study: Study, prices: PriceList, store: Store, work: Work) -> D
         drafts.write(store, run)
     else:
         drafts.file.write_bytes(b"")
-    failed = dict(drafts.failed.most_common())
-    counts: dict[str, Any] = {
-        "system": drafter.system,
-        "cases": 0 if plan is None else plan.cases,
-        "kept": cast(Undrafted, inner.cases).kept,
-        **{name: drafts.counts[name] for name in ("drafted", "citations", "citations_invented")},
-        "failed": failed,
-        "sources": drafts.sources,
-    }
+    counts = DraftCounts(
+        system=drafter.system,
+        cases=0 if plan is None else plan.cases,
+        kept=cast(Undrafted, inner.cases).kept,
+        drafted=drafts.counts["drafted"],
+        citations=drafts.counts["citations"],
+        citations_invented=drafts.counts["citations_invented"],
+        failed=dict(drafts.failed.most_common()),
+        sources=drafts.sources,
+    )
     if run and (shortened := left_out(store.records(run))):
-        counts["shortened"] = shortened
+        counts = counts.replaced(shortened=shortened)
     status, why = _status(study, outcome, counts)
     drafted = replace(study, cases=DraftedCases(study.cases, drafter, drafts))
     return DraftResult(status, why, drafted, drafts.file, run, outcome, counts, plan, prices.currency)
 
 
-def describe_drafting(result: DraftResult) -> dict[str, Any]:
+def describe_drafting(result: DraftResult) -> ManifestDrafting:
     """What the manifest says of the drafts: which model wrote them, from what, and what came of it."""
     _, drafter = _drafting(result.study)
-    return {
+    known = {
         "run": result.run,
         "model": describe_model(drafter.speaker.model),
         "settings_hash": drafter.voice(),
-        **drafter.describe(),
-        **result.counts,
         "status": result.status,
-        "file": {DRAFTS_FILE: file_hash(result.file)},
+        "file": {files.DRAFTS: file_hash(result.file)},
     }
+    return ManifestDrafting.model_validate({**drafter.describe(), **result.counts.content(), **known})
 
 
-def add_drafting(manifest: dict[str, Any], result: DraftResult) -> None:
-    """Put the drafting into a manifest, and its vendor where the audit of self-preference looks for it."""
+def with_drafts(manifest: Manifest, result: DraftResult) -> Manifest:
+    """The manifest with the drafting, and with its vendor where the audit of self-preference looks for it."""
     _, drafter = _drafting(result.study)
-    manifest["drafting"] = describe_drafting(result)
-    stated = manifest["report"].get("system_vendors") or {}
-    manifest["report"]["system_vendors"] = {drafter.system: drafter.vendor, **stated}
+    vendors = {drafter.system: drafter.vendor, **(manifest.report.system_vendors or {})}
+    return manifest.replaced(
+        drafting=describe_drafting(result), report=manifest.report.replaced(system_vendors=vendors)
+    )
 
 
 def conclude_drafting(result: DraftResult) -> RunResult:
     """The end of a run that was stopped while drafts were written: nothing was judged yet."""
     study = result.study
-    manifest = {
-        "format": FORMAT,
-        "study": study.name,
-        "status": result.status,
-        "why": result.why,
-        "finished_at": now(),
-        "drafting": describe_drafting(result),
-        "files": {DRAFTS_FILE: file_hash(result.file)},
-    }
-    write_manifest(study.output, manifest)
+    drafting = describe_drafting(result)
+    Manifest(
+        format=FORMAT,
+        study=study.name,
+        status=result.status,
+        why=result.why,
+        finished_at=now(),
+        drafting=drafting,
+        files=drafting.file,
+    ).write(study.output)
     outcome = result.outcome
     return RunResult(
         result.status,
@@ -222,19 +214,17 @@ def _lines(drafts: DraftResult) -> tuple[str, ...]:
     return tuple(drafts.text().splitlines()[1:-2])
 
 
-def _status(
-    study: Study, outcome: Outcome, counts: Mapping[str, Any]
-) -> tuple[Literal["complete", "incomplete", "failed"], str]:
+def _status(study: Study, outcome: Outcome, counts: DraftCounts) -> tuple[Conclusion, str]:
     done = outcome.progress.found + outcome.progress.judged
     if outcome.fatal:
         return "failed", outcome.fatal
     if outcome.interrupted or done < outcome.progress.planned:
         return "incomplete", f"{done:,} of {outcome.progress.planned:,} drafts are done; run again to go on"
-    failed = counts["failed"]
+    failed = counts.failed
     passing = sum(count for reason, count in failed.items() if Reason(reason) in TRANSIENT)
     if passing:
         return "incomplete", f"{passing:,} drafts could not be written for now; run again to go on"
-    share = sum(failed.values()) / max(1, counts["cases"])
+    share = sum(failed.values()) / max(1, counts.cases)
     if share > study.settings.max_unscored:
         return "failed", (
             f"{100 * share:.1f} % of the drafts failed, more than max_unscored "

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.judging import TOKENS_PER_DRAFT, Drafter, drafted_case
+from medjury.judging import TOKENS_PER_DRAFT, DraftBody, Drafter, drafted_case
 from medjury.ratings import Store
 
-_STAND_IN = "word " * int(TOKENS_PER_DRAFT * 0.75)
+# For a plan: about as long as a draft will be.
+_STAND_IN = DraftBody(status="drafted", candidate="word " * int(TOKENS_PER_DRAFT * 0.75))
 
 
 class Undrafted:
@@ -65,10 +65,8 @@ class DraftedCases:
             if case.candidate is not None:
                 yield case
                 continue
-            if self._drafts is None:  # for a plan: about as long as a draft will be
-                draft: Mapping[str, object] = {"candidate": _STAND_IN}
-            else:
-                draft = self._drafts.find(self._drafter.units(case, 0)[0].key)
+            key = self._drafter.units(case, 0)[0].key
+            draft = _STAND_IN if self._drafts is None else self._drafts.find(key)
             yield drafted_case(case, self._drafter, draft)
 
     @property
@@ -96,11 +94,11 @@ class Drafts:
         with part.open("wb") as out:
             # One row and one record for every draft, both in the same order.
             for rating, record in zip(store.ratings(run), store.records(run), strict=True):
-                body = record.content()
+                body = DraftBody.model_validate(record.content())
                 self._places[record.key] = out.tell()
                 line = {
                     "id": record.item,
-                    **{name: value for name, value in body.items() if name != "kind"},
+                    **{name: value for name, value in body.content().items() if name != "kind"},
                     "tokens_in": rating.tokens_in,
                     "tokens_out": rating.tokens_out,
                     "cost": rating.cost,
@@ -113,15 +111,15 @@ class Drafts:
                 self._count(body)
         part.replace(self.file)
 
-    def _count(self, body: Mapping[str, Any]) -> None:
-        if body["status"] == "drafted":
+    def _count(self, body: DraftBody) -> None:
+        if body.status == "drafted":
             self.counts["drafted"] += 1
-            self.counts["citations"] += len(body["citations"])
-            self.counts["citations_invented"] += body["citations_invented"]
+            self.counts["citations"] += len(body.citations)
+            self.counts["citations_invented"] += body.citations_invented
         else:
-            self.failed[body["reason"]] += 1
-        self.counts["notes_with_unreadable_date"] += len(body.get("unreadable_dates", ()))
-        self.counts.update(body.get("counts", {}))
+            self.failed[body.reason or Reason.PROVIDER.value] += 1
+        self.counts["notes_with_unreadable_date"] += len(body.unreadable_dates)
+        self.counts.update(body.counts)
 
     @property
     def sources(self) -> dict[str, int]:
@@ -132,9 +130,10 @@ class Drafts:
             if name.startswith(("notes", "labs", "inputs"))
         }
 
-    def find(self, key: str) -> Mapping[str, object]:
+    def find(self, key: str) -> DraftBody:
         if key not in self._places:
-            return {"reason": Reason.PROVIDER.value, "message": "it was not written; run again to go on"}
+            why = "it was not written; run again to go on"
+            return DraftBody(status="failed", reason=Reason.PROVIDER.value, message=why)
         found = self._read(key)
         if found is None:
             self._look_up()
@@ -145,15 +144,15 @@ class Drafts:
             )
         return found
 
-    def _read(self, key: str) -> Mapping[str, object] | None:
+    def _read(self, key: str) -> DraftBody | None:
         """The draft at its place; None where another line is there now."""
         try:
             with self.file.open("rb") as file:
                 file.seek(self._places[key])
-                found = json.loads(file.readline())
+                found = DraftBody.model_validate_json(file.readline())
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) and found.get("key") == key else None
+        return found if found.others.get("key") == key else None
 
     def _look_up(self) -> None:
         try:

@@ -226,6 +226,7 @@ class ReportPart(Part):
     system_vendors: dict[str, str] | None = None
     cases_shown: int = Field(default=_SHOWN.cases_shown, ge=0, le=500)
     hide_texts: bool = False
+    png: bool = False
     resamples: int = Field(default=_SHOWN.resamples, ge=200, le=100_000)
     seed: int = 0
 

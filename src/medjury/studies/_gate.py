@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.runs import GateRules
+from medjury.runs import GateRules, StatedGate, read_manifest
 from medjury.studies._development import listed_cases
 from medjury.studies._study import Study
 
 
-def stated_gate(study: Study) -> dict[str, Any]:
+def stated_gate(study: Study) -> StatedGate:
     """The rules with the moment they were first recorded in this run folder. Rules that were recorded there
     before and differ are kept under `earlier`: the report says that they were changed."""
     part = study.settings.gate
@@ -24,18 +21,19 @@ def stated_gate(study: Study) -> dict[str, Any]:
             raise MedjuryError(
                 f"{study.file}: gate.severe_dimensions names {name!r}; the dimensions are {', '.join(known)}"
             )
-    values = part.model_dump()
-    values["development_cases"] = tuple(sorted({*listed_cases(study), *_of_judges(study)}))
-    severe = values["severe_dimensions"]
-    values["severe_dimensions"] = None if severe is None else tuple(severe)
-    # Through JSON and back, as the manifest holds it, so that a recorded gate can be compared with it.
-    rules = json.loads(json.dumps(asdict(GateRules(**values))))
+    cases = sorted({*listed_cases(study), *_of_judges(study)})
+    rules = GateRules(**{**part.model_dump(), "development_cases": tuple(cases)})
     before = _recorded(study.output)
-    old = {name: value for name, value in before.items() if name not in ("stated_at", "earlier")}
-    if old == rules:
+    if before is not None and before.says(rules):
         return before
-    earlier = [*before.get("earlier", ()), {**old, "stated_at": before["stated_at"]}] if before else []
-    return {**rules, "stated_at": datetime.now(UTC).isoformat(timespec="seconds"), "earlier": earlier}
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return StatedGate(
+        **rules.model_dump(), stated_at=now, earlier=() if before is None else _replaced(before)
+    )
+
+
+def _replaced(before: StatedGate) -> tuple[StatedGate, ...]:
+    return *before.earlier, StatedGate(**before.model_dump(exclude={"earlier"}))
 
 
 def _of_judges(study: Study) -> list[str]:
@@ -47,9 +45,10 @@ def _of_judges(study: Study) -> list[str]:
     return found
 
 
-def _recorded(folder: Path) -> dict[str, Any]:
+def _recorded(folder: Path) -> StatedGate | None:
+    """The rules that this run folder states already; a folder that cannot be read states none."""
     try:
-        gate = json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("gate")
-    except (OSError, ValueError, AttributeError):
-        return {}
-    return gate if isinstance(gate, dict) and "stated_at" in gate else {}
+        gate = read_manifest(folder).gate
+    except MedjuryError:
+        return None
+    return gate if gate is not None and gate.stated_at else None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 from medjury.ratings import Pseudonyms, Rating, read_ratings
+from medjury.runs import ManifestHumans, files
 from medjury.studies._study import Study
 
 
@@ -15,7 +15,7 @@ class Humans:
     """The ratings and, for the manifest, where they came from and how many there are."""
 
     ratings: tuple[Rating, ...]
-    summary: dict[str, Any]
+    summary: ManifestHumans
 
     def fingerprint(self) -> str:
         """The hash of what was said, by whom, of what."""
@@ -27,16 +27,17 @@ class Humans:
 
 
 def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
-    """The clinicians' ratings the study names, or None where it names none. Names become pseudonyms, whose
-    secret stays in the run folder, unless the study keeps them. A rehearsal only checks: it writes no secret."""
+    """The clinicians' ratings the study names, or None where it names none. Names become pseudonyms, the same in
+    all run folders of the study, unless the study keeps them. A rehearsal only checks: it writes no secret."""
     part = study.settings.humans
     if part is None:
         return None
     folder = study.file.resolve().parent
     pseudonyms = None
     if not part.keep_names and not rehearse:
-        study.output.mkdir(parents=True, exist_ok=True)
-        pseudonyms = Pseudonyms.open(study.output / "rater-names.key")
+        # Beside the study file, as the same study may have several run folders.
+        key = folder / f"{study.name}.names-key"
+        pseudonyms = Pseudonyms.open(key, earlier=study.output / files.NAMES_KEY)
     imported = read_ratings(
         folder / part.path,
         mapping=None if part.mapping is None else folder / part.mapping,
@@ -46,18 +47,16 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
         on_bad=part.on_bad,
         on_unknown=part.on_unknown,
     )
-    raters = sorted({rating.rater for rating in imported.ratings})
-    return Humans(
-        imported.ratings,
-        {
-            "file": part.path,
-            "ratings": len(imported.ratings),
-            "raters": raters,
-            "pseudonyms": not part.keep_names,
-            "illustrative": part.illustrative,
-            "not_rated": imported.report.not_rated,
-            "left_out": imported.report.rows_left_out + imported.report.unknown_items,
-            "unscored": {str(reason): count for reason, count in imported.report.unscored.items()},
-            "warnings": list(imported.report.warnings),
-        },
+    report = imported.report
+    summary = ManifestHumans(
+        file=part.path,
+        ratings=len(imported.ratings),
+        raters=tuple(sorted({rating.rater for rating in imported.ratings})),
+        pseudonyms=not part.keep_names,
+        illustrative=part.illustrative,
+        not_rated=report.not_rated,
+        left_out=report.rows_left_out + report.unknown_items,
+        unscored={str(reason): count for reason, count in report.unscored.items()},
+        warnings=tuple(report.warnings),
     )
+    return Humans(imported.ratings, summary)

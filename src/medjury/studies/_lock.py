@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.runs import files
 
 
 @contextlib.contextmanager
@@ -18,7 +19,7 @@ def only_run(folder: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
-    with (folder / "budget.lock").open("w") as file:
+    with (folder / files.BUDGET_LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

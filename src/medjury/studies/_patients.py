@@ -11,8 +11,7 @@ from pathlib import Path
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.files import whole_file
-
-PATIENTS_FILE = "patients.csv"
+from medjury.runs import files
 
 
 class PatientGroups:
@@ -39,7 +38,7 @@ class PatientGroups:
 
 def write_patients(groups: Mapping[str, int], folder: Path) -> list[str]:
     """Write the groups into a run folder, and name the files written: none where no patient has two cases."""
-    file = folder / PATIENTS_FILE
+    file = folder / files.PATIENTS
     if not groups:
         file.unlink(missing_ok=True)
         return []
@@ -47,4 +46,4 @@ def write_patients(groups: Mapping[str, int], folder: Path) -> list[str]:
         rows = csv.writer(opened, lineterminator="\n")
         rows.writerow(("item", "patient"))
         rows.writerows(sorted(groups.items()))
-    return [PATIENTS_FILE]
+    return [files.PATIENTS]

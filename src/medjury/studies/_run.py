@@ -13,21 +13,22 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Progress, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Store, StoreDesk, open_store
+from medjury.runs import files
 from medjury.studies._conclude import Outcome, RunResult, conclude
 from medjury.studies._drafting import (
     DraftResult,
-    add_drafting,
     conclude_drafting,
     drafting_study,
     plan_drafting,
     with_drafting,
+    with_drafts,
     write_drafts,
 )
 from medjury.studies._hashed import HashedCases
 from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
-from medjury.studies._manifest import describe, now, run_name, write_manifest
+from medjury.studies._manifest import describe, now, run_name
 from medjury.studies._plan import Plan, plan_study
 from medjury.studies._study import Study
 
@@ -55,26 +56,21 @@ def run_study(
     humans = read_humans(study)
     manifest = describe(study, plan, humans, prices.as_of)
     if drafts is not None:
-        add_drafting(manifest, drafts)
+        manifest = with_drafts(manifest, drafts)
     run = run_name(study, plan, humans)
     with _alone(study), open_store(study.store) as store:
-        write_manifest(study.output, manifest)
-        store.put_run(run, manifest)
+        manifest.write(study.output)
+        store.put_run(run, manifest.content())
         if humans is not None:
             store.write_ratings(run, humans.ratings)
         try:
             outcome = run_async(_judge(study, plan, store, run, prices, watch, retry_unscored))
         except asyncio.CancelledError:  # the second Ctrl-C
-            manifest |= {
-                "status": "incomplete",
-                "why": "interrupted; run again to go on",
-                "finished_at": now(),
-            }
-            write_manifest(study.output, manifest)
+            why = "interrupted; run again to go on"
+            manifest.replaced(status="incomplete", why=why, finished_at=now()).write(study.output)
             raise KeyboardInterrupt from None
         except Exception as error:
-            manifest |= {"status": "failed", "why": str(error), "finished_at": now()}
-            write_manifest(study.output, manifest)
+            manifest.replaced(status="failed", why=str(error), finished_at=now()).write(study.output)
             raise
         result = conclude(study, plan, store, run, outcome, manifest, prices)
         return result if drafts is None else with_drafting(result, drafts)
@@ -139,7 +135,7 @@ async def _judge(
     watch: Watcher | None,
     retry_unscored: bool,
 ) -> Outcome:
-    log = study.output / "audit.jsonl"
+    log = study.output / files.AUDIT_LOG
     spent = audit_totals(
         log
     )  # all that this study ever sent, failed calls and earlier versions of it included

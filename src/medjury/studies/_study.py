@@ -14,6 +14,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
 from medjury.judging import AfterDrafting, Drafter, Jury
 from medjury.models import ChatModel
+from medjury.runs import files
 from medjury.studies._drafter import make_drafter
 from medjury.studies._examples import Shelf, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
@@ -165,7 +166,7 @@ def _judge_name(part: JudgePart) -> str:
 def _store_address(store: str | None, folder: Path, output: Path) -> str:
     """A path, or a database URL. `env:NAME` takes it from the environment, where a password belongs."""
     if store is None:
-        return str(output / "ratings.sqlite")
+        return str(output / files.STORE)
     if store.startswith("env:"):
         name = store.removeprefix("env:")
         if not os.environ.get(name):

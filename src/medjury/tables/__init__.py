@@ -1,5 +1,6 @@
 """Tables: ratings from anywhere, made ready once: who rated what, on which scale, for which patient."""
 
+from medjury.tables._answers import answers_of
 from medjury.tables._clean import clean_rows
 from medjury.tables._consensus import ConsensusRule, adjudicated, consensus_of, majority, mean_of_raters
 from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of
@@ -7,6 +8,7 @@ from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid,
 from medjury.tables._jury import JURY, JuryName, JuryRule, add_jury
 from medjury.tables._measured import Measured
 from medjury.tables._open import open_run, rating_table
+from medjury.tables._plain import read_plain_table
 from medjury.tables._rating_table import RatingTable
 from medjury.tables._read import read_rating_table
 from medjury.tables._roles import MACHINES, Names, Roles, named
@@ -31,6 +33,7 @@ __all__ = [
     "Roles",
     "add_jury",
     "adjudicated",
+    "answers_of",
     "clean_rows",
     "consensus_of",
     "grades_from_instrument",
@@ -40,5 +43,6 @@ __all__ = [
     "named",
     "open_run",
     "rating_table",
+    "read_plain_table",
     "read_rating_table",
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
-from medjury.runs import GateRules, Manifest, files, read_manifest, with_patients
+from medjury.runs import GateRules, Manifest, Records, files, read_manifest, with_patients
 from medjury.tables._cases import Cases, with_cases
 from medjury.tables._clean import clean_rows
 from medjury.tables._grades import GradesArgument
@@ -98,10 +98,13 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     except (OSError, pl.exceptions.PolarsError) as error:
         raise MedjuryError(f"{place}: the run folder cannot be read ({error}); run the study again") from None
     stated = manifest.settings(**settings)
+    # Beside other files that the manifest names, records that it does not name are not the run's.
+    own = not manifest.files or files.RECORDS in manifest.files
     return replace(
         _made(with_patients(ratings, place, manifest), manifest),
         manifest=manifest,
         folder=place,
+        records=Records(place / files.RECORDS if own else None),
         settings=stated,
         judge_vendors=manifest.judge_vendors,
         system_vendors=stated.system_vendors or {},

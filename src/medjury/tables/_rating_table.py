@@ -13,7 +13,7 @@ import numpy as np
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.runs import GateRules, Manifest, ReportSettings
+from medjury.runs import GateRules, Manifest, Records, ReportSettings
 from medjury.tables._consensus import mean_of_raters
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
@@ -33,6 +33,7 @@ class RatingTable:
     `rows` are those of held-out cases: whatever served development (tuning, examples, calibration) is in
     `development_rows` and counts in no analysis. The unit is one system's answer to one item; `cluster` names its
     patient, or the item where no patient is known. `raters` maps every rater to its kind ("" where none is told).
+    `records` tell how ratings of several steps came about; only a run folder has any.
     `seats` names who rated each dimension at all: the judges who have a seat in its jury.
     """
 
@@ -49,6 +50,7 @@ class RatingTable:
     instrument: Instrument | None = None
     manifest: Manifest | None = None
     folder: Path | None = None
+    records: Records = field(default_factory=Records)
     repeats: RepeatRule = "mean"
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from medjury.errors import MedjuryError
 from medjury.ratings import rating_frame, read_ratings
 from medjury.runs import files
 from medjury.tables._clean import REQUIRED
+from medjury.tables._plain import read_plain_table
 
 if TYPE_CHECKING:
     import polars
@@ -44,23 +45,11 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
 def _long_table(place: Path) -> polars.DataFrame | None:
     """The table where it has our four columns, unless it is a text file that we wrote: there a cell that a
     spreadsheet would take for a formula stands guarded, and the import takes the guard off."""
-    import polars as pl
-
-    readers = {
-        ".csv": lambda: pl.read_csv(place, infer_schema=False),
-        ".tsv": lambda: pl.read_csv(place, separator="\t", infer_schema=False),
-        ".parquet": lambda: pl.read_parquet(place),
-        ".jsonl": lambda: pl.read_ndjson(place, infer_schema_length=None),
-        ".ndjson": lambda: pl.read_ndjson(place, infer_schema_length=None),
-    }
-    reader = readers.get(place.suffix.lower())
-    if reader is None:
-        return None
-    try:
-        frame = reader()
-    except (pl.exceptions.PolarsError, OSError, UnicodeError):
+    if place.suffix.lower() == ".xlsx":
+        return None  # its cells have types of their own, which the import reads
+    frame = read_plain_table(place)
+    if frame is None:
         return None  # the import names the row and the fix
-    frame = frame.rename({name: name.strip() for name in frame.columns if name.strip() not in frame.columns})
     names = set(frame.columns)
     escaped = names >= _WRITTEN_BY_US and place.suffix.lower() != ".parquet"
     return frame if set(REQUIRED) <= names and not escaped else None

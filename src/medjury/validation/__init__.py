@@ -2,50 +2,49 @@
 
 from medjury.validation._adaptive_tally import STOPPED, AdaptiveTally
 from medjury.validation._claims_roc import Answer, ShareCurve, share_curve
-from medjury.validation._compare import compare_runs
-from medjury.validation._comparison import RunComparison
-from medjury.validation._deliberation_tally import ENDINGS, Tally, check_story
-from medjury.validation._evidence import CONSENSUS, SCORED, Evidence, Measured, read_run
-from medjury.validation._gate import MEANING, NAMES, Gate, Verdict, Word, agreement_of, gate_of, judge_gate
-from medjury.validation._loop_gains import Gain, Run, loop_gains, patients
-from medjury.validation._numbers import Numbers, compute, danger_limits, oriented
-from medjury.validation._ways import FEWEST_CASES, Price, Way, Ways, compare_ways
+from medjury.validation._clustered import clustered_share, patients
+from medjury.validation._compare_runs import compare_runs
+from medjury.validation._compare_ways import compare_ways
+from medjury.validation._deliberation_tally import ENDINGS, DeliberationTally
+from medjury.validation._evidence import Evidence, evidence_of
+from medjury.validation._loop_gains import Gain, LoopRun, loop_gains
+from medjury.validation._order_tally import OrderTally
+from medjury.validation._rules.found import RuleFound
+from medjury.validation._run_comparison import RunChange, RunComparison
+from medjury.validation._validate import Validation, Verdict, validate, validation_of
+from medjury.validation._ways import FEWEST_CASES, Price, Way, Ways
+from medjury.validation._words import MEANING, STATISTICS, Word
 
 __all__ = [
-    "CONSENSUS",
     "ENDINGS",
     "FEWEST_CASES",
     "MEANING",
-    "NAMES",
-    "SCORED",
+    "STATISTICS",
     "STOPPED",
     "AdaptiveTally",
     "Answer",
+    "DeliberationTally",
     "Evidence",
     "Gain",
-    "Gate",
-    "Measured",
-    "Numbers",
+    "LoopRun",
+    "OrderTally",
     "Price",
-    "Run",
+    "RuleFound",
+    "RunChange",
     "RunComparison",
     "ShareCurve",
-    "Tally",
+    "Validation",
     "Verdict",
     "Way",
     "Ways",
     "Word",
-    "agreement_of",
-    "check_story",
+    "clustered_share",
     "compare_runs",
     "compare_ways",
-    "compute",
-    "danger_limits",
-    "gate_of",
-    "judge_gate",
+    "evidence_of",
     "loop_gains",
-    "oriented",
     "patients",
-    "read_run",
     "share_curve",
+    "validate",
+    "validation_of",
 ]

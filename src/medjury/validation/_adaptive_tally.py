@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from medjury.judging import AdaptiveBody
 
 # As the records say it, and as a reader does.
 STOPPED = {
@@ -47,38 +47,23 @@ class AdaptiveTally:
     def saved(self) -> float | None:
         return 1 - self.made / self.most if self.most else None
 
-    def note(self, body: Mapping[str, Any]) -> None:
-        """Count one record; KeyError, TypeError, ValueError or AttributeError, and nothing counted, where it is
-        not of this form."""
-        stopped, calls, most = body["stopped"], list(body["calls"]), int(body["rule"]["maximum"])
-        names = [str(name) for name in body["jurors"]]
-        if stopped not in STOPPED or len(calls) > most:
-            raise ValueError("this is no record of an adaptive jury")
-        told = [(str(call["juror"]), [_vote(each) for each in call["outcomes"].values()]) for call in calls]
-        if any(name not in names for name, _ in told) or (not told and stopped != "not asked"):
-            raise ValueError("this is no record of an adaptive jury")
-        self.stopped[stopped] += 1
-        for name in names:
+    def note(self, body: AdaptiveBody) -> None:
+        """Count one record."""
+        self.stopped[body.stopped] += 1
+        for name in body.jurors:
             self.jurors.setdefault(name, JurorTally())
-        if stopped == "not asked":
+        if body.stopped == "not asked":
             return
-        if stopped != "failed for now":
-            self.asked[len(calls)] += 1
-            self.made += len(calls)
-            self.most += most
-        for name, votes in told:
-            juror = self.jurors[name]
+        if body.stopped != "failed for now":
+            self.asked[len(body.calls)] += 1
+            self.made += len(body.calls)
+            self.most += body.rule.maximum
+        for call in body.calls:
+            juror, votes = self.jurors[call.juror], call.outcomes.values()
             juror.asked += 1
-            juror.scores += sum(status == "scored" for status, _ in votes)
-            juror.not_applicable += sum(status == "not_applicable" for status, _ in votes)
-            reasons = [reason for status, reason in votes if status == "unscored"]
+            juror.scores += sum(vote.status == "scored" for vote in votes)
+            juror.not_applicable += sum(vote.status == "not_applicable" for vote in votes)
+            reasons = [vote.reason or "" for vote in votes if vote.status == "unscored"]
             juror.lost += len(reasons)
             juror.without_any += bool(reasons) and len(reasons) == len(votes)
             juror.reasons.update(reasons)
-
-
-def _vote(outcome: Mapping[str, Any]) -> tuple[str, str]:
-    status = outcome["status"]
-    if status not in ("scored", "not_applicable", "unscored"):
-        raise ValueError("this is no outcome")
-    return status, str(outcome["reason"]) if status == "unscored" else ""

@@ -46,14 +46,12 @@ def share_curve(
 ) -> ShareCurve | None:
     """None where no clinician rated the dimension, or where it has more grades than yes and no. Repeats of one
     answer are averaged; cases that served development do not count."""
-    if not evidence.clinicians or dimension not in evidence.grids:
+    table = evidence.table
+    known = {each.name: each.grades for each in table.dimensions}
+    grades = known.get(dimension)
+    if not evidence.clinicians or dimension not in known or (grades and set(grades.values) - {0.0, 1.0}):
         return None
-    if {grade for each in evidence.dimensions if each.name == dimension for grade in each.grades or ()} - {
-        0.0,
-        1.0,
-    }:
-        return None
-    grid = evidence.held_out(evidence.grids[dimension])
+    grid = evidence.grid(dimension)
     mean = evidence.reference(grid)
     truth: list[float] = []
     found: list[float] = []
@@ -73,14 +71,15 @@ def share_curve(
             clusters.append(str(cluster))
     if not truth:
         return None
-    curve = roc_curve(truth, found)
+    curve = roc_curve(truth, found, confidence=evidence.confidence)
     area = curve.auc
     if area.value is not None and len(set(clusters)) < len(clusters):  # answers of one patient go together
         area = bootstrap(
             np.column_stack([truth, found]),
             area_statistics(1.0),
             clusters=clusters,
-            resamples=evidence.resamples(len(truth)),
-            seed=evidence.settings.seed,
+            resamples=table.resamples(None),
+            confidence=evidence.confidence,
+            seed=table.seed(None),
         )["auc"]
     return ShareCurve(rater, dimension, threshold, tuple(truth), tuple(found), curve, area, without, tied)

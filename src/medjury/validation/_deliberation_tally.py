@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from medjury.judging import DeliberationBody
 
 ENDINGS = {
     "agreed": "all agreed",
@@ -16,7 +16,7 @@ ENDINGS = {
 
 
 @dataclass
-class Voice:
+class PersonaTally:
     """What one persona did in all deliberations of a rater."""
 
     text: str = ""
@@ -30,7 +30,7 @@ class Voice:
 
 
 @dataclass
-class Tally:
+class DeliberationTally:
     """What became of one rater's deliberations."""
 
     deliberations: int = 0
@@ -40,53 +40,31 @@ class Tally:
     undecided: int = 0  # grades, where the talk ended and the decision failed
     outside: int = 0
     ended: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDINGS, 0))
-    voices: dict[str, Voice] = field(default_factory=dict)
+    personas: dict[str, PersonaTally] = field(default_factory=dict)
 
-    def note(self, body: Mapping[str, Any]) -> None:
+    def note(self, body: DeliberationBody) -> None:
+        """Count one record."""
         self.deliberations += 1
-        self.at_once += body["agreed_at_once"] is True
-        self.turns += int(body["turns"])
-        self.decided += len(body["decided"])
-        if body["ended"] != "failed":
-            self.undecided += len(body["dimensions"]) - len(body["decided"])
-        self.outside += len(body["outside"])
-        self.ended[str(body["ended"])] += 1
-        for persona in body["personas"]:
-            voice = self.voices.setdefault(str(persona["name"]), Voice(str(persona["text"])))
-            voice.models[str(persona["model"])] = None
-        for step in body["steps"]:
-            if step["act"] == "turn":
-                voice = self.voices[step["persona"]]
-                voice.turns += 1
-                voice.changed += len(step["changed"])
-        for each in body["failed"]:
-            self.voices[each["persona"]].lost += 1
-        for name, grades in body["final"].items():
-            voice = self.voices[name]
+        self.at_once += body.agreed_at_once
+        self.turns += body.turns
+        self.decided += len(body.decided)
+        if body.ended != "failed":
+            self.undecided += len(body.undecided)
+        self.outside += len(body.outside)
+        self.ended[body.ended] += 1
+        for each in body.personas:
+            self.personas.setdefault(each.name, PersonaTally(each.text)).models[each.model] = None
+        for step in body.steps:
+            if step.act == "turn" and step.persona is not None:
+                self.personas[step.persona].turns += 1
+                self.personas[step.persona].changed += len(step.changed)
+        for lost in body.failed:
+            self.personas[lost.persona].lost += 1
+        for name, grades in body.final.items():
+            persona = self.personas[name]
             for dimension, grade in grades.items():
-                decision = body["decided"].get(dimension)
+                decision = body.decided.get(dimension)
                 if grade is not None and decision is not None:
-                    voice.held += 1
-                    voice.followed += grade == decision
-                    voice.gap += grade - decision
-
-
-def check_story(body: Mapping[str, Any]) -> None:
-    """Raises (KeyError, TypeError, ValueError or AttributeError) where a record lacks what a transcript needs,
-    before anything of it is counted."""
-    Tally().note(body)
-    tables = [body["decided"], *body["final"].values()]
-    for step in body["steps"]:
-        float(step["seconds"])
-        int(step["calls"])
-        dict(step["reasons"])
-        tables.append(step["grades"])
-        if step["act"] not in ("opening", "question", "turn", "decision"):
-            raise ValueError("this is no step of a deliberation")
-        if failure := step.get("failure"):
-            str.strip(failure["reason"])
-            str.strip(failure["message"])
-    for grades in tables:
-        for grade in grades.values():
-            if grade is not None and not isinstance(grade, int | float):
-                raise TypeError("a grade is a number")
+                    persona.held += 1
+                    persona.followed += grade == decision
+                    persona.gap += grade - decision

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from medjury.judging import ClosedLoopBody
 from medjury.statistics import Estimate, replicates
-from medjury.validation._evidence import Evidence, Measured
+from medjury.tables import Measured
+from medjury.validation._clustered import patients
+from medjury.validation._evidence import Evidence
 
 # With fewer cases (of different patients), exchanging first and last within cases could not reach 5 %: no gain
 # can be shown.
@@ -17,36 +20,27 @@ FEWEST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class LoopRun:
     """One unit of a loop, as its record tells it."""
 
     item: str
     system: str
-    body: Mapping[str, Any]
-
-    @property
-    def rounds(self) -> Sequence[Mapping[str, Any]]:
-        return self.body.get("rounds") or ()
+    body: ClosedLoopBody
 
     @property
     def revised(self) -> bool:
-        return len(self.rounds) > 1 and "last" in (self.body.get("final") or {})
+        return len(self.body.rounds) > 1 and self.body.final.last is not None
 
     def gains(self, dimension: Measured) -> tuple[float, float] | None:
         """Last less first draft by the loop judge and by the final juror, better upwards; None where a score is
         missing."""
-        final = self.body["final"]
-        scores = [
-            each.get(dimension.name, {}).get("score")
-            for each in (
-                self.rounds[0]["scores"],
-                self.rounds[-1]["scores"],
-                final.get("first", {}),
-                final["last"],
-            )
-        ]
-        if any(score is None for score in scores):
-            return None
+        final, rounds = self.body.final, self.body.rounds
+        scores = []
+        for given in (rounds[0].scores, rounds[-1].scores, final.first or {}, final.last or {}):
+            outcome = given.get(dimension.name)
+            if outcome is None or outcome.score is None:
+                return None
+            scores.append(outcome.score)
         sign = 1.0 if dimension.higher_is_better else -1.0
         return sign * (scores[1] - scores[0]), sign * (scores[3] - scores[2])
 
@@ -94,21 +88,13 @@ class Gain:
         return "not confirmed: too uncertain to tell"
 
 
-def patients(evidence: Evidence) -> dict[str, str]:
-    """Whose each item is: the patient where one is named, else the item itself."""
-    return {
-        str(item): str(cluster)
-        for grid in evidence.grids.values()
-        for item, cluster in zip(grid.items, grid.clusters, strict=True)
-    }
-
-
-def loop_gains(evidence: Evidence, rater: str, runs: Sequence[Run]) -> list[Gain]:
+def loop_gains(evidence: Evidence, rater: str, runs: Sequence[LoopRun]) -> list[Gain]:
     """Over the drafts that were revised: the others have no gain to speak of."""
     revised = [run for run in runs if run.revised]
-    whose = patients(evidence)
+    table, confidence = evidence.table, evidence.confidence
+    whose = patients(table)
     found = []
-    for dimension in evidence.gated:
+    for dimension in table.counted:
         pairs = [(run.item, gain) for run in revised if (gain := run.gains(dimension)) is not None]
         if not pairs:
             continue
@@ -118,8 +104,8 @@ def loop_gains(evidence: Evidence, rater: str, runs: Sequence[Run]) -> list[Gain
             np.asarray([gain for _, gain in pairs]),
             _means,
             clusters=clusters,
-            resamples=evidence.resamples(len(pairs)),
-            seed=evidence.settings.seed,
+            resamples=table.resamples(None),
+            seed=table.seed(None),
         )
         found.append(
             Gain(
@@ -128,9 +114,9 @@ def loop_gains(evidence: Evidence, rater: str, runs: Sequence[Run]) -> list[Gain
                 len(set(items)),
                 len(set(clusters)),
                 len(revised) - len(pairs),
-                made.estimate("loop"),
-                made.estimate("final"),
-                made.difference("loop", "final"),
+                made.estimate("loop", confidence=confidence),
+                made.estimate("final", confidence=confidence),
+                made.difference("loop", "final", confidence=confidence),
             )
         )
     return found

@@ -10,8 +10,8 @@ import numpy as np
 
 from medjury.agreement import correlation_statistics, icc_statistics, kappa_statistics, mean_over_pairs
 from medjury.statistics import Replicates, combined, replicates
-from medjury.tables import grades_of
-from medjury.validation._evidence import Evidence, Measured
+from medjury.tables import Measured, RatingTable, Roles
+from medjury.validation._evidence import gate_statistic
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Unit = tuple[str, str]
@@ -37,11 +37,11 @@ class SameAnswers:
     rated: int
 
 
-def same_answers(evidence: Evidence, dimension: Measured, raters: Sequence[str]) -> SameAnswers:
+def same_answers(table: RatingTable, roles: Roles, dimension: Measured, raters: Sequence[str]) -> SameAnswers:
     """The shared answers of one dimension."""
-    grid = evidence.held_out(evidence.grids[dimension.name])
-    reference = evidence.reference(grid)
-    humans = np.column_stack([grid.scores[name] for name in evidence.clinicians])
+    grid = table.grid(dimension.name, roles)
+    reference = table.reference_mean(grid, roles.reference)
+    humans = np.column_stack([grid.scores[name] for name in roles.reference])
     several = (~np.isnan(humans)).sum(axis=1) > 1
     rated = several if several.any() else ~np.isnan(reference)
     if not several.any():
@@ -54,10 +54,9 @@ def same_answers(evidence: Evidence, dimension: Measured, raters: Sequence[str])
     for name in present:
         whole &= ~np.isnan(grid.scores[name])
     units = list(zip(grid.items.tolist(), grid.systems.tolist(), strict=True))
-    wanted = evidence.rules.statistic
     return SameAnswers(
         dimension,
-        "icc_2_1" if wanted == "kappa_quadratic" and dimension.grades is None else wanted,
+        gate_statistic(table.rules, dimension),
         tuple(units[place] for place in np.flatnonzero(whole)),
         tuple(grid.clusters[whole].tolist()),
         tuple(units[place] for place in np.flatnonzero(rated & ~whole)),
@@ -79,9 +78,9 @@ def agreement_key(part: SameAnswers, rater: str) -> str:
     return f"{part.dimension.name}\0{rater}\0{part.statistic}"
 
 
-def resampled(evidence: Evidence, parts: Sequence[SameAnswers]) -> Replicates | None:
+def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Replicates | None:
     """Every rater's agreement on every dimension, and its mean over those that are `averaged`, all on the same
-    resamples of whole cases; None where no answer is shared."""
+    resamples of whole patients (cases, where no patient is known); None where no answer is shared."""
     known = [part for part in parts if part.units and part.said]
     if not known:
         return None
@@ -97,13 +96,7 @@ def resampled(evidence: Evidence, parts: Sequence[SameAnswers]) -> Replicates | 
                 )
             )
         start += several + len(part.said)
-    made = replicates(
-        rows,
-        combined(*statistics),
-        clusters=clusters,
-        resamples=evidence.resamples(len(rows)),
-        seed=evidence.settings.seed,
-    )
+    made = replicates(rows, combined(*statistics), clusters=clusters, resamples=resamples, seed=seed)
     return _with_means(made, known)
 
 
@@ -151,8 +144,8 @@ def _side_by_side(parts: Sequence[SameAnswers]) -> tuple[Floats, np.ndarray[Any,
     blocks = []
     for part in parts:
         columns = np.column_stack([part.humans, *part.said.values()])
-        if part.statistic == "kappa_quadratic":
-            columns = grades_of(part.dimension.grades or ()).grade(columns)
+        if part.statistic == "kappa_quadratic" and part.dimension.grades is not None:
+            columns = part.dimension.grades.grade(columns)
         block = np.full((len(places), columns.shape[1]), np.nan)
         block[[places[unit] for unit in part.units]] = columns
         blocks.append(block)
@@ -160,8 +153,8 @@ def _side_by_side(parts: Sequence[SameAnswers]) -> tuple[Floats, np.ndarray[Any,
 
 
 def _statistic(part: SameAnswers) -> Any:
-    if part.statistic == "kappa_quadratic":
-        return kappa_statistics(grades_of(part.dimension.grades or ()).values, ["quadratic"])
+    if part.statistic == "kappa_quadratic" and part.dimension.grades is not None:
+        return kappa_statistics(part.dimension.grades.values, ["quadratic"])
     return (
         icc_statistics(["icc_2_1"]) if part.statistic == "icc_2_1" else correlation_statistics(["spearman"])
     )

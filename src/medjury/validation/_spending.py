@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from medjury.validation._evidence import Evidence
+from medjury.tables import RatingTable
 
 if TYPE_CHECKING:
     import polars
@@ -27,22 +27,23 @@ class Spending:
     unknown: int
 
 
-def spent(evidence: Evidence) -> polars.DataFrame:
+def spent(table: RatingTable, aside: Sequence[str] = ()) -> polars.DataFrame:
     """One row per judge and held-out answer: rater, item, system, calls, seconds, cost. A sum over some of the
-    rows would pass for the sum over all, so an amount is null where one of its rows does not know it."""
+    rows would pass for the sum over all, so an amount is null where one of its rows does not know it. `aside` are
+    cases that are left out besides."""
     import polars as pl
 
-    rows = evidence.ratings.filter(
+    rows = table.rows.filter(
         pl.col("rater_kind") == "judge",
         # Rows that follow from others took nothing.
-        pl.col("dimension").is_in([each.name for each in evidence.gated]),
-        ~pl.col("item").is_in(list(evidence.rules.development_cases)),
-    ).with_columns(pl.col("system").fill_null(""))
+        pl.col("dimension").is_in([each.name for each in table.counted]),
+        ~pl.col("item").is_in(list(aside)),
+    )
     # Runs of earlier versions did not count calls.
     lacking = [pl.lit(None, dtype=pl.Int64).alias(name) for name in AMOUNTS if name not in rows.columns]
     return (
         rows.with_columns(lacking)
-        .group_by("rater", *_UNIT)
+        .group_by("rater", "cluster", *_UNIT)
         .agg(
             pl.when(pl.col(name).null_count() == 0).then(pl.col(name).cast(pl.Float64).sum()).alias(name)
             for name in AMOUNTS
@@ -52,11 +53,11 @@ def spent(evidence: Evidence) -> polars.DataFrame:
 
 
 def together(rows: polars.DataFrame) -> polars.DataFrame:
-    """What all judges took for each answer: item, system, calls, seconds, cost."""
+    """What all judges took for each answer: item, system, its patient, calls, seconds, cost."""
     import polars as pl
 
     return (
-        rows.group_by(_UNIT)
+        rows.group_by(*_UNIT, "cluster")
         .agg(pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name) for name in AMOUNTS)
         .sort(_UNIT)
     )
@@ -71,7 +72,7 @@ def sharing(rows: polars.DataFrame, yardstick: str) -> list[str]:
 
 
 def spending(
-    rows: polars.DataFrame, judges: Sequence[str], alike: Sequence[str], jury: str | None
+    rows: polars.DataFrame, judges: Sequence[str], alike: Sequence[str], jury: str
 ) -> Mapping[str, Spending]:
     """What each judge took per answer, on the answers that all who judged `alike` ones were asked about, and what
     the `jury` of them took. A judge of other texts is on its own answers."""
@@ -85,7 +86,7 @@ def spending(
     for judge in judges:
         mine = same.filter(pl.col("rater") == judge)
         found[judge] = _mean(mine if mine.height else rows.filter(pl.col("rater") == judge))
-    if jury is not None:
+    if jury:
         found[jury] = _mean(together(same if same.height else rows))
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from medjury.agreement._design import Design
 from medjury.agreement._groups.icc import icc_statistics
 from medjury.agreement._groups.icc_standardised import standardised_statistics
 from medjury.agreement._pairs.correlation import correlation_statistics
+from medjury.agreement._pairs.kappa import NAMES as KAPPAS
+from medjury.agreement._pairs.pair import Settings
 from medjury.agreement._pairs.rows import grid_clusters, group_counts
 from medjury.agreement._pairs.statistics import grade_statistics
 from medjury.statistics import Estimate, Statistics, combined, undefined
@@ -29,15 +32,13 @@ def beside_humans(grid: Grid, design: Design) -> AmongHumans | None:
     """The references' own agreement and every judge beside it, on one dimension: the one computation of these
     means. None where there is one reference only, or nothing of it is wanted."""
     settings = design.settings
-    wanted = settings.statistics is None or settings.wants_any(
-        (*(f"non_inferiority_{name}" for name in TESTED), *_names(grid.scale))
-    )
-    if len(design.reference) < 2 or design.level == "system" or not wanted:
+    statistics = average_statistics(grid.scale, settings)
+    if len(design.reference) < 2 or design.level == "system" or statistics is None:
         return None
     return among_humans(
         np.column_stack([grid.scores[name] for name in design.reference]),
         {name: grid.scores[name] for name in design.beside_humans},
-        average_statistics(grid.scale),
+        statistics,
         margin=design.margin,
         clusters=grid_clusters(grid),
         resamples=settings.resamples,
@@ -51,16 +52,22 @@ def tested(found: Mapping[str, NonInferiority]) -> dict[str, NonInferiority]:
     return {name: found[name] for name in TESTED if name in found}
 
 
-def average_statistics(grades: Grades | None) -> Statistics:
-    """Two-rater coefficients that may be averaged over pairs of raters."""
-    parts = [
-        correlation_statistics(["pearson", "spearman"]),
-        icc_statistics(["icc_2_1", "icc_3_1", "icc_3_k"]),
-        standardised_statistics(np.arange(2)),
-    ]
-    if grades is not None:
-        parts.append(grade_statistics(grades))
-    return combined(*parts)
+def average_statistics(grades: Grades | None, settings: Settings) -> Statistics | None:
+    """Two-rater coefficients that may be averaged over pairs of raters, as far as they are wanted."""
+
+    def wanted(*names: str) -> list[Any]:
+        return [name for name in names if settings.wants_any((name, f"non_inferiority_{name}"))]
+
+    parts: list[Statistics] = []
+    if names := wanted("pearson", "spearman"):
+        parts.append(correlation_statistics(names))
+    if names := wanted("icc_2_1", "icc_3_1", "icc_3_k"):
+        parts.append(icc_statistics(names))
+    if wanted("icc_3_k_z"):
+        parts.append(standardised_statistics(np.arange(2)))
+    if grades is not None and (names := wanted("exact_match", *KAPPAS.values())):
+        parts.append(grade_statistics(grades, names))
+    return combined(*parts) if parts else None
 
 
 def own_rows(grid: Grid, found: AmongHumans, design: Design) -> list[AgreementRow]:
@@ -124,8 +131,3 @@ def _mean_rows(
         )
         for name, estimate in means.items()
     ]
-
-
-def _names(grades: Grades | None) -> tuple[str, ...]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return tuple(average_statistics(grades)(np.ones((1, 2)))(np.ones((1, 1))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -86,9 +86,15 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
     """What is bootstrapped for this pair. Where every row is a case of its own, ICCs, limits of agreement,
     AUC and the coefficients corrected for chance have intervals of their own and are left out here."""
     clustered = pair.clusters is not None
+    # The absolute offset is read from the offset.
+    gaps = [
+        name
+        for name in GAPS
+        if settings.wants_any((name, *(["absolute_offset"] if name == "offset" else [])))
+    ]
     scores = [
-        difference_statistics(GAPS if on.grades is not None else [*GAPS, "exact_match"]),
-        correlation_statistics(["pearson", "spearman"]),
+        difference_statistics(gaps if on.grades is not None else [*gaps, "exact_match"]),
+        correlation_statistics([name for name in ("pearson", "spearman") if settings.wants(name)]),
         standardised_statistics(np.arange(2)),
         alpha_statistics(["interval"]),
     ]
@@ -103,7 +109,9 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
         if positive is not None:
             scores.append(area_statistics(positive))
     if on.grades is not None:
-        grades += [grade_statistics(on.grades), alpha_on(on.grades)]
+        of_grade = [name for name in ("exact_match", *KAPPAS.values()) if settings.wants(name)]
+        grades += [grade_statistics(on.grades, of_grade)] if of_grade else []
+        grades.append(alpha_on(on.grades))
         if clustered:
             grades.append(_chance(on.grades, CHANCE if on.given else ("fleiss_kappa",)))
         if len(on.grades.values) <= _MOST_CLASSES:
@@ -119,10 +127,14 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
     return PairStatistics(combined(*wanted_scores, *wanted_grades), names, of_grades, reasons, thin)
 
 
-def grade_statistics(grades: Grades) -> Statistics:
-    """Exact match and the three kappas of the nearest grades."""
-    kappas = kappa_statistics(read_scale(grades.values), ["none", "linear", "quadratic"])
-    return on_grades(grades, combined(difference_statistics(["exact_match"]), kappas))
+def grade_statistics(
+    grades: Grades, names: Collection[str] = ("exact_match", *KAPPAS.values())
+) -> Statistics:
+    """Exact match and the three kappas of the nearest grades, or some of them."""
+    weights = [weight for weight, name in KAPPAS.items() if name in names]
+    parts = [difference_statistics(["exact_match"])] if "exact_match" in names else []
+    parts += [kappa_statistics(read_scale(grades.values), weights)] if weights else []
+    return on_grades(grades, combined(*parts))
 
 
 def alpha_on(grades: Grades) -> Statistics:

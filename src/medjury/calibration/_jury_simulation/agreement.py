@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from medjury.agreement import correlation_statistics
 from medjury.calibration._calibrator import Floats
-from medjury.calibration._judged import Marks
 from medjury.calibration._jury_simulation.simulation import JuryTable, fixed_scores
+from medjury.calibration._part import Marks
 from medjury.statistics import Replicates, replicates
 
 _Read = Callable[[Floats], Floats]

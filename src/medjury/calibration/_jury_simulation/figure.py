@@ -6,13 +6,20 @@ from collections.abc import Callable, Sequence
 from html import escape
 from math import isfinite
 
-from medjury.calibration._jury_simulation.result import JuryCurvePoint, JurySimulation
+from medjury.calibration._jury_simulation.result import JuryCurvePoint, SimulatedJury
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _LEGEND = 560, 330, 64, 34, 52, 178
 _RULE, _RANDOM, _FIXED = "#4c78a8", "#9a9a9a", "#f58518"
 
 
-def jury_figure(found: JurySimulation) -> str:
+class Picture(str):
+    """An SVG that a notebook shows."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def jury_figure(found: SimulatedJury) -> Picture:
     """Curve of the rule with its interval, random escalation, every fixed jury, and the full jury at zero."""
     priced = found.adaptive.cost is not None
     curve = sorted(found.curve, key=lambda point: _spent(point))
@@ -72,7 +79,7 @@ def jury_figure(found: JurySimulation) -> str:
             "</circle>"
         )
     parts.append(f'<circle cx="{x(1.0):.1f}" cy="{y(0.0):.1f}" r="5"><title>full jury</title></circle>')
-    return "\n".join([*parts, *_legend(), "</svg>\n"])
+    return Picture("\n".join([*parts, *_legend(), "</svg>\n"]))
 
 
 def _spent(point: JuryCurvePoint) -> float:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._jury_simulation.agreement import LOST, WITHIN, agreement_replicates, loss_against
+from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.result import (
     DimensionLoss,
     JuryCurvePoint,
     JuryPolicy,
-    JurySimulation,
     JurySplit,
     RandomEscalation,
 )
@@ -51,11 +52,13 @@ class Halves:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is drawn: bootstrap resamples, draws of random escalation, and the seed of both."""
+    """How much is drawn: bootstrap resamples, draws of random escalation, and the seed of both; and the confidence
+    of the intervals."""
 
     resamples: int
     draws: int
     seed: int
+    confidence: float = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +79,8 @@ def held_out(
     shown: bool,
     tried: int,
     splits: tuple[JurySplit, ...],
-    notes: tuple[str, ...],
+    warnings: tuple[str, ...],
+    data_sha256: str,
 ) -> JurySimulation:
     """Everything that is reported of a rule."""
     tested, rule = halves.tested, chosen.rule
@@ -92,6 +96,7 @@ def held_out(
         by_dimension=(FULL, ADAPTIVE),
     )
     calls = policies[ADAPTIVE].calls
+    estimate = partial(made.estimate, confidence=effort.confidence)
     return JurySimulation(
         jurors=_names(tested, chosen.order),
         scales=tuple(zip(tested.dimensions, tested.scales, strict=True)),
@@ -100,19 +105,19 @@ def held_out(
         shown=shown,
         wanted_loss=wanted.loss,
         wanted_calls=wanted.spent,
-        policies=tuple(_policy(name, made, tested, policies, wanted) for name in policies),
+        policies=tuple(_policy(name, estimate, tested, policies, wanted) for name in policies),
         random=_random(tested, chosen, calls, made, effort),
         later=None if calls.min() > 1 else _random(tested, chosen, calls, made, effort, later=True),
-        over_pair=_over_pair(made, ""),
-        over_pair_within=_over_pair(made, WITHIN),
+        over_pair=_over_pair(made, "", effort),
+        over_pair_within=_over_pair(made, WITHIN, effort),
         curve=_curve(tested, chosen, doubt, wanted, effort),
         fixed=_fixed(tested, wanted),
         dimensions=tuple(
             DimensionLoss(
                 name,
-                made.estimate(f"{FULL} | {name}"),
-                made.estimate(f"{ADAPTIVE} | {name}"),
-                made.estimate(f"{ADAPTIVE} | {name}{LOST}"),
+                estimate(f"{FULL} | {name}"),
+                estimate(f"{ADAPTIVE} | {name}"),
+                estimate(f"{ADAPTIVE} | {name}{LOST}"),
             )
             for name in tested.dimensions
         ),
@@ -122,7 +127,9 @@ def held_out(
         n_rules=tried,
         splits=splits,
         alike=_alike(scores[FULL], scores[ADAPTIVE], rule.threshold),
-        notes=notes,
+        warnings=warnings,
+        seed=effort.seed,
+        data_sha256=data_sha256,
     )
 
 
@@ -165,7 +172,11 @@ def _always(table: JuryTable, members: Order) -> _Asked:
 
 
 def _policy(
-    name: str, made: Replicates, table: JuryTable, policies: Mapping[str, _Asked], wanted: Wanted
+    name: str,
+    estimate: Callable[..., Estimate],
+    table: JuryTable,
+    policies: Mapping[str, _Asked],
+    wanted: Wanted,
 ) -> JuryPolicy:
     asked = policies[name]
     gap = asked.scores - policies[FULL].scores
@@ -174,10 +185,10 @@ def _policy(
         _names(table, asked.order),
         _calls_share(table, asked.order, asked.calls),
         spent_share(asked.calls, asked.order, wanted.prices) if wanted.priced else None,
-        made.estimate(name),
-        made.estimate(name + LOST),
-        made.estimate(name + WITHIN, reason="it gives all answers of a system the same score"),
-        made.estimate(name + WITHIN + LOST),
+        estimate(name),
+        estimate(name + LOST),
+        estimate(name + WITHIN, reason="it gives all answers of a system the same score"),
+        estimate(name + WITHIN + LOST),
         float(np.nanmean(gap)) if asked.order else None,
         int(np.isnan(asked.scores[table.present]).sum()),
     )
@@ -200,10 +211,12 @@ def _random(
     return RandomEscalation(*_spread(lost), effort.draws, p_value)
 
 
-def _over_pair(made: Replicates, kind: str) -> Estimate | None:
+def _over_pair(made: Replicates, kind: str, effort: Effort) -> Estimate | None:
     """How much better than the best fixed pair the rule agrees, on the same resamples."""
     pair = f"{BEST_FIXED}pair{kind}{LOST}"
-    return made.difference(pair, ADAPTIVE + kind + LOST) if pair in made.observed else None
+    if pair not in made.observed:
+        return None
+    return made.difference(pair, ADAPTIVE + kind + LOST, confidence=effort.confidence)
 
 
 def _curve(
@@ -233,7 +246,7 @@ def _curve(
             tolerance,
             _calls_share(table, order, calls),
             spent_share(calls, order, wanted.prices) if wanted.priced else None,
-            made.estimate(name + LOST, method="percentile"),
+            made.estimate(name + LOST, method="percentile", confidence=effort.confidence),
             *_spread(lost_at_random(table, chosen, calls, _CURVE_DRAWS, effort.seed)),
         )
         for name, (tolerance, calls) in sorted(points.items(), key=lambda point: point[1][0])

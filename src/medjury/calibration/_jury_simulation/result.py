@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from medjury.calibration._jury_simulation.widths import JurySignal
 from medjury.judging import AdaptiveRule
-from medjury.statistics import Estimate
+from medjury.statistics import Estimate, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class JurySplit:
     pair_loss: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JurySimulation:
+@dataclass(frozen=True, eq=False)
+class SimulatedJury:
     """The chosen rule and its proof. `shown` tells whether its loss was shown to be within what was wanted on the
     half it was found on. `policies` begins with the full jury and the rule itself; `fixed` holds every fixed
     jury's calls and loss, for the figure."""
@@ -116,7 +116,14 @@ class JurySimulation:
     n_rules: int
     splits: tuple[JurySplit, ...]
     alike: float | None  # share of decisions at the threshold that are the full jury's
-    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    seed: int
+    data_sha256: str  # of the votes and labels
+
+    @property
+    def beaten(self) -> bool:
+        """Whether the rule kept to what was wanted and was not matched by calls at random."""
+        return self.kept and self.random.beaten is not False
 
     @property
     def adaptive(self) -> JuryPolicy:
@@ -151,9 +158,9 @@ class JurySimulation:
             return f"No verdict: the loss of agreement does not exist ({found.loss.reason})."
         spent = f"{found.calls:.1%} of the full jury's calls"
         spent += "" if found.cost is None else f" at {found.cost:.1%} of its cost"
-        inside = "" if found.within_loss.value is None else f", inside systems {_told(found.within_loss)}"
+        inside = "" if found.within_loss.value is None else f", inside systems {shown(found.within_loss)}"
         lines = [
-            f"On cases it was not found on, the rule makes {spent} and loses {_told(found.loss)} of Spearman's "
+            f"On cases it was not found on, the rule makes {spent} and loses {shown(found.loss)} of Spearman's "
             f"correlation with the clinicians{inside}: " + self._judged
         ]
         full = self.policies[0]
@@ -174,15 +181,15 @@ class JurySimulation:
             )
         elif made.beaten:
             lines.append(
-                f"It beats the same number of calls made at random ({made.loss:+.3f}, p = {made.p_value:.2g})."
+                f"It beats the same number of calls made at random ({shown(made.loss)}, p = {made.p_value:.2g})."
             )
-            lines += self._told_later
+            lines += self._among_later
         else:
             lines.append(
-                f"It does NOT beat the same number of calls made at random ({made.loss:+.3f}, p = "
+                f"It does NOT beat the same number of calls made at random ({shown(made.loss)}, p = "
                 f"{made.p_value:.2g}): it does not know where another juror helps."
             )
-        return " ".join([*lines, *self._told_pair])
+        return " ".join([*lines, *self._beside_pair])
 
     @property
     def _judged(self) -> str:
@@ -196,36 +203,30 @@ class JurySimulation:
         )
 
     @property
-    def _told_later(self) -> list[str]:
+    def _among_later(self) -> list[str]:
         """Stopping after one vote cannot go by disagreement: what comes after it can."""
         made = self.later
         if made is None or made.p_value is None:
             return []
         if made.beaten:
             return [
-                f"So it does among the answers with two votes or more ({made.loss:+.3f}, p = {made.p_value:.2g})."
+                f"So it does among the answers with two votes or more ({shown(made.loss)}, p = {made.p_value:.2g})."
             ]
         return [
-            f"Among the answers with two votes or more it does NOT ({made.loss:+.3f}, p = {made.p_value:.2g}): "
+            f"Among the answers with two votes or more it does NOT ({shown(made.loss)}, p = {made.p_value:.2g}): "
             "what it gains comes from where it stops after one vote."
         ]
 
     @property
-    def _told_pair(self) -> list[str]:
+    def _beside_pair(self) -> list[str]:
         gain, inside = self.over_pair, self.over_pair_within
         if gain is None or gain.value is None or self.random.p_value is None:
             return []
-        told = _told(gain) + (
-            "" if inside is None or inside.value is None else f", inside systems {_told(inside)}"
+        more = shown(gain) + (
+            "" if inside is None or inside.value is None else f", inside systems {shown(inside)}"
         )
         better = gain.low is not None and gain.low > 0
         return [
-            f"Its agreement less that of the best fixed pair: {told}"
+            f"Its agreement less that of the best fixed pair: {more}"
             + ("." if better else "; it is not shown to be better.")
         ]
-
-
-def _told(loss: Estimate) -> str:
-    if loss.low is None or loss.high is None:
-        return f"{loss.value:+.3f}"
-    return f"{loss.value:+.3f} ({loss.low:+.3f} to {loss.high:+.3f})"

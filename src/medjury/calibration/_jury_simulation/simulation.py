@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.calibration._calibrator import Floats
-from medjury.calibration._judged import Judged, Marks
+from medjury.calibration._composite import units_of
+from medjury.calibration._part import Marks, Part
 from medjury.errors import MedjuryError
 from medjury.judging import AdaptiveRule
 
@@ -38,62 +40,52 @@ class JuryTable:
     cases: NDArray[np.object_]
 
     def where(self, chosen: Marks) -> JuryTable:
-        return JuryTable(
-            self.jurors,
-            self.dimensions,
-            self.scales,
-            self.votes[chosen],
-            self.skipped[chosen],
-            self.present[chosen],
-            self.labels[chosen],
-            self.systems[chosen],
-            self.cases[chosen],
-        )
+        by_unit = ("votes", "skipped", "present", "labels", "systems", "cases")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in by_unit})
 
     def of_dimensions(self, columns: Sequence[int]) -> JuryTable:
         chosen = list(columns)
-        return JuryTable(
-            self.jurors,
-            tuple(self.dimensions[k] for k in chosen),
-            tuple(self.scales[k] for k in chosen),
-            self.votes[:, :, chosen],
-            self.skipped[:, :, chosen],
-            self.present[:, chosen],
-            self.labels[:, chosen],
-            self.systems,
-            self.cases,
+        return replace(
+            self,
+            dimensions=tuple(self.dimensions[k] for k in chosen),
+            scales=tuple(self.scales[k] for k in chosen),
+            **{name: getattr(self, name)[..., chosen] for name in ("votes", "skipped", "present", "labels")},
         )
 
     @property
     def everybody(self) -> Order:
         return tuple(range(len(self.jurors)))
 
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the jurors, the votes and the labels."""
+        found = hashlib.sha256("\0".join((*self.jurors, *self.dimensions)).encode())
+        for values in (self.votes, self.labels):
+            found.update(values.tobytes())
+        return found.hexdigest()
 
-def jury_table(judged: Judged) -> tuple[JuryTable, tuple[str, ...]]:
+
+def jury_table(parts: Sequence[Part], jurors: tuple[str, ...]) -> tuple[JuryTable, tuple[str, ...]]:
     """The stored votes of a full jury, and what the reader must be told about what is left out."""
-    parts = judged.dimensions
-    jurors = parts[0].jurors
     if len(jurors) < 2:
         raise MedjuryError(
             f"there is one juror, {jurors[0]}: a jury that stops early needs the stored votes of two or more. "
-            "Name them with --judge"
+            "Name them with --raters"
         )
-    units = dict.fromkeys(
-        unit for part in parts for unit in zip(part.items.tolist(), part.systems.tolist(), strict=True)
-    )
+    units = dict.fromkeys(unit for part in parts for unit in units_of(part.grid))
     place = {unit: index for index, unit in enumerate(units)}
     shape = (len(units), len(jurors), len(parts))
     votes, skipped, asked = np.full(shape, np.nan), np.zeros(shape, bool), np.zeros(shape, bool)
     labels = np.full((len(units), len(parts)), np.nan)
     cases = np.empty(len(units), dtype=object)
     for column, part in enumerate(parts):
-        here = [place[unit] for unit in zip(part.items.tolist(), part.systems.tolist(), strict=True)]
+        here = [place[unit] for unit in units_of(part.grid)]
         cases[here] = part.cases
         labels[here, column] = part.labels
         for row, juror in enumerate(jurors):
-            votes[here, row, column] = part.judges[juror]
-            skipped[here, row, column] = part.not_applicable[juror]
-            asked[here, row, column] = part.asked[juror]
+            votes[here, row, column] = part.scores(juror)
+            skipped[here, row, column] = part.not_applicable(juror)
+            asked[here, row, column] = part.asked(juror)
     everyone: Marks = np.all(asked.any(axis=2), axis=1)
     present: Marks = np.any(asked, axis=1)
     systems = np.array([system for _, system in units])

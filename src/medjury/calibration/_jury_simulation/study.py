@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._conformal import first_share
-from medjury.calibration._judged import read_judged
 from medjury.calibration._jury_simulation.agreement import LOST, WITHIN, agreement_replicates
+from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.held_out import Effort, Halves, held_out, lost_at_random
-from medjury.calibration._jury_simulation.result import JurySimulation, JurySplit
+from medjury.calibration._jury_simulation.result import JurySplit
 from medjury.calibration._jury_simulation.search import (
     Candidate,
     Wanted,
@@ -30,11 +30,12 @@ from medjury.calibration._jury_simulation.simulation import (
     jury_table,
     scores_after,
 )
-from medjury.calibration._jury_simulation.widths import DEFAULT_JURY_SIGNALS, JurySignal
+from medjury.calibration._jury_simulation.widths import DEFAULT_JURY_SIGNALS, JURY_SIGNALS, JurySignal
+from medjury.calibration._part import judging_roles, jurors_of, parts_of
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument
 from medjury.judging import AdaptiveRule
+from medjury.tables import Names, rating_table
 
 _SPLIT_DRAWS = 20
 _CASES_PER_HALF = 20
@@ -58,25 +59,24 @@ class _Search:
 
 
 def simulate_jury(
-    ratings: object,
+    table: object,
     *,
-    reference: Sequence[str],
-    judges: Sequence[str] | None = None,
-    dimensions: Sequence[str] | None = None,
-    scale: Sequence[float] | Mapping[str, Sequence[float]] | None = None,
-    instrument: Instrument | None = None,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
     order: Sequence[str] | None = None,
     cost: Mapping[str, float] | None = None,
     loss: float = 0.01,
     calls: float = 0.55,
     minimum: int = 1,
     threshold: float | None = None,
-    signals: Sequence[JurySignal] = DEFAULT_JURY_SIGNALS,
+    signals: Sequence[str] = DEFAULT_JURY_SIGNALS,
     level: float = 0.9,
     splits: int = 0,
     draws: int = 200,
-    resamples: int = 2000,
-    seed: int = 0,
 ) -> JurySimulation:
     """Replay stored votes of a full jury under rules that stop early.
 
@@ -84,41 +84,46 @@ def simulate_jury(
     The rule is found on the first half: the fewest calls (with `cost`, a price per juror, the least money) whose
     loss of agreement is shown to be at most `loss` at no more than the share `calls`. Everything reported comes
     from the second half. Jurors are asked in the given `order`, else the cheapest first, else in the best of a
-    few orders. `splits` repeats search and test with as many further seeds.
+    few orders. `splits` repeats search and test with as many further seeds. What follows from other dimensions is
+    replayed only where it is named: nobody is asked for it.
     """
+    table = rating_table(table)
+    check_confidence(confidence)
     if not 0 < calls <= 1:
         raise MedjuryError(f"the share of calls lies between 0 and 1, such as 0.55, not {calls:g}")
     if not 0 <= loss < 1:
         raise MedjuryError(f"the loss of agreement lies between 0 and 1, such as 0.01, not {loss:g}")
     if draws < 1:
         raise MedjuryError(f"{draws} draws of random escalation are none; give 1 or more")
-    judged = read_judged(
-        ratings, reference=reference, judges=judges, dimensions=dimensions, scale=scale, instrument=instrument
-    )
-    table, notes = jury_table(judged)
-    table, dropped = _with_labels(table)
-    prices = _prices(table, cost)
-    asked = _order(table, order, None if cost is None else prices)
-    if not 1 <= minimum <= len(table.jurors):
-        raise MedjuryError(f"the minimum is a number of votes from 1 to {len(table.jurors)}, not {minimum}")
+    roles = judging_roles(table, raters, reference, kinds=("judge",))
+    chosen = table.chosen(dimensions, derived=False) or table.dimensions
+    parts, unknown = parts_of(table, roles, chosen, named=dimensions is not None)
+    votes, notes = jury_table(parts, jurors_of(table, roles))
+    votes, dropped = _with_labels(votes)
+    prices = _prices(votes, cost)
+    asked = _order(votes, order, None if cost is None else prices)
+    if not 1 <= minimum <= len(votes.jurors):
+        raise MedjuryError(f"the minimum is a number of votes from 1 to {len(votes.jurors)}, not {minimum}")
     search = _Search(
         Wanted(loss, calls, prices, cost is not None),
         asked,
-        signals,
+        _signals(signals),
         AdaptiveRule(0.0, minimum, threshold=threshold),
         level,
     )
-    halves = _halves(table, seed)
-    chosen, shown, tried = search.run(halves.training, seed)
+    seed = table.seed(seed)
+    halves = _halves(votes, seed)
+    best, shown, tried = search.run(halves.training, seed)
     return held_out(
         halves,
-        chosen,
+        best,
         search.wanted,
-        Effort(resamples, draws, seed),
+        Effort(table.resamples(resamples), draws, seed, confidence),
         shown=shown,
         tried=tried,
-        splits=tuple(_split(table, search, seed + 1 + place) for place in range(splits)),
-        notes=(*judged.warnings, *notes, *dropped),
+        splits=tuple(_split(votes, search, seed + 1 + place) for place in range(splits)),
+        warnings=(*table.warnings, *unknown, *notes, *dropped),
+        data_sha256=votes.fingerprint,
     )
 
 
@@ -167,7 +172,7 @@ def _require_spread(half: JuryTable, scores: Floats, who: str) -> None:
         if len(np.unique(given[~np.isnan(given)])) < 2:
             raise MedjuryError(
                 f"{name!r}: on one half of the cases {who} gave every answer the same score, so that agreement "
-                "does not exist there. Leave it out with --dimension, or take another --seed"
+                "does not exist there. Leave it out with --dimensions, or take another --seed"
             )
 
 
@@ -217,3 +222,14 @@ def _order(table: JuryTable, order: Sequence[str] | None, prices: Sequence[float
     if prices is None:
         return None
     return tuple(sorted(table.everybody, key=lambda juror: (prices[juror], table.jurors[juror])))
+
+
+def _signals(names: Sequence[str]) -> tuple[JurySignal, ...]:
+    """The signals by name, with blanks or underlines."""
+    known = {signal.replace(" ", "_"): signal for signal in JURY_SIGNALS}
+    found = []
+    for name in names:
+        if name.replace(" ", "_") not in known:
+            raise MedjuryError(f"there is no signal {name!r}; they are {', '.join(known)}")
+        found.append(known[name.replace(" ", "_")])
+    return tuple(found)

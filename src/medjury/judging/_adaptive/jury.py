@@ -7,22 +7,21 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.instruments import TRANSIENT, Instrument, NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Score, Unscored
+from medjury.judging._adaptive.body import AdaptiveBody, AdaptiveCall, RecordedRule, Stopped
 from medjury.judging._adaptive.rule import AdaptiveRule, Vote
 from medjury.judging._combine import combine
 from medjury.judging._judge import Graded, Judge
 from medjury.judging._rater import Expected, Rated, Unit, make_units
-from medjury.judging._rows import outcome_columns, rows_of
+from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
+from medjury.runs import RecordedOutcome
 
 # Part of every rating's key: raise it whenever the same votes would become another rating.
 _VERSION = 1
-
-Stopped = Literal["settled", "all calls made", "not asked", "failed for now"]
 
 
 @dataclass(frozen=True)
@@ -237,26 +236,26 @@ class AdaptiveJury:
         answers: Sequence[Answer] | None,
         stopped: Stopped,
     ) -> Rated:
-        record: dict[str, object] = {
-            "kind": "adaptive",
-            "jurors": [juror.name for juror in self.jurors],
-            "rule": self._rule_content(),
-            "stopped": stopped,
-            "calls": [
-                {
-                    "juror": call.juror,
-                    "round": call.turn // len(self.jurors) + 1,
-                    "outcomes": {name: _plain(outcome) for name, outcome in call.outcomes.items()},
-                    # No number where there is nothing to go by.
-                    "doubt": {
-                        name: round(doubt, 4) if math.isfinite(doubt) else None
-                        for name, doubt in call.doubt.items()
-                    },
-                    "open": list(call.open),
-                }
-                for call in made
-            ],
-        }
+        calls = tuple(
+            AdaptiveCall(
+                juror=call.juror,
+                round=call.turn // len(self.jurors) + 1,
+                outcomes={name: RecordedOutcome.of(outcome) for name, outcome in call.outcomes.items()},
+                # No number where there is nothing to go by.
+                doubt={
+                    name: round(doubt, 4) if math.isfinite(doubt) else None
+                    for name, doubt in call.doubt.items()
+                },
+                open=tuple(call.open),
+            )
+            for call in made
+        )
+        record = AdaptiveBody(
+            jurors=tuple(juror.name for juror in self.jurors),
+            rule=RecordedRule.model_validate(self._rule_content()),
+            stopped=stopped,
+            calls=calls,
+        )
         return Rated(rows_of(unit, outcomes, answers), record)
 
     def _scale(self, name: str) -> tuple[float, float]:
@@ -290,13 +289,6 @@ def _passing(outcomes: Mapping[str, Outcome]) -> Unscored | None:
     """A failure that may be gone another time, where there is one."""
     found = [each for each in outcomes.values() if isinstance(each, Unscored) and each.reason in TRANSIENT]
     return found[0] if found else None
-
-
-def _plain(outcome: Outcome) -> dict[str, object]:
-    score, status, reason, words = outcome_columns(outcome)
-    if isinstance(outcome, Score | NotApplicable):
-        return {"status": status, "score": score, "explanation": words}
-    return {"status": status, "reason": None if reason is None else reason.value, "message": words}
 
 
 def _listed(value: object) -> list[str]:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from medjury.cases import Case, Note
 from medjury.errors import MedjuryError
+from medjury.judging._claims.body import ClaimsBody
+from medjury.runs import Record
 
 
-def claim_cases(cases: Iterable[Case], records: Iterable[Mapping[str, Any]]) -> Iterator[Case]:
-    """One case for each claim in the lines of a run's `records.jsonl`, to be rated by the instrument `claims`.
+def claim_cases(cases: Iterable[Case], records: Iterable[Record[ClaimsBody]]) -> Iterator[Case]:
+    """One case for each claim of a run, to be rated by the instrument `claims`; the records of a run folder are
+    `Records(FOLDER / "records.jsonl").of(ClaimsBody)`.
 
     Its id is the answer's and the claim's number; its reference is the text that the claim was held against. What
     the judge said of it is left out: who rates it must not know. Repeats and a second dimension give cases of
     their own, told apart in the id.
     """
     known = {(case.id, case.system): case for case in cases}
-    for line in records:
-        if line.get("kind") != "claims":
-            continue
-        body = line["body"]
-        case = known.get((line["item"], line["system"]))
+    for record in records:
+        body = record.body
+        case = known.get((record.item, record.system))
         if case is None:
             raise MedjuryError(
-                f"the record of {line['item']!r} has no case among those given; give the cases of the same study"
+                f"the record of {record.item!r} has no case among those given; give the cases of the same study"
             )
-        reference = _text(case.input(str(body["against"])))
+        reference = _text(case.input(body.against))
         question = case.input("question")
-        for claim in body["claims"]:
-            parts = [line["item"], str(body["dimension"]), str(line["rater"]), str(line["repeat"])]
+        for claim in body.claims:
+            parts = [record.item, body.dimension, record.rater, str(record.repeat)]
             yield Case(
-                f"{'/'.join(parts)}#{claim['number']}",
-                claim["claim"],
+                f"{'/'.join(parts)}#{claim.number}",
+                claim.claim,
                 reference,
                 {"question": question} if isinstance(question, str) else {},
                 system=case.system,

@@ -27,7 +27,7 @@ from medjury.instruments import (
 )
 from medjury.judging._asking import Speaker
 from medjury.judging._claims.prompts import CLAIMS_PROMPT_VERSION, listing_system, verifying_system
-from medjury.judging._claims.record import KIND, record_of
+from medjury.judging._claims.record import record_of
 from medjury.judging._claims.share import (
     WEIGHTS,
     ClaimFinding,
@@ -174,7 +174,7 @@ class Claims:
         rule = {each.name: getattr(self.rule, each.name) for each in fields(self.rule)}
         rule["weights"] = {str(grade): float(weight) for grade, weight in sorted(self.rule.weights.items())}
         return {
-            "strategy": KIND,
+            "strategy": "claims",
             "version": CLAIMS_PROMPT_VERSION,
             "rule": rule,
             "reading": reading,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
+from medjury.judging._claims.body import ClaimsBody, RecordedClaim
 from medjury.judging._claims.share import VERDICTS
 
 UNVERIFIED = "unverified"
@@ -59,45 +59,56 @@ class ClaimStatistics:
         return self.count(verdict, importance) / whole if whole else None
 
 
-def claim_statistics(records: Iterable[Mapping[str, Any]]) -> ClaimStatistics:
-    """Count the bodies of records of the kind "claims".
+@dataclass
+class ClaimTally:
+    """Counts records as they pass, so that none need be kept."""
 
-    >>> claim = {"importance": 3, "verdict": "supported", "evidence": [{"quote": "start it"}]}
-    >>> found = claim_statistics([{"claims": [claim, claim]}, {"claims": []}])
-    >>> found.claims, found.mean, found.range, found.share("supported")
-    (2, 1.0, (0, 2), 1.0)
-    """
-    per_answer: list[int] = []
-    verdicts: Counter[tuple[str, int]] = Counter()
-    counts: Counter[str] = Counter()
-    for body in records:
-        if any(step.get("failure") for step in body.get("steps", ())):
-            counts["failed"] += 1
-            continue
-        per_answer.append(len(body["claims"]))
-        counts["repeats"] += len(body.get("repeats", ()))
-        counts["set_aside"] += len(body.get("set_aside", ()))
-        for claim in body["claims"]:
-            verdicts[claim.get("verdict") or UNVERIFIED, claim["importance"]] += 1
-            refused = sum(bool(each["quote"]) for each in claim.get("invented", ()))
-            counts["refused"] += refused
-            counts["quotations"] += refused + len(claim.get("evidence", ()))
-            counts["told"] += bool(claim.get("told"))
-            counts["mended"] += bool(claim.get("told")) and claim.get("verdict") is not None
-            counts["unfounded"] += (claim.get("failure") or {}).get("reason") == "unfounded"
-            counts["unlocated"] += claim.get("place") is None
-            counts["stray"] += bool(claim.get("stray_numbers"))
-    return ClaimStatistics(
-        tuple(per_answer),
-        counts["failed"],
-        dict(verdicts),
-        counts["quotations"],
-        counts["refused"],
-        counts["told"],
-        counts["mended"],
-        counts["unfounded"],
-        counts["unlocated"],
-        counts["stray"],
-        counts["repeats"],
-        counts["set_aside"],
-    )
+    per_answer: list[int] = field(default_factory=list)
+    verdicts: Counter[tuple[str, int]] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def note(self, body: ClaimsBody) -> None:
+        if not body.listed:
+            self.counts["failed"] += 1
+            return
+        self.per_answer.append(len(body.claims))
+        self.counts["repeats"] += len(body.repeats)
+        self.counts["set_aside"] += len(body.set_aside)
+        for claim in body.claims:
+            self.verdicts[claim.verdict or UNVERIFIED, claim.importance] += 1
+            self._note_evidence(claim)
+
+    def _note_evidence(self, claim: RecordedClaim) -> None:
+        refused = sum(bool(each.quote) for each in claim.invented)
+        self.counts["refused"] += refused
+        self.counts["quotations"] += refused + len(claim.evidence)
+        self.counts["told"] += claim.told
+        self.counts["mended"] += claim.told and claim.verdict is not None
+        self.counts["unfounded"] += claim.unfounded
+        self.counts["unlocated"] += claim.place is None
+        self.counts["stray"] += bool(claim.stray_numbers)
+
+    def statistics(self) -> ClaimStatistics:
+        counts = self.counts
+        return ClaimStatistics(
+            tuple(self.per_answer),
+            counts["failed"],
+            dict(self.verdicts),
+            counts["quotations"],
+            counts["refused"],
+            counts["told"],
+            counts["mended"],
+            counts["unfounded"],
+            counts["unlocated"],
+            counts["stray"],
+            counts["repeats"],
+            counts["set_aside"],
+        )
+
+
+def claim_statistics(bodies: Iterable[ClaimsBody]) -> ClaimStatistics:
+    """Count the records of ratings by claims."""
+    tally = ClaimTally()
+    for body in bodies:
+        tally.note(body)
+    return tally.statistics()

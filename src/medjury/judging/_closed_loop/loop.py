@@ -18,7 +18,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Unscored
 from medjury.judging._asking import Speaker
 from medjury.judging._closed_loop.gate import DEFAULT_PASSING, DraftGate, Passing, grade_case
-from medjury.judging._closed_loop.story import Story, told
+from medjury.judging._closed_loop.story import Story, recorded
 from medjury.judging._closed_loop.writer import WRITER_VERSION, revise, sources
 from medjury.judging._judge import Judge
 from medjury.judging._rater import Expected, Rated, Unit, make_units
@@ -213,7 +213,7 @@ class ClosedLoop:
                 graded = await grade_case(self.final, case, gate, repeat=unit.repeat, again=unit.again)
                 answers.extend(graded.answers or ())
                 found[which] = graded.outcomes
-            story.final[which] = told(found[which])
+            story.final[which] = recorded(found[which])
         outcomes: dict[str, Outcome] = {}
         for name in unit.dimensions:
             failed = [

@@ -1,22 +1,29 @@
-"""What a closed loop leaves behind: every draft, what was said of it, and what changed from one to the next."""
+"""What a closed loop leaves behind: its steps gathered into a record, and its last drafts as cases."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from medjury.cases import Case, clean_text
+from medjury.errors import MedjuryError
 from medjury.instruments import Outcome, Unscored
+from medjury.judging._closed_loop.body import (
+    Changes,
+    ClosedLoopBody,
+    FinalScores,
+    LoopFailure,
+    LoopRound,
+    Scores,
+    Stopped,
+)
 from medjury.judging._closed_loop.gate import Checked
-from medjury.judging._rows import outcome_columns
+from medjury.runs import RecordedOutcome, Records
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-Stopped = Literal["passed", "rounds", "stalled", "failed"]
 
 
 @dataclass
@@ -27,69 +34,67 @@ class Story:
     separate: bool
     first_system: str
     stopped: Stopped = "rounds"
-    rounds: list[dict[str, object]] = field(default_factory=list)
-    final: dict[str, object] = field(default_factory=dict)
-    failure: dict[str, str] | None = None
+    rounds: list[LoopRound] = field(default_factory=list)
+    final: dict[str, Scores] = field(default_factory=dict)
+    failure: LoopFailure | None = None
 
     def add_round(self, draft: str, earlier: str | None, checked: Checked) -> None:
         """One draft and the loop judge's word on it. Round 0 is the draft as it came."""
         self.rounds.append(
-            {
-                "round": len(self.rounds),
-                "draft": clean_text(draft),
-                "changes": None if earlier is None else changes(clean_text(earlier), draft),
-                "scores": told(checked.outcomes),
-                "failing": list(checked.failing),
-                "passed": checked.passed,
-            }
+            LoopRound(
+                round=len(self.rounds),
+                draft=clean_text(draft),
+                changes=None if earlier is None else changes(clean_text(earlier), draft),
+                scores=recorded(checked.outcomes),
+                failing=checked.failing,
+                passed=checked.passed,
+            )
         )
 
     def fail(self, step: str, failure: Unscored) -> Unscored:
         """Note the step that failed; the unit's outcome names it."""
         self.stopped = "failed"
-        self.failure = {"step": step, "reason": failure.reason.value, "message": failure.message}
+        self.failure = LoopFailure(step=step, reason=failure.reason.value, message=failure.message)
         return Unscored(failure.reason, f"{step}: {failure.message}")
 
-    def record(self) -> dict[str, object]:
-        return {
-            "kind": "closed_loop",
-            "first_system": self.first_system,
-            "pass": dict(self.least),
-            "separate": self.separate,
-            "stopped": self.stopped,
-            "rounds": self.rounds,
-            "final": self.final,
-            "failure": self.failure,
-        }
+    def record(self) -> ClosedLoopBody:
+        return ClosedLoopBody(
+            first_system=self.first_system,
+            passing=dict(self.least),
+            separate=self.separate,
+            stopped=self.stopped,
+            rounds=tuple(self.rounds),
+            final=FinalScores(**self.final),
+            failure=self.failure,
+        )
 
 
 def revised_cases(cases: Iterable[Case], records: str | Path) -> Iterator[Case]:
     """The cases with the last drafts of a closed loop in place of their own texts, for clinicians or another jury
     to rate. `records` is the `records.jsonl` of the run folder; of several repeats the first counts, and cases
     whose loop failed are left out."""
+    if not Path(records).is_file():
+        raise MedjuryError(f"{records}: there is no such file; give the records.jsonl of a run folder")
     last: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    with Path(records).open(encoding="utf-8") as file:
-        for line in file:
-            each = json.loads(line)
-            body = each["body"]
-            if each["kind"] == "closed_loop" and each["repeat"] == 0 and body["stopped"] != "failed":
-                place = each["item"], body["first_system"]
-                last.setdefault(place, []).append((each["system"], body["rounds"][-1]["draft"]))
+    for record in Records(records).of(ClosedLoopBody):
+        body = record.body
+        if record.repeat == 0 and body.stopped != "failed":
+            place = record.item, body.first_system
+            last.setdefault(place, []).append((record.system, body.rounds[-1].draft))
     for case in cases:
         for system, draft in last.get((case.id, case.system), ()):
             yield replace(case, candidate=draft, system=system)
 
 
-def told(outcomes: Mapping[str, Outcome]) -> dict[str, dict[str, object]]:
-    """Outcomes as JSON values."""
-    columns = ("score", "status", "reason", "explanation")
-    return {name: dict(zip(columns, outcome_columns(each), strict=True)) for name, each in outcomes.items()}
+def recorded(outcomes: Mapping[str, Outcome]) -> Scores:
+    """Outcomes as a record has them."""
+    return {name: RecordedOutcome.of(each) for name, each in outcomes.items()}
 
 
-def changes(before: str, after: str) -> dict[str, list[str]]:
+def changes(before: str, after: str) -> Changes:
     """The sentences that a revision took out and those it put in, in their order."""
     old, new = _sentences(before), _sentences(after)
-    return {"removed": _left(old, new), "added": _left(new, old)}
+    return Changes(removed=tuple(_left(old, new)), added=tuple(_left(new, old)))
 
 
 def _left(these: list[str], those: list[str]) -> list[str]:

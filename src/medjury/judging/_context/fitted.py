@@ -18,7 +18,7 @@ from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.judging._around import Around
-from medjury.judging._context.shortening import FITTING_VERSION, Cut, Truncation, shorten
+from medjury.judging._context.shortening import FITTING_VERSION, Truncation, shorten
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.judging._rows import shared
 from medjury.models import (
@@ -32,6 +32,7 @@ from medjury.models import (
     context_window,
 )
 from medjury.ratings import Rating
+from medjury.runs import Body, RecordedCut
 
 _MOST_ROUNDS = 40  # each leaves out at least a sentence more; a handful is enough
 _Result = TypeVar("_Result")
@@ -82,7 +83,8 @@ class Fitted(Around):
         ratings = _with_calls(rated.ratings, wasted)
         if cut is None:
             return Rated(ratings, rated.record)
-        return Rated(ratings, {**(rated.record or {"kind": "context"}), "context": cut.as_record()})
+        record = rated.record or Body(kind="context")
+        return Rated(ratings, record.replaced(context=cut))
 
 
 async def fit(
@@ -90,12 +92,12 @@ async def fit(
     rule: Truncation | None,
     gate: Gate,
     attempt: Callable[[Case, Watched], Awaitable[tuple[_Result, bool]]],
-) -> tuple[_Result, Cut | None, Sequence[Answer]]:
+) -> tuple[_Result, RecordedCut | None, Sequence[Answer]]:
     """Make an attempt with the case, and again with a shorter one for as long as a prompt does not fit and the
     rule leaves something to leave out. `attempt` says whether it failed for want of room. Returns the last
     attempt, what was left out of its case, and the answers of the attempts before it: they were paid for."""
     wasted: list[Answer] = []
-    cut: Cut | None = None
+    cut: RecordedCut | None = None
     excess, shorter = 0, case
     before: set[int] = set()
     for _ in range(_MOST_ROUNDS):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from medjury.cases import Case, Note, moment_of
 from medjury.models import cautious_tokens
+from medjury.runs import RecordedCut
 
 Keep = Literal["newest", "oldest", "both_ends"]
 UNTOUCHABLE = ("candidate", "reference")
@@ -36,23 +37,7 @@ class Truncation:
         return {"truncate": self.what, "keep": self.keep}
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """What was left out of a record: whole notes by their ids, part of one more, and how many characters."""
-
-    truncate: str
-    keep: Keep
-    order: Literal["date", "position"]  # what newest and oldest were told by
-    notes_left_out: tuple[str, ...]
-    shortened: str | None
-    characters_left_out: int
-    characters: int  # that there were
-
-    def as_record(self) -> dict[str, Any]:
-        return {**asdict(self), "notes_left_out": list(self.notes_left_out)}
-
-
-def shorten(case: Case, rule: Truncation, tokens: int) -> tuple[Case, Cut] | None:
+def shorten(case: Case, rule: Truncation, tokens: int) -> tuple[Case, RecordedCut] | None:
     """The case with at least so many tokens fewer, by the cautious count, and what was left out of it. None
     where that would leave nothing at all of what may be shortened."""
     if rule.what != "notes":
@@ -82,19 +67,32 @@ def shorten(case: Case, rule: Truncation, tokens: int) -> tuple[Case, Cut] | Non
     if left_out:
         marker = _marker_note(case.notes, left_out)
         kept = [marker, *kept] if rule.keep == "newest" else [*kept, marker]
-    cut = Cut(
-        "notes", rule.keep, order, tuple(note.id for note in case.notes if id(note) in gone),
-        None if part is None else last.id, characters, sum(len(note.text) for note in case.notes),
-    )  # fmt: skip
+    cut = RecordedCut(
+        truncate="notes",
+        keep=rule.keep,
+        order=order,
+        notes_left_out=tuple(note.id for note in case.notes if id(note) in gone),
+        shortened=None if part is None else last.id,
+        characters_left_out=characters,
+        characters=sum(len(note.text) for note in case.notes),
+    )
     return replace(case, notes=tuple(kept)), cut
 
 
-def _shorten_text(case: Case, rule: Truncation, tokens: int) -> tuple[Case, Cut] | None:
+def _shorten_text(case: Case, rule: Truncation, tokens: int) -> tuple[Case, RecordedCut] | None:
     text = case.texts.get(rule.what)
     part = None if not text else _keep_part(text, rule.keep, tokens + _MARKER_TOKENS)
     if text is None or part is None:
         return None
-    cut = Cut(rule.what, rule.keep, "position", (), rule.what, part[1], len(text))
+    cut = RecordedCut(
+        truncate=rule.what,
+        keep=rule.keep,
+        order="position",
+        notes_left_out=(),
+        shortened=rule.what,
+        characters_left_out=part[1],
+        characters=len(text),
+    )
     return replace(case, texts={**case.texts, rule.what: part[0]}), cut
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored, output_schema
 from medjury.judging._asking import Asked, Speaker, ask_for
@@ -18,6 +18,7 @@ from medjury.judging._deliberation.answers import (
     read_turn,
     turn_schema,
 )
+from medjury.judging._deliberation.body import DeliberationBody, Ending, LostAgent, RecordedPersona
 from medjury.judging._deliberation.prompts import (
     choice_question,
     decision_question,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from medjury.judging._rater import Unit
 
 _NOT_ITS_FAULT = TRANSIENT | {Reason.CONTEXT}
-Ending = Literal["agreed", "orchestrator", "max_turns", "max_stalls", "failed"]
 _Value = TypeVar("_Value")
 
 
@@ -292,34 +292,35 @@ class Course:
     def _turns_taken(self) -> int:
         return sum(step.act == "turn" for step in self.steps)
 
-    def record(self) -> dict[str, object]:
-        """The whole story as JSON values."""
+    def record(self) -> DeliberationBody:
+        """The whole course."""
         plan = self.plan
-        return {
-            "kind": "deliberation",
-            "dimensions": list(self.dimensions),
-            "personas": [
-                {"name": agent.persona.name, "text": agent.persona.text, "model": agent.speaker.model.name}
+        return DeliberationBody(
+            dimensions=tuple(self.dimensions),
+            personas=tuple(
+                RecordedPersona(
+                    name=agent.persona.name, text=agent.persona.text, model=agent.speaker.model.name
+                )
                 for agent in plan.agents
-            ],
-            "orchestrator": plan.orchestrator.model.name,
-            "max_turns": plan.max_turns,
-            "max_stalls": plan.max_stalls,
-            "turns_shown": plan.turns_shown,
-            "ended": self.ending,
-            "agreed_at_once": self.agreed_at_once,
-            "turns": self._turns_taken(),
-            "stalled_turns": sum(step.details.get("stall") is True for step in self.steps),
-            "failed": [
-                {"persona": step.who, "act": step.act, "turn": step.turn, "reason": step.failure.reason.value,
-                 "message": step.failure.message}
+            ),
+            orchestrator=plan.orchestrator.model.name,
+            max_turns=plan.max_turns,
+            max_stalls=plan.max_stalls,
+            turns_shown=plan.turns_shown,
+            ended=self.ending,
+            agreed_at_once=self.agreed_at_once,
+            turns=self._turns_taken(),
+            stalled_turns=sum(step.details.get("stall") is True for step in self.steps),
+            failed=tuple(
+                LostAgent(persona=step.who, act=step.act, turn=step.turn, reason=step.failure.reason.value,
+                          message=step.failure.message)
                 for step in self.steps if step.failure is not None and step.who != ORCHESTRATOR
-            ],
-            "final": {name: plain_grades(graded) for name, graded in self.standing.items()},
-            "decided": plain_grades(self.decided),
-            "outside": outside(self.decided, self.standing.values()),
-            "steps": [step.plain() for step in self.steps],
-        }  # fmt: skip
+            ),
+            final={name: plain_grades(graded) for name, graded in self.standing.items()},
+            decided=plain_grades(self.decided),
+            outside=tuple(outside(self.decided, self.standing.values())),
+            steps=tuple(step.recorded() for step in self.steps),
+        )  # fmt: skip
 
 
 def _named(failure: Unscored | None, where: str) -> Unscored:

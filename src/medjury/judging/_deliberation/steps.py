@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
 from medjury.judging._asking import Speaker
+from medjury.judging._deliberation.body import Act, RecordedStep
 from medjury.models import Answer
+from medjury.runs import RecordedFailure
 
-Act = Literal["opening", "question", "turn", "decision"]
 Grades = Mapping[str, Outcome]
 ORCHESTRATOR = "orchestrator"
 # A turn whose three-word sequences were nearly all heard before says nothing new.
@@ -34,14 +34,14 @@ class Step:
     details: Mapping[str, object] = field(default_factory=dict)
     failure: Unscored | None = None
 
-    def plain(self) -> dict[str, object]:
-        """As JSON values."""
+    def recorded(self) -> RecordedStep:
         worths = [answer.worth for answer in self.answers]
-        step: dict[str, object] = {
+        leads = self.who == ORCHESTRATOR
+        known: dict[str, object] = {
             "act": self.act,
             "turn": self.turn,
-            "role": ORCHESTRATOR if self.who == ORCHESTRATOR else "agent",
-            "persona": None if self.who == ORCHESTRATOR else self.who,
+            "role": ORCHESTRATOR if leads else "agent",
+            "persona": None if leads else self.who,
             "model": self.speaker.model.name,
             "said": self.said,
             "grades": plain_grades(self.grades),
@@ -55,8 +55,8 @@ class Step:
             "cost": None if None in worths else sum(each or 0.0 for each in worths),
         }  # fmt: skip
         if self.failure is not None:
-            step["failure"] = {"reason": self.failure.reason.value, "message": self.failure.message}
-        return step
+            known["failure"] = RecordedFailure.of(self.failure)
+        return RecordedStep.model_validate(known)
 
 
 def plain_grades(grades: Grades) -> dict[str, float | None]:

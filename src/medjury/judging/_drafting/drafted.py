@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from medjury.cases import Case
 from medjury.instruments import Reason, Unscored
 from medjury.judging._around import Around
 from medjury.judging._context.shortening import Truncation
+from medjury.judging._drafting.body import DraftBody
 from medjury.judging._drafting.drafter import Drafter
 from medjury.judging._rater import Expected, Rated, Unit
 from medjury.judging._rows import rows_of
@@ -18,13 +18,11 @@ from medjury.models import Gate
 _FAILED, _WHY = "draft_failed", "draft_failure"
 
 
-def drafted_case(case: Case, drafter: Drafter, draft: Mapping[str, object]) -> Case:
+def drafted_case(case: Case, drafter: Drafter, draft: DraftBody) -> Case:
     """The case with its draft as the answer under judgement, or with why there is none."""
-    candidate = draft.get("candidate")
-    if isinstance(candidate, str):
-        return replace(case, candidate=candidate, system=drafter.system, vendor=drafter.vendor)
-    reason, message = str(draft.get("reason", Reason.PROVIDER.value)), str(draft.get("message", ""))
-    facts = {**case.metadata, _FAILED: reason, _WHY: message}
+    if draft.candidate is not None:
+        return replace(case, candidate=draft.candidate, system=drafter.system, vendor=drafter.vendor)
+    facts = {**case.metadata, _FAILED: draft.reason or Reason.PROVIDER.value, _WHY: draft.message}
     return replace(case, system=drafter.system, vendor=drafter.vendor, metadata=facts)
 
 

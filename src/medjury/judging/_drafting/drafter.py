@@ -35,6 +35,7 @@ from medjury.judging._drafting.answer import (
     draft_schema,
     read_draft,
 )
+from medjury.judging._drafting.body import DraftBody
 from medjury.judging._drafting.selection import Selection, SelectionRules, select_sources
 from medjury.judging._prompt import text_block
 from medjury.judging._rater import Expected, Rated, Unit, make_units
@@ -205,7 +206,7 @@ class Drafter:
         answers = [*wasted, *asked.answers]
         record = self._record(asked.value, asked.failure, selection, case.notes)
         if cut is not None:
-            record["context"] = cut.as_record()
+            record = record.replaced(context=cut)
         paid = answers if answers or sent else None  # what was refused for its length cost nothing
         return Rated(rows_of(unit, {DRAFT: outcome}, paid, system=self.system), record)
 
@@ -254,20 +255,19 @@ class Drafter:
         failure: Unscored | None,
         chosen: Selection | None,
         notes: Sequence[Note] = (),
-    ) -> dict[str, object]:
+    ) -> DraftBody:
         """Everything about one draft that a reader may ask for."""
-        record: dict[str, object] = {
-            "kind": DRAFT,
+        known: dict[str, object] = {
             "system": self.system,
             "vendor": self.vendor,
             "status": "drafted" if draft is not None else "failed",
         }
         if failure is not None:
-            record |= {"reason": failure.reason.value, "message": failure.message}
+            known |= {"reason": failure.reason.value, "message": failure.message}
         if draft is not None:
             given = {note.id for note in chosen.notes} if chosen is not None else set()
             citations = check_citations(draft, [note for note in notes if note.id in given])
-            record |= {
+            known |= {
                 "candidate": draft.text,
                 "sections": dict(draft.sections),
                 "citations": [asdict(each) for each in citations],
@@ -276,12 +276,12 @@ class Drafter:
         if chosen is not None:
             given = {note.id for note in notes}  # without those that did not fit
             whole = [note.id for note in chosen.notes if note.id in given]
-            record |= {
+            known |= {
                 "notes_given": whole,
                 "unreadable_dates": list(chosen.unreadable_dates),
                 "counts": {**chosen.counts, "notes_given": len(whole)},
             }
-        return record
+        return DraftBody.model_validate(known)
 
 
 def _instructions(rules: DraftingRules) -> str:

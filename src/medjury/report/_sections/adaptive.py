@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from medjury.judging import AdaptiveBody
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import counted, percent
@@ -14,16 +15,9 @@ _MANY_LOST = 0.1
 
 def section(material: Material) -> Section | None:
     tallies: dict[str, AdaptiveTally] = {}
-    unreadable: list[int] = []
-    for record in material.records.of("adaptive"):
-        tally = tallies.get(record.rater, AdaptiveTally())
-        try:
-            tally.note(record.body)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            unreadable.append(record.line)
-            continue
-        tallies[record.rater] = tally
-    if not tallies and not unreadable:
+    for record in material.records.of(AdaptiveBody):
+        tallies.setdefault(record.rater, AdaptiveTally()).note(record.body)
+    if not tallies:
         return None
     lead = (
         "Jurors were asked one after the other, and the next only while a dimension was open: too few votes, votes "
@@ -32,7 +26,7 @@ def section(material: Material) -> Section | None:
     )
     body = (
         paragraph(lead)
-        + bullets(_notes(tallies, unreadable))
+        + bullets(_notes(tallies))
         + _ends(material, tallies)
         + _distribution(material, tallies)
         + _jurors(material, tallies)
@@ -40,7 +34,7 @@ def section(material: Material) -> Section | None:
     return Section("adaptive", "Adaptive juries", Html(body))
 
 
-def _notes(tallies: Mapping[str, AdaptiveTally], unreadable: Sequence[int]) -> list[object]:
+def _notes(tallies: Mapping[str, AdaptiveTally]) -> list[object]:
     lines: list[object] = []
     for rater, tally in sorted(tallies.items()):
         if tally.finished:
@@ -61,11 +55,6 @@ def _notes(tallies: Mapping[str, AdaptiveTally], unreadable: Sequence[int]) -> l
                     f"{rater}: {name} gave no usable answer {juror.without_any:,} of {juror.asked:,} times. Others "
                     "were asked in its place, so its failures cost calls."
                 )
-    if unreadable:
-        lines.append(
-            f"{counted(len(unreadable), 'record')} could not be read as an adaptive jury's and not counted here "
-            f"(first: line {unreadable[0]} of records.jsonl)."
-        )
     return lines
 
 
@@ -86,8 +75,8 @@ def _ends(material: Material, tallies: Mapping[str, AdaptiveTally]) -> Html:
         ("judge", "units", *STOPPED.values(), "questions asked", "at most", "saved (%)"),
         rows,
         caption="Why the jury stopped. A unit is what is asked at once about one answer; a question is one juror "
-        "asked about it, however often its answer had to be mended. Units broken off, and those that could not be "
-        "asked, are not in the last three columns",
+        "asked about it, however often it had to be asked for a usable answer. Units broken off, and those that "
+        "could not be asked, are not in the last three columns",
         digits=1,
     )
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from medjury.calibration import Change, Reliability, before_after, cross_fit, reliability
+from medjury.calibration import Reliability, calibrate
 from medjury.errors import MedjuryError
-from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR, SOFT
+from medjury.report._axes import Axes
+from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
+from medjury.report._figure import draw_panels
 from medjury.report._html import Cell, Html, bullets, paragraph
-from medjury.report._material import PANELS, Material, Section, height, only_some, panels, short
-from medjury.validation import Measured
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from medjury.report._material import PANELS, Material, Section, height, only_some, short
+from medjury.report._svg import SOFT
+from medjury.statistics import percent, shown
+from medjury.tables import Measured
 
 _SHOWN = {
     "offset": "offset",
@@ -22,105 +19,74 @@ _SHOWN = {
     "spearman": "Spearman's rho",
     "kappa_quadratic": "weighted kappa",
 }
-Found = tuple[Measured, Reliability, Reliability, dict[str, Change]]
+_TITLE = "Calibration"
+Curves = tuple[Measured, Reliability, Reliability]
 
 
 def section(material: Material) -> Section | None:
-    chosen = [each for each in material.compared if each.grades and not each.derived]
-    made: list[Found] = []
-    refused = []
-    for dimension in chosen:
-        try:
-            made.append(_calibrated(material, dimension))
-        except MedjuryError as error:
-            refused.append(f"{dimension.label}: {error}")
-    if not made and not refused:
+    evidence, table = material.evidence, material.evidence.table
+    if not any(each.grades for each in material.compared) or not evidence.rater:
         return None
+    try:
+        study = calibrate(table).only(evidence.rater)
+    except MedjuryError as error:
+        return Section("calibration", _TITLE, paragraph(str(error), class_="note"))
     rows: list[tuple[Cell, ...]] = [
-        (
-            dimension.label,
-            title,
-            changes[name].before.n,
-            changes[name].before,
-            changes[name].after,
-            changes[name].change,
-        )
-        for dimension, _, _, changes in made
-        for name, title in _SHOWN.items()
+        (evidence.label(row.dimension), _SHOWN[row.statistic], row.n, row.before, row.after, row.change)
+        for row in study.rows
+        if row.statistic in _SHOWN
     ]
-    table = material.exhibits.table(
+    shown_rows = material.exhibits.table(
         "calibration",
         ("dimension", "statistic", "n", "as scored", "calibrated", "change"),
         rows,
         caption="The jury against the clinicians before and after isotonic calibration, out of fold, with "
-        "95 % intervals",
+        f"{percent(study.confidence)} intervals",
         shown=60,
     )
-    picture = Html("")
-    if made:
-        shown = made[:PANELS]
-        picture = material.exhibits.figure(
-            "calibration",
-            (9, height(len(shown), 3, 2.8)),
-            lambda figure: panels(figure, shown, 3, _draw),
-            caption="Clinicians' mean score by the jury's score, with 95 % intervals: as scored (circles) "
-            "and calibrated on "
-            "other cases (squares). A jury that means what it says lies on the dotted line."
-            + only_some(len(shown), len(made), "tables/calibration.csv"),
-            alt="; ".join(
-                f"{each[0].label}: mean distance from the line {each[1].error:.2f} as scored, "
-                f"{each[2].error:.2f} calibrated"
-                for each in shown
-            ),
-        )
+    curves: list[Curves] = [
+        (table.dimension(each.dimension), *study.reliability(each.rater, each.dimension))
+        for each in study.calibrations[:PANELS]
+    ]
     lead = (
-        "The gate judges the scores as they were given. This section shows what a calibration to the "
-        "clinicians would "
-        "change: each answer is calibrated by a map that was fitted on other cases. Calibration mends "
-        "offset and size of "
-        "error; it may lower kappa, because it draws scores to the middle."
+        "The gate judges the scores as they were given. This section shows what a calibration to the clinicians "
+        "would change: each answer is calibrated by a map that was fitted on other cases. Calibration corrects "
+        "offset and size of error; it may lower kappa, because it draws scores to the middle."
     )
-    return Section("calibration", "Calibration", Html(paragraph(lead) + picture + table + bullets(refused)))
+    refused = bullets(f"{evidence.label(each.dimension)}: {each.reason}" for each in study.refused)
+    picture = _figure(material, curves, len(study.calibrations)) if curves else Html("")
+    return Section("calibration", _TITLE, Html(paragraph(lead) + picture + shown_rows + refused))
 
 
-def _calibrated(material: Material, dimension: Measured) -> Found:
-    evidence, numbers = material.evidence, material.numbers[dimension.name]
-    grades = dimension.grades or ()
-    fitted = cross_fit(
-        numbers.grid.scores[evidence.jury],
-        numbers.reference,
-        cases=numbers.grid.clusters.tolist(),
-        scale=(grades[0], grades[-1]),
-        seed=evidence.settings.seed,
-        judge=evidence.jury,
+def _figure(material: Material, curves: list[Curves], whole: int) -> Html:
+    return material.exhibits.figure(
+        "calibration",
+        (9, height(len(curves), 3, 2.8)),
+        lambda figure: draw_panels(figure, curves, 3, _draw),
+        caption="Clinicians' mean score by the jury's score, with intervals: as scored (circles) and calibrated on "
+        "other cases (squares). A jury that means what it says lies on the dotted line."
+        + only_some(len(curves), whole, "tables/calibration.csv"),
+        alt="; ".join(
+            f"{dimension.label}: mean distance from the line {shown(before.error)} as scored, "
+            f"{shown(after.error)} calibrated"
+            for dimension, before, after in curves
+        ),
     )
-    pairs = fitted.out_of_fold
-    resamples = min(500, evidence.resamples(len(numbers.reference)))
-    before, after = (
-        reliability(
-            scores, pairs.labels, cases=pairs.cases.tolist(), resamples=resamples, seed=evidence.settings.seed
-        )
-        for scores in (pairs.scores, np.where(pairs.known, pairs.calibrated, np.nan))
-    )
-    changes = before_after(pairs, grades=grades, resamples=resamples, seed=evidence.settings.seed)
-    return dimension, before, after, changes
 
 
-def _draw(axes: Axes, found: Found) -> None:
-    dimension, before, after, _ = found
-    ends = [(dimension.grades or (0.0,))[0], (dimension.grades or (1.0,))[-1]]
-    axes.plot(ends, ends, color=SOFT, linewidth=0.8, linestyle=":")
+def _draw(axes: Axes, found: Curves) -> None:
+    dimension, before, after = found
+    if dimension.grades is not None:
+        ends = [dimension.grades.lowest, dimension.grades.highest]
+        axes.line(ends, ends, SOFT, width=0.8, dash=":")
     for curve, colour, marker, label in (
         (before, JURY_COLOUR, "o", "as scored"),
         (after, CLINICIAN_COLOUR, "s", "calibrated"),
     ):
         points = [point for point in curve.points if point.label.value is not None]
         for point in points:
-            if point.label.low is not None and point.label.high is not None:
-                axes.plot([point.score] * 2, [point.label.low, point.label.high], color=colour, linewidth=0.9)
-        axes.plot([point.score for point in points], [point.label.value or 0.0 for point in points], marker=marker,
-                  markersize=4, linewidth=0.8, color=colour, label=label)  # fmt: skip
-    axes.set_title(f"{short(dimension.label, 24)} (n = {before.n:,})")
-    axes.set_xlabel("jury's score")
-    axes.set_ylabel("clinicians' mean score")
-    axes.legend(fontsize=7)
+            axes.span(point.label.low, point.label.high, point.score, colour, upright=True, width=0.9)
+        axes.line([point.score for point in points], [point.label.value or 0.0 for point in points], colour,
+                  marker=marker, width=0.8, label=label)  # fmt: skip
+    axes.title = f"{short(dimension.label, 24)} (n = {before.n:,})"
+    axes.x_name, axes.y_name = "jury's score", "clinicians' mean score"

@@ -9,6 +9,7 @@ import polars as pl
 
 from medjury.report._html import Cell, Html, element, paragraph, table_classes, text
 from medjury.report._material import Material, Section
+from medjury.statistics import shown
 
 _CHARACTERS = 1200
 _DIMENSIONS = 12
@@ -16,21 +17,16 @@ _DIMENSIONS = 12
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
-    wanted = evidence.settings.cases_shown
+    wanted = evidence.table.settings.cases_shown
     chosen = _chosen(material)[:wanted] if wanted else []
     if not chosen:
         return None
     keys = pl.DataFrame({"item": [each[0] for each in chosen], "system": [each[1] for each in chosen]})
-    votes = evidence.ratings.with_columns(pl.col("system").fill_null("")).join(
-        keys, on=["item", "system"], how="semi"
-    )
+    votes = evidence.table.rows.join(keys, on=["item", "system"], how="semi")
     blocks = [_block(material, number, each, votes) for number, each in enumerate(chosen, start=1)]
     against = "the clinicians" if evidence.clinicians else "one another, for want of clinicians"
-    lead = (
-        f"The answers on which the jury differs most from {against}, with every vote and explanation "
-        "side by side."
-    )
-    if evidence.settings.hide_texts:
+    lead = f"The answers on which the jury differs most from {against}, with every vote and explanation."
+    if evidence.table.settings.hide_texts:
         lead += " Names of cases and all explanations are left out of this copy."
     rows: list[tuple[Cell, ...]] = [
         (_name(material, number, item, system), evidence.label(dimension), gap)
@@ -49,11 +45,11 @@ def _chosen(material: Material) -> list[tuple[str, str, str, float, str]]:
     """Answers by their largest difference over all dimensions, the largest first."""
     evidence = material.evidence
     worst: dict[tuple[str, str], tuple[float, str, str]] = {}
-    for dimension in evidence.dimensions:
-        grid = evidence.grids[dimension.name]
-        judges = [grid.scores[name] for name in evidence.judges]
-        if evidence.clinicians and evidence.jury:
-            gaps, why = grid.scores[evidence.jury] - evidence.reference(grid), "jury less clinicians"
+    for dimension in evidence.table.dimensions:
+        grid = evidence.grid(dimension.name)
+        judges = [grid.scores[name] for name in evidence.table.judges]
+        if evidence.clinicians and evidence.rater:
+            gaps, why = grid.scores[evidence.rater] - evidence.reference(grid), "jury less clinicians"
         elif len(judges) > 1:
             table = np.column_stack(judges)
             full = ~np.isnan(table).any(axis=1)
@@ -62,10 +58,8 @@ def _chosen(material: Material) -> list[tuple[str, str, str, float, str]]:
         else:
             continue
         # Only the largest of a dimension can be among the largest of all.
-        order = np.argsort(-np.nan_to_num(np.abs(gaps), nan=-1.0), kind="stable")[
-            : evidence.settings.cases_shown
-        ]
-        for place in order:
+        order = np.argsort(-np.nan_to_num(np.abs(gaps), nan=-1.0), kind="stable")
+        for place in order[: evidence.table.settings.cases_shown]:
             gap = float(gaps[place])
             if np.isnan(gap) or gap == 0:
                 break
@@ -86,7 +80,7 @@ def _block(
         {"clinician": 0, "jury": 1, "judge": 2}, default=3, return_dtype=pl.Int8
     )
     here = here.sort(kind, "rater", "repeat", "dimension")
-    names = [each.name for each in evidence.dimensions][:_DIMENSIONS]
+    names = [each.name for each in evidence.table.dimensions][:_DIMENSIONS]
     if dimension not in names:
         names = [dimension, *names[:-1]]
     rows = []
@@ -109,7 +103,8 @@ def _block(
         element("tbody", *rows),
         class_=" ".join(table_classes(2 * len(names))) or None,
     )
-    title = f"{_name(material, number, item, system)}: {evidence.label(dimension)}, {gap:+.1f} {why}"
+    differs = f"{'+' if gap > 0 else ''}{shown(gap)} {why}"
+    title = f"{_name(material, number, item, system)}: {evidence.label(dimension)}, {differs}"
     region = element(
         "div", table, class_="scroll", role="region", aria_label=f"Votes on case {number}", tabindex="0"
     )
@@ -117,7 +112,7 @@ def _block(
 
 
 def _name(material: Material, number: int, item: str, system: str) -> str:
-    if material.evidence.settings.hide_texts:
+    if material.evidence.table.settings.hide_texts:
         return f"case {number}"
     return f"{item} · {system}" if system else item
 
@@ -132,7 +127,7 @@ def _score(row: dict[str, Any] | None) -> str:
 
 def _explanations(material: Material, said: dict[str, dict[str, Any]]) -> Html:
     """What was said, once where it is the same for every dimension."""
-    if material.evidence.settings.hide_texts:
+    if material.evidence.table.settings.hide_texts:
         return text("left out")
     by_text: dict[str, list[str]] = {}
     for name, row in said.items():

@@ -4,21 +4,21 @@ their supported share agrees with the clinicians."""
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
-from medjury.judging import ClaimStatistics, claim_statistics
-from medjury.report._exhibits import COLOURS, SOFT
-from medjury.report._html import Cell, Html, bullets, element, paragraph, table_html
+from medjury.judging import ClaimsBody, ClaimStatistics, ClaimTally, RecordedClaim
+from medjury.report._exhibits import COLOURS
+from medjury.report._figure import Figure
+from medjury.report._html import Cell, Html, element, paragraph, table_html
 from medjury.report._material import Material, Section, short
-from medjury.runs import Record
+from medjury.report._svg import SOFT
+from medjury.runs import Record, files
 from medjury.statistics import counted, percent
 from medjury.validation import Answer, ShareCurve, share_curve
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+Claimed = Record[ClaimsBody]
 _VERDICTS = {
     "supported": "supported",
     "contradicted": "contradicted",
@@ -27,106 +27,67 @@ _VERDICTS = {
 }
 _IMPORTANCE = {1: "1 background", 2: "2 supporting", 3: "3 decisive"}
 _THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
-_KEPT = ("importance", "verdict", "told", "failure", "place", "stray_numbers")
 _CHARACTERS = 600
 
 
 @dataclass
 class _Group:
-    """One judge on one dimension: its records without their words, and the share of every answer."""
+    """One judge on one dimension: its records counted, and the share of every answer."""
 
-    bodies: list[Mapping[str, Any]] = field(default_factory=list)
+    tally: ClaimTally = field(default_factory=ClaimTally)
     shares: dict[Answer, list[float]] = field(default_factory=dict)
     threshold: float | None = None
 
-    def note(self, record: Record) -> None:
+    def note(self, record: Claimed) -> None:
         body = record.body
-        bare = _without_words(body)
-        claim_statistics([bare])  # what cannot be counted is not kept
-        share, threshold = body.get("share"), body.get("threshold")
-        self.bodies.append(bare)
-        if threshold is not None:
-            self.threshold = float(threshold)
+        self.tally.note(body)
+        if body.threshold is not None:
+            self.threshold = body.threshold
             # The share of the few claims that could be verified is no share of the answer.
-            if share is not None and body["outcome"]["status"] == "scored":
-                self.shares.setdefault((record.item, record.system), []).append(float(share))
+            if body.share is not None and body.outcome.status == "scored":
+                self.shares.setdefault((record.item, record.system), []).append(body.share)
 
 
 def section(material: Material) -> Section | None:
     groups: dict[tuple[str, str], _Group] = {}
-    unreadable: list[int] = []
-    wanted = material.evidence.settings.cases_shown
+    settings = material.evidence.table.settings
     # All are counted on the way, whether or not any is shown.
-    chosen = heapq.nlargest(max(wanted, 1), _noted(material, groups, unreadable), key=_interest)[:wanted]
-    if not groups and not unreadable:
+    most = heapq.nlargest(max(settings.cases_shown, 1), _noted(material, groups), key=_interest)
+    if not groups:
         return None
-    found = {key: claim_statistics(group.bodies) for key, group in groups.items()}
+    found = {key: group.tally.statistics() for key, group in groups.items()}
     lead = (
         "Each answer was taken apart into claims, and every claim was held against the text that it should agree "
         "with. A verdict counts only where the quotation that it rests on was found in that text; a refused "
         "quotation is told to the judge once, and where none can be shown the claim stays unverified."
     )
-    if material.evidence.settings.hide_texts:
+    if settings.hide_texts:
         lead += " Names of cases, claims and quotations are left out of this copy."
-    notes = []
-    if unreadable:
-        notes.append(
-            f"{counted(len(unreadable), 'record')} could not be read as claims and are not counted here "
-            f"(first: line {unreadable[0]} of records.jsonl)."
-        )
+    total = sum(len(each.per_answer) + each.failed for each in found.values())
     body = (
         paragraph(lead)
-        + bullets(notes)
         + _counts(material, found)
         + _verdicts(material, found)
         + _evidence(material, found)
         + _roc(material, groups)
-        + _answers(material, chosen, sum(len(group.bodies) for group in groups.values()))
+        + _answers(material, most[: settings.cases_shown], total)
     )
     return Section("claims", "Claims", Html(body))
 
 
-def _noted(
-    material: Material, groups: dict[tuple[str, str], _Group], unreadable: list[int]
-) -> Iterator[Record]:
-    """Each record as it is counted; one that is not of this form is told, not shown."""
-    for record in material.records.of("claims"):
-        key = (record.rater, str(record.body.get("dimension")))
-        group = groups.get(key, _Group())
-        try:
-            group.note(record)
-            _interest(record)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            unreadable.append(record.line)
-            continue
-        groups[key] = group
+def _noted(material: Material, groups: dict[tuple[str, str], _Group]) -> Iterator[Claimed]:
+    """Each record as it is counted."""
+    for record in material.records.of(ClaimsBody):
+        groups.setdefault((record.rater, record.body.dimension), _Group()).note(record)
         yield record
 
 
-def _without_words(body: Mapping[str, Any]) -> dict[str, Any]:
-    claims = [
-        {name: claim[name] for name in _KEPT if name in claim}
-        | {
-            "evidence": [{}] * len(claim.get("evidence", ())),
-            "invented": [{"quote": bool(each["quote"])} for each in claim.get("invented", ())],
-        }
-        for claim in body["claims"]
-    ]
-    return {
-        "claims": claims,
-        "steps": [{"failure": bool(step.get("failure"))} for step in body["steps"]],
-        "repeats": [{}] * len(body["repeats"]),
-        "set_aside": [{}] * len(body["set_aside"]),
-    }
-
-
-def _interest(record: Record) -> tuple[float, ...]:
+def _interest(record: Claimed) -> tuple[float, ...]:
     """What a reader should see first: evidence that stayed invented, then decisive claims without support."""
-    claims = record.body["claims"]
-    unfounded = sum((each.get("failure") or {}).get("reason") == "unfounded" for each in claims)
-    grave = sum(each["importance"] == 3 and each.get("verdict") == "contradicted" for each in claims)
-    missing = sum(each["importance"] == 3 and each.get("verdict") == "not_addressed" for each in claims)
-    return (unfounded, grave, missing, -record.line)
+    claims = record.body.claims
+    decisive = Counter(each.verdict for each in claims if each.importance == 3)
+    unfounded = sum(each.unfounded for each in claims)
+    return (unfounded, decisive["contradicted"], decisive["not_addressed"], -record.line)
 
 
 def _counts(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]) -> Html:
@@ -205,7 +166,7 @@ def _evidence(material: Material, found: Mapping[tuple[str, str], ClaimStatistic
         "refused",
         "refused (%)",
         "claims told",
-        "of these mended",
+        "of these corrected",
         "left without evidence",
     )
     return material.exhibits.table(
@@ -303,46 +264,42 @@ def _ratio(part: int, whole: int) -> float | None:
 
 
 def _draw(figure: Figure, curves: Sequence[ShareCurve]) -> None:
-    axes = figure.subplots()
-    axes.plot([0, 1], [0, 1], color=SOFT, linewidth=0.8, linestyle=":")
+    axes = figure.axes(
+        x_name="1 − specificity", y_name="sensitivity", x_limits=(-0.02, 1.02), y_limits=(-0.02, 1.02)
+    )
+    axes.line([0, 1], [0, 1], SOFT, width=0.8, dash=":")
     for number, each in enumerate(curves):
         colour = COLOURS[number % len(COLOURS)]
         away = [1 - value for value in each.curve.specificity]
-        axes.plot(away, each.curve.sensitivity, color=colour, label=short(each.rater))
+        axes.line(away, each.curve.sensitivity, colour, label=short(each.rater))
         hit, raised, missed, clear = each.at(each.threshold)
-        axes.plot([raised / (raised + clear)], [hit / (hit + missed)], "o", color=colour, markersize=6)
-    axes.set_xlabel("1 − specificity")
-    axes.set_ylabel("sensitivity")
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
-    axes.legend(loc="lower right")
+        axes.points([raised / (raised + clear)], [hit / (hit + missed)], colour, size=4)
 
 
-def _answers(material: Material, chosen: Sequence[Record], total: int) -> Html:
+def _answers(material: Material, chosen: Sequence[Claimed], total: int) -> Html:
     if not chosen:
         return Html("")
     note = (
         f"{counted(len(chosen), 'answer')} of {total:,}, first those with evidence that stayed invented and with "
-        "decisive claims that are contradicted or not addressed. All are in records.jsonl."
+        f"decisive claims that are contradicted or not addressed. All are in {files.RECORDS}."
     )
     blocks = [_answer(material, number, record) for number, record in enumerate(chosen, start=1)]
     return Html(element("h3", "Answers claim by claim") + paragraph(note, class_="soft") + "".join(blocks))
 
 
-def _answer(material: Material, number: int, record: Record) -> Html:
-    body, hide = record.body, material.evidence.settings.hide_texts
+def _answer(material: Material, number: int, record: Claimed) -> Html:
+    body, hide = record.body, material.evidence.table.settings.hide_texts
     case = record.title(f"answer {number}", hide=hide)
-    label = material.evidence.label(str(body["dimension"]))
-    title = f"{case}: {label} {_result(body)}"
+    title = f"{case}: {material.evidence.label(body.dimension)} {_result(body)}"
     rows: list[tuple[Cell, ...]] = [
         (
-            int(claim["number"]),
-            "left out" if hide else _cut(str(claim["claim"])),
-            _IMPORTANCE.get(claim["importance"], str(claim["importance"])),
-            _VERDICTS[claim.get("verdict") or "unverified"],
+            claim.number,
+            "left out" if hide else _cut(claim.claim),
+            _IMPORTANCE.get(claim.importance, str(claim.importance)),
+            _VERDICTS[claim.verdict or "unverified"],
             _shown_evidence(claim, hide),
         )
-        for claim in body["claims"]
+        for claim in body.claims
     ]
     head = ("claim", "what it says", "importance", "verdict", "evidence")
     table = (
@@ -351,31 +308,30 @@ def _answer(material: Material, number: int, record: Record) -> Html:
     return element("details", element("summary", title), table)
 
 
-def _result(body: Mapping[str, Any]) -> str:
-    outcome = body["outcome"]
-    if outcome["score"] is not None:
-        score = f"{outcome['score']:g}"
-    else:
-        score = str(outcome["reason"] or outcome["status"]).replace("_", " ")
-    share = body.get("share")
-    return score if share is None else f"{score}, share {percent(share)}"
+def _result(body: ClaimsBody) -> str:
+    outcome = body.outcome
+    score = (
+        (outcome.reason or outcome.status).replace("_", " ")
+        if outcome.score is None
+        else f"{outcome.score:g}"
+    )
+    return score if body.share is None else f"{score}, share {percent(body.share)}"
 
 
-def _shown_evidence(claim: Mapping[str, Any], hide: bool) -> str:
-    parts = []
-    for each in claim.get("evidence", ()):
-        where = f" [{each['source']}]" if not hide else ""
-        parts.append("a quotation that occurs" if hide else f"“{_cut(str(each['quote']))}”{where}")
-    for each in claim.get("invented", ()):
-        words = "" if hide or not each["quote"] else f" “{_cut(str(each['quote']))}”"
-        parts.append(f"refused{words}: {each['why']}")
-    failure = claim.get("failure")
-    if failure and failure["reason"] != "unfounded":
-        parts.append(f"not verified ({str(failure['reason']).replace('_', ' ')}): {failure['message']}")
+def _shown_evidence(claim: RecordedClaim, hide: bool) -> str:
+    parts = [
+        "a quotation that occurs" if hide else f"“{_cut(each.quote)}” [{each.source}]"
+        for each in claim.evidence
+    ]
+    for refused in claim.invented:
+        words = "" if hide or not refused.quote else f" “{_cut(refused.quote)}”"
+        parts.append(f"refused{words}: {refused.why}")
+    if claim.failure and not claim.unfounded:
+        parts.append(f"not verified ({claim.failure.reason.replace('_', ' ')}): {claim.failure.message}")
     return "; ".join(parts) or "none needed"
 
 
 def _cut(words: str) -> str:
     if len(words) <= _CHARACTERS:
         return words
-    return f"{words[:_CHARACTERS]}… ({len(words):,} characters; whole in records.jsonl)"
+    return f"{words[:_CHARACTERS]}… ({len(words):,} characters; whole in {files.RECORDS})"

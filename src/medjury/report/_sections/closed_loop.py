@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
 
-from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR, SOFT
+from medjury.judging import ClosedLoopBody
+from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
+from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import PANELS, Material, Section, short
-from medjury.report._sections.preference import clustered_share
-from medjury.statistics import counted, shown
-from medjury.validation import Gain, Run, loop_gains
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from medjury.runs import RecordedOutcome, files
+from medjury.statistics import counted, percent, shown
+from medjury.validation import Gain, LoopRun, clustered_share, loop_gains
 
 _TITLE = "Closed loop"
 _CHARACTERS = 1500
@@ -28,9 +26,11 @@ _STOPPED = {
 
 
 def section(material: Material) -> Section | None:
-    loops: dict[str, list[Run]] = {}
-    for record in material.records.of("closed_loop"):
-        loops.setdefault(record.rater, []).append(Run(record.item, record.system, record.body))
+    loops: dict[str, list[LoopRun]] = {}
+    aside = set(material.evidence.rules.development_cases)
+    for record in material.records.of(ClosedLoopBody):
+        if record.item not in aside:
+            loops.setdefault(record.rater, []).append(LoopRun(record.item, record.system, record.body))
     if not loops:
         return None
     gains = [
@@ -52,10 +52,10 @@ def section(material: Material) -> Section | None:
     return Section("closed-loop", _TITLE, Html(body))
 
 
-def _conclusions(loops: Mapping[str, Sequence[Run]], gains: Sequence[Gain]) -> list[object]:
+def _conclusions(loops: Mapping[str, Sequence[LoopRun]], gains: Sequence[Gain]) -> list[object]:
     lines: list[object] = []
     for rater, runs in sorted(loops.items()):
-        if not all(run.body.get("separate") for run in runs):
+        if not all(run.body.separate for run in runs):
             lines.append(
                 element(
                     "strong",
@@ -68,12 +68,12 @@ def _conclusions(loops: Mapping[str, Sequence[Run]], gains: Sequence[Gain]) -> l
         if refuted:
             words = (
                 f"{rater}: the loop's gain is not confirmed by the final juror. By its scores the drafts came to "
-                f"please the loop judge and did not become better ({_told(refuted)})."
+                f"please the loop judge and did not become better ({_gains_of(refuted)})."
             )
             lines.append(element("strong", words))
         worse = [gain for gain in own if gain.worse and not gain.refuted]
         if worse:
-            words = f"{rater}: the final juror finds the revised drafts worse ({_told(worse)})."
+            words = f"{rater}: the final juror finds the revised drafts worse ({_gains_of(worse)})."
             lines.append(element("strong", words))
         agreed = [gain.dimension.label for gain in own if gain.word.startswith("confirmed")]
         if agreed:
@@ -87,7 +87,7 @@ def _conclusions(loops: Mapping[str, Sequence[Run]], gains: Sequence[Gain]) -> l
     return lines
 
 
-def _told(gains: Sequence[Gain]) -> str:
+def _gains_of(gains: Sequence[Gain]) -> str:
     return "; ".join(
         f"{gain.dimension.label}: {shown(gain.loop)} by the loop judge, {shown(gain.final)} by the final juror"
         for gain in gains
@@ -121,26 +121,30 @@ def _gain_table(material: Material, gains: Sequence[Gain]) -> Html:
             "verdict",
         ),
         rows,
-        caption="Last draft less first, in grades towards the better end, with 95 % intervals (cases resampled, a "
-        "patient's together); left out are revised drafts of which a score is missing. Drafts are revised because "
-        "the loop judge graded them low, so chance alone gives it a gain; the final juror chose none of them",
+        caption="Last draft less first, in grades towards the better end, with "
+        f"{percent(material.evidence.confidence)} intervals (cases resampled, a patient's together); left out are "
+        "revised drafts of which a score is missing. Drafts are revised because the loop judge graded them low, so "
+        "chance alone gives it a gain; the final juror chose none of them",
         shown=60,
     )
 
 
-def _round_table(material: Material, loops: Mapping[str, Sequence[Run]]) -> Html:
+def _round_table(material: Material, loops: Mapping[str, Sequence[LoopRun]]) -> Html:
     rows: list[tuple[Cell, ...]] = []
     ends: list[tuple[Cell, ...]] = []
+    evidence = material.evidence
     for rater, every in sorted(loops.items()):
         runs = _once(every)
-        told = [run for run in runs if run.body.get("stopped") != "failed"]
-        for number in range(max((len(run.rounds) for run in told), default=0)):
-            passed = [any(each.get("passed") for each in run.rounds[: number + 1]) for run in told]
-            share = clustered_share(material, passed, [run.item for run in told])
-            rows.append((rater, number, len(told), sum(passed), share))
-        stopped = Counter(str(run.body.get("stopped")) for run in runs)
-        lengths = [(_words(run.rounds[0]), _words(run.rounds[-1])) for run in told if len(run.rounds) > 1]
-        middle = [median(each[place] for each in lengths) if lengths else None for place in (0, 1)]
+        ended = [run for run in runs if run.body.stopped != "failed"]
+        items = [run.item for run in ended]
+        for number in range(max((len(run.body.rounds) for run in ended), default=0)):
+            passed = [any(each.passed for each in run.body.rounds[: number + 1]) for run in ended]
+            share = clustered_share(evidence.table, passed, items, confidence=evidence.confidence)
+            rows.append((rater, number, len(ended), sum(passed), share))
+        stopped = Counter[str](run.body.stopped for run in runs)
+        revised = [run.body.rounds for run in ended if len(run.body.rounds) > 1]
+        lengths = [[len(each[place].draft.split()) for each in revised] for place in (0, -1)]
+        middle = [median(each) if each else None for each in lengths]
         ends.append((rater, len(runs), *(stopped[name] for name in _STOPPED), *middle))
     first = material.exhibits.table(
         "closed-loop-rounds",
@@ -161,12 +165,12 @@ def _round_table(material: Material, loops: Mapping[str, Sequence[Run]]) -> Html
     return Html(first + second)
 
 
-def _once(runs: Sequence[Run]) -> list[Run]:
+def _once(runs: Sequence[LoopRun]) -> list[LoopRun]:
     """One loop for each answer: repeats ask the final juror again about the same drafts."""
-    found: dict[tuple[str, str], Run] = {}
+    found: dict[tuple[str, str], LoopRun] = {}
     for run in runs:
         known = found.get((run.item, run.system))
-        if known is None or known.body.get("stopped") == "failed":
+        if known is None or known.body.stopped == "failed":
             found[run.item, run.system] = run
     return list(found.values())
 
@@ -177,30 +181,32 @@ def _figure(material: Material, gains: Sequence[Gain]) -> Html:
         return Html("")
 
     def draw(figure: Figure) -> None:
-        axes = figure.subplots()
+        several = len({gain.rater for gain in drawn}) > 1
+        labels = [
+            short(f"{each.dimension.label}{f' ({each.rater})' if several else ''}", 30) for each in drawn
+        ]
+        axes = figure.axes(
+            x_name="gain in grades, last draft less first",
+            y_ticks=list(enumerate(labels)),
+            y_limits=(len(drawn) - 0.5, -0.5),
+            grid="x",
+        )
+        axes.rule(x=0, width=0.8, dash=":")
         for place, gain in enumerate(drawn):
             for estimate, colour, marker, shift in (
                 (gain.loop, JURY_COLOUR, "o", -0.12),
                 (gain.final, CLINICIAN_COLOUR, "s", 0.12),
             ):
-                ends = [each for each in (estimate.low, estimate.high) if each is not None]
-                axes.plot(ends, [place + shift] * len(ends), color=colour, linewidth=1.4)
-                axes.plot(estimate.value or 0.0, place + shift, marker=marker, color=colour, linestyle="none")
-        axes.axvline(0, color=SOFT, linewidth=0.8, linestyle=":")
-        several = len({gain.rater for gain in drawn}) > 1
-        labels = [
-            short(f"{each.dimension.label}{f' ({each.rater})' if several else ''}", 30) for each in drawn
-        ]
-        axes.set_yticks(range(len(drawn)), labels)
-        axes.set_ylim(len(drawn) - 0.5, -0.5)
-        axes.set_xlabel("gain in grades, last draft less first")
+                axes.span(estimate.low, estimate.high, place + shift, colour, width=1.4)
+                axes.points([estimate.value or 0.0], [place + shift], colour, marker=marker)
 
     return material.exhibits.figure(
         "closed-loop-gains",
         (7, 1.0 + 0.45 * len(drawn)),
         draw,
-        caption="Gain by the loop judge (circles) and by the final juror (squares), with 95 % intervals. Circles "
-        "to the right of their squares are the mark of drafts that please the judge.",
+        caption="Gain by the loop judge (circles) and by the final juror (squares), with "
+        f"{percent(material.evidence.confidence)} intervals. Circles to the right of their squares are the mark of "
+        "drafts that please the judge.",
         alt="; ".join(
             f"{gain.dimension.label}: loop {shown(gain.loop)}, final juror {shown(gain.final)}"
             for gain in drawn
@@ -208,16 +214,17 @@ def _figure(material: Material, gains: Sequence[Gain]) -> Html:
     )
 
 
-def _stories(material: Material, loops: Mapping[str, Sequence[Run]]) -> Html:
+def _stories(material: Material, loops: Mapping[str, Sequence[LoopRun]]) -> Html:
     """The loops in which the two judges differ most, round by round."""
-    if material.evidence.settings.hide_texts:
+    settings = material.evidence.table.settings
+    if settings.hide_texts:
         return paragraph("The drafts and the judges' reasons are left out of this copy.", class_="soft")
-    ranked: list[tuple[float, str, Run]] = []
+    ranked: list[tuple[float, str, LoopRun]] = []
     for rater, runs in loops.items():
         for run in runs:
             known = [
                 gain
-                for dimension in material.evidence.gated
+                for dimension in material.evidence.table.counted
                 if run.revised and (gain := run.gains(dimension)) is not None
             ]
             if known:
@@ -225,7 +232,7 @@ def _stories(material: Material, loops: Mapping[str, Sequence[Run]]) -> Html:
     ranked.sort(key=lambda each: (-each[0], each[1], each[2].item, each[2].system))
     blocks = [
         _story(material, f"{rater}, {run.item} · {run.system}: loop less final juror {shown(gap)}", run)
-        for gap, rater, run in ranked[: min(material.evidence.settings.cases_shown, 10)]
+        for gap, rater, run in ranked[: min(settings.cases_shown, 10)]
     ]
     if not blocks:
         return Html("")
@@ -233,36 +240,33 @@ def _stories(material: Material, loops: Mapping[str, Sequence[Run]]) -> Html:
     return Html(lead + "".join(blocks))
 
 
-def _story(material: Material, title: str, run: Run) -> Html:
+def _story(material: Material, title: str, run: LoopRun) -> Html:
     label = material.evidence.label
     parts = []
-    for number, each in enumerate(run.rounds):
+    for number, each in enumerate(run.body.rounds):
         name = f"Draft after {counted(number, 'revision')}" if number else "First draft"
-        state = "passed" if each.get("passed") else "did not pass"
-        parts.append(paragraph(element("strong", f"{name} ({state}). "), _cut(str(each.get("draft", "")))))
+        state = "passed" if each.passed else "did not pass"
+        parts.append(paragraph(element("strong", f"{name} ({state}). "), _cut(each.draft)))
         said = [
-            f"{label(dimension)}, {_score(found)}: {found.get('explanation') or 'no reason given'}"
-            for dimension, found in each.get("scores", {}).items()
+            f"{label(dimension)}, {_score(found)}: {found.explanation or 'no reason given'}"
+            for dimension, found in each.scores.items()
         ]
         parts.append(bullets(_cut(line) for line in said))
-    final = run.body["final"]
-    told = [
-        f"{label(dimension)} {_score(final.get('first', {}).get(dimension, {}))} → {_score(found)}"
-        for dimension, found in final["last"].items()
+    first, last = run.body.final.first or {}, run.body.final.last or {}
+    moved = [
+        f"{label(dimension)} {_score(first.get(dimension))} → {_score(found)}"
+        for dimension, found in last.items()
     ]
-    parts.append(paragraph(element("strong", "Final juror, first → last draft: "), "; ".join(told)))
+    parts.append(paragraph(element("strong", "Final juror, first → last draft: "), "; ".join(moved)))
     return element("details", element("summary", title), *parts)
 
 
-def _score(found: Mapping[str, Any]) -> str:
-    score = found.get("score")
-    return str(found.get("reason") or found.get("status") or "–") if score is None else f"{score:g}"
+def _score(found: RecordedOutcome | None) -> str:
+    if found is None:
+        return "–"
+    return found.reason or found.status if found.score is None else f"{found.score:g}"
 
 
 def _cut(words: str) -> str:
-    rest = f"… ({len(words):,} characters; whole in records.jsonl)"
+    rest = f"… ({len(words):,} characters; whole in {files.RECORDS})"
     return words if len(words) <= _CHARACTERS else words[:_CHARACTERS] + rest
-
-
-def _words(told: Mapping[str, Any]) -> int:
-    return len(str(told.get("draft", "")).split())

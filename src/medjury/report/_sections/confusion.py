@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from medjury.agreement import ConfusionMatrix, confusion_matrix
+from medjury.report._axes import Axes
+from medjury.report._exhibits import BLUES
+from medjury.report._figure import draw_panels, heat
 from medjury.report._html import Cell, Html, paragraph
-from medjury.report._material import PANELS, Material, Section, heat, height, only_some, panels, short
-from medjury.tables import grades_of
-from medjury.validation import Measured
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from medjury.report._material import PANELS, Material, Section, height, only_some, short
+from medjury.tables import Grades, Measured
 
 
 def section(material: Material) -> Section | None:
-    scaled = [each for each in material.compared if each.grades]
-    found = {each.name: matrix(material, each) for each in scaled}
+    found = {each.name: matrix(material, each.name, each.grades) for each in material.compared if each.grades}
+    scaled = [each for each in material.compared if each.name in found]
     if not found:
         return None
     rows: list[tuple[Cell, ...]] = [
@@ -34,10 +33,9 @@ def section(material: Material) -> Section | None:
     picture = material.exhibits.figure(
         "confusion",
         (9, height(len(chosen), 3, 2.9)),
-        lambda figure: panels(figure, chosen, 3, lambda axes, each: _draw(axes, each, found[each.name])),
-        caption="Answers by the clinicians' grade (rows) and the jury's (columns), both rounded half up. "
-        "On the diagonal "
-        "they agree; right of it the jury gives the higher grade. Shade is the share of a row."
+        lambda figure: draw_panels(figure, chosen, 3, lambda axes, each: _draw(axes, each, found[each.name])),
+        caption="Answers by the clinicians' grade (rows) and the jury's (columns), both rounded half up. On the "
+        "diagonal they agree; right of it the jury gives the higher grade. Shade is the share of a row."
         + only_some(len(chosen), len(scaled), "tables/confusion.csv"),
         alt="; ".join(
             f"{each.label}: {int(np.trace(found[each.name].counts)):,} of {found[each.name].n:,} answers "
@@ -49,23 +47,18 @@ def section(material: Material) -> Section | None:
     return Section("confusion", "Which grade became which", Html(picture + lead))
 
 
-def matrix(material: Material, dimension: Measured) -> ConfusionMatrix:
+def matrix(material: Material, dimension: str, grades: Grades) -> ConfusionMatrix:
     """The clinicians' grades by row, the jury's by column, on held-out answers that both scored."""
-    numbers = material.numbers[dimension.name]
-    grades = grades_of(dimension.grades or ())
-    said = numbers.grid.scores[material.evidence.jury]
-    return confusion_matrix(grades.grade(numbers.reference), grades.grade(said), scale=grades.values)
+    _, reference, said = material.evidence.both(dimension)
+    return confusion_matrix(grades.grade(reference), grades.grade(said), scale=grades.values)
 
 
 def _draw(axes: Axes, dimension: Measured, found: ConfusionMatrix) -> None:
     counts: Any = found.counts
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    size = len(found.levels)
     texts = [[f"{int(count):,}" if count else "" for count in line] for line in counts]
-    heat(axes, share, "Blues", 0, texts=texts, light=lambda value: value > 0.55)
+    heat(axes, share, BLUES, 0, texts=texts, light=lambda value: value > 0.55)
     labels = [f"{level:g}" if isinstance(level, int | float) else str(level) for level in found.levels]
-    axes.set_xticks(range(size), labels)
-    axes.set_yticks(range(size), labels)
-    axes.set_title(f"{short(dimension.label, 24)} (n = {found.n:,})")
-    axes.set_xlabel("jury's grade")
-    axes.set_ylabel("clinicians' grade")
+    axes.x_ticks = axes.y_ticks = list(enumerate(labels))
+    axes.title = f"{short(dimension.label, 24)} (n = {found.n:,})"
+    axes.x_name, axes.y_name = "jury's grade", "clinicians' grade"

@@ -10,22 +10,23 @@ from medjury.statistics import shown
 
 
 def section(material: Material) -> Section | None:
-    evidence, manifest = material.evidence, material.evidence.manifest
-    currency = str(manifest.get("prices", {}).get("currency", ""))
-    # Rows that follow from others took nothing.
-    own = [each.name for each in evidence.gated]
-    judged = evidence.ratings.filter(pl.col("rater_kind") == "judge", pl.col("dimension").is_in(own))
+    evidence, table = material.evidence, material.evidence.table
+    currency = evidence.manifest.prices.currency
+    # Rows that follow from others took nothing; what the run took, it took for all cases.
+    own = [each.name for each in table.counted]
+    ratings = table.everything
+    judged = ratings.filter(pl.col("rater_kind") == "judge", pl.col("dimension").is_in(own))
     if "calls" not in judged.columns:  # a run of an earlier version
         judged = judged.with_columns(pl.lit(None, dtype=pl.Int64).alias("calls"))
     rows: list[tuple[Cell, ...]] = [
-        _line(judged.filter(pl.col("rater") == judge), judge, "judge", None) for judge in evidence.judges
+        _line(judged.filter(pl.col("rater") == judge), judge, "judge", None) for judge in table.judges
     ]
-    if len(evidence.judges) > 1:
+    if len(table.judges) > 1:
         answers = judged.select("item", "system").unique().height
         rows.append(_line(judged, "whole jury, all repeats", "jury", answers))
-    people = evidence.ratings.filter(pl.col("rater_kind") == "clinician")
+    people = ratings.filter(pl.col("rater_kind") == "clinician")
     minutes, measured = _minutes(material, people)
-    rate = evidence.settings.clinician_cost_per_hour
+    rate = table.settings.clinician_cost_per_hour
     if evidence.clinicians or minutes is not None:
         seconds = None if minutes is None else 60 * minutes
         money = None if minutes is None or rate is None else rate * minutes / 60
@@ -45,7 +46,7 @@ def section(material: Material) -> Section | None:
         )
     if not rows:
         return None
-    table = material.exhibits.table(
+    shown_table = material.exhibits.table(
         "cost",
         (
             "rater",
@@ -66,7 +67,7 @@ def section(material: Material) -> Section | None:
     return Section(
         "cost",
         "Time and money",
-        Html(table + bullets(_words(material, rows, minutes, measured, rate, currency))),
+        Html(shown_table + bullets(_words(material, rows, minutes, measured, rate, currency))),
     )
 
 
@@ -84,7 +85,7 @@ def _line(rows: pl.DataFrame, name: str, kind: str, evaluations: int | None) -> 
 
 def _minutes(material: Material, people: pl.DataFrame) -> tuple[float | None, bool]:
     """A clinician's minutes per answer: as stated, else the median of what was measured."""
-    stated = material.evidence.settings.clinician_minutes_per_case
+    stated = material.evidence.table.settings.clinician_minutes_per_case
     if stated is not None:
         return stated, False
     timed = (
@@ -121,12 +122,12 @@ def _words(
         lines.append(
             "State what a clinician's hour costs (`report: {clinician_cost_per_hour: …}`) to compare money."
         )
-    calls, spent = material.evidence.manifest.get("calls"), material.evidence.manifest.get("cost")
-    if calls is not None:
-        money = "its cost is not known" if spent is None else f"{shown(float(spent), 2)} {currency} spent"
+    spent = material.evidence.manifest.cost
+    if material.evidence.manifest.run:
+        money = "its cost is not known" if spent is None else f"{shown(spent, 2)} {currency} spent"
         lines.append(
-            f"This study itself made {calls:,} calls; {money}. That counts every call that was sent, failed ones "
-            "too, and no answer that was found in the store; the table counts the calls behind the ratings, "
-            "found or paid."
+            f"This study itself made {material.evidence.manifest.calls:,} calls; {money}. That counts every call "
+            "that was sent, failed ones too, and no answer that was found in the store; the table counts the "
+            "calls behind the ratings, found or paid."
         )
     return lines

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
-from medjury.report._exhibits import COLOURS, GRID, JURY_COLOUR
+from medjury.report._exhibits import COLOURS, JURY_COLOUR
+from medjury.report._figure import Figure
 from medjury.report._html import Html, joined, paragraph
 from medjury.report._material import Material, Section, short
+from medjury.report._svg import GRID
 from medjury.statistics import percent
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _RATERS = 30
 
 
 def section(material: Material) -> Section:
-    evidence, manifest = material.evidence, material.evidence.manifest
+    ratings, units = material.evidence.table.everything, material.evidence.manifest.units
     counted = (
-        evidence.ratings.group_by("rater_kind", "rater")
+        ratings.group_by("rater_kind", "rater")
         .agg(
             pl.len().alias("all"),
             (pl.col("status") == "scored").sum().alias("scored"),
@@ -49,7 +46,7 @@ def section(material: Material) -> Section:
         shown=60,
     )
     reasons = (
-        evidence.ratings.filter(pl.col("status") == "unscored")
+        ratings.filter(pl.col("status") == "unscored")
         .group_by("rater", "dimension", pl.col("reason").fill_null("not known"))
         .len()
         .sort("len", "rater", "dimension", "reason", descending=[True, False, False, False])
@@ -73,13 +70,10 @@ def section(material: Material) -> Section:
         shown=100,
         folded=True,
     )
-    units = manifest.get("units", {})
-    lead = (
-        f"{units.get('done', 0):,} of {units.get('planned', 0):,} planned questions were asked. "
-        if units
-        else ""
-    )
+    lead = f"{units.done:,} of {units.planned:,} planned questions were asked. " if units else ""
     lead += "Nothing that failed was turned into a number."
+    aside = material.evidence.table.left_aside
+    lead += f" Counted here are all cases, the {aside:,} used for development too." if aside else ""
     kept = [row for row in rows if row[1] != "clinician"][:_RATERS]
     picture = Html("")
     if kept:
@@ -87,8 +81,8 @@ def section(material: Material) -> Section:
             "coverage",
             (7.5, 0.9 + 0.28 * len(kept)),
             lambda figure: _draw(figure, [(str(row[0]), row[3], row[4], row[5]) for row in kept]),
-            caption="Share of each rater's ratings that have a score, do not apply, or failed. The number "
-            "is all ratings.",
+            caption="Share of each rater's ratings that have a score, do not apply, or failed. The number is all "
+            "ratings.",
             alt="; ".join(
                 f"{row[0]}: {row[3]} scored, {row[4]} not applicable, {row[5]} unscored" for row in kept
             ),
@@ -100,24 +94,21 @@ def section(material: Material) -> Section:
 
 
 def _draw(figure: Figure, rows: list[tuple[str, int, int, int]]) -> None:
-    axes = figure.subplots()
-    places = list(range(len(rows)))
-    left = [0.0] * len(rows)
-    parts = (("scored", JURY_COLOUR, None), ("not applicable", GRID, None), ("unscored", COLOURS[1], "///"))
-    counts = [row[1:] for row in rows]
-    for part, (label, colour, hatch) in enumerate(parts):
-        widths = [100 * count[part] / max(sum(count), 1) for count in counts]
-        axes.barh(
-            places, widths, left=left, color=colour, label=label, height=0.7, hatch=hatch, edgecolor="white"
-        )
-        left = [before + width for before, width in zip(left, widths, strict=True)]
-    for place, count in zip(places, counts, strict=True):
-        label = f"n = {sum(count):,}"
-        axes.annotate(label, (100, place), (4, 0), textcoords="offset points", va="center", fontsize=8)
-    axes.set_yticks(places, [short(name) for name, *_ in rows])
-    axes.invert_yaxis()
-    axes.set_xlim(0, 100)
-    axes.set_xlabel("share of ratings (%)")
-    axes.set_ylabel("rater")
-    axes.grid(visible=False, axis="y")
-    figure.legend(loc="outside upper left", ncols=3)
+    axes = figure.axes(
+        x_name="share of ratings (%)",
+        y_name="rater",
+        y_ticks=[(place, short(name)) for place, (name, *_) in enumerate(rows)],
+        x_limits=(0, 100),
+        y_limits=(len(rows) - 0.5, -0.5),
+        grid="x",
+    )
+    parts = (("scored", JURY_COLOUR), ("not applicable", GRID), ("unscored", COLOURS[1]))
+    for place, (_, *counts) in enumerate(rows):
+        left, whole = 0.0, max(sum(counts), 1)
+        for (label, colour), count in zip(parts, counts, strict=True):
+            right = left + 100 * count / whole
+            axes.box(
+                (left, right), (place - 0.35, place + 0.35), colour, hatch=label == "unscored", label=label
+            )
+            left = right
+        axes.text(100, place, f"n = {sum(counts):,}", shift=4, size=8)

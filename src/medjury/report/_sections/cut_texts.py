@@ -8,6 +8,7 @@ import polars as pl
 
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section
+from medjury.runs import files
 from medjury.statistics import percent
 
 
@@ -15,16 +16,16 @@ def section(material: Material) -> Section | None:
     shares: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     notes: dict[tuple[str, str], int] = {}
     for record in material.records:
-        cut = record.body.get("context")
-        if isinstance(cut, dict):
-            key = record.rater, str(cut["truncate"])
-            share = cut["characters_left_out"] / max(cut["characters"], 1)
+        cut = record.body.context
+        if cut is not None:
+            key = record.rater, cut.truncate
+            share = cut.characters_left_out / max(cut.characters, 1)
             unit = record.item, record.system
             shares.setdefault(key, {})[unit] = max(share, shares.get(key, {}).get(unit, 0.0))
-            notes[key] = notes.get(key, 0) + len(cut["notes_left_out"])
+            notes[key] = notes.get(key, 0) + len(cut.notes_left_out)
     if not shares:
         return None
-    judged = material.evidence.ratings.filter(pl.col("rater_kind") == "judge")
+    judged = material.evidence.table.everything.filter(pl.col("rater_kind") == "judge")
     asked = dict(judged.group_by("rater").agg(pl.struct("item", "system").n_unique()).iter_rows())
     rows: list[tuple[Cell, ...]] = [
         (
@@ -55,6 +56,6 @@ def section(material: Material) -> Section | None:
     lead = (
         "Some records did not fit the window of a model and were shortened by the rule of the study file. What a "
         "judge did not see it could not weigh: an omission it reports may stand in the part that was left out. "
-        "What was left out of each is in records.jsonl."
+        f"What was left out of each is in {files.RECORDS}."
     )
     return Section("shortened", "Shortened records", Html(paragraph(lead, class_="note") + table))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from medjury.agreement import BlandAltman, bland_altman
-from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR, SOFT
+from medjury.report._axes import Axes
+from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
+from medjury.report._figure import draw_panels
 from medjury.report._html import Cell, Html
-from medjury.report._material import PANELS, Material, Section, height, only_some, panels, short
-from medjury.validation import Measured
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from medjury.report._material import PANELS, Material, Section, height, only_some, short
+from medjury.statistics import shown
+from medjury.tables import Measured
 
 # More marks than this are drawn on a coarser lattice: the page stays small and the picture readable.
 _MARKS = 300
@@ -37,9 +37,8 @@ def section(material: Material) -> Section | None:
         "differences",
         ("dimension", "n", "mean difference", "lower limit", "upper limit"),
         rows,
-        caption="Jury less clinicians: mean difference and limits between which 95 % of differences are "
-        "expected. The "
-        "intervals take answers as independent",
+        caption="Jury less clinicians: mean difference and limits between which 95 % of differences are expected. "
+        "The intervals take answers as independent",
         shown=40,
     )
     chosen = [each for each in material.compared if found[each.name].n > 1][:PANELS]
@@ -48,51 +47,43 @@ def section(material: Material) -> Section | None:
     picture = material.exhibits.figure(
         "bland-altman",
         (9, height(len(chosen), 3, 2.7)),
-        lambda figure: panels(
+        lambda figure: draw_panels(
             figure, chosen, 3, lambda axes, each: _draw(axes, material, each, found[each.name])
         ),
-        caption="Difference (jury less clinicians) against the mean of both; the area of a mark is the "
-        "number of answers "
-        "there. Solid: mean difference with its interval; dashed: limits of agreement."
+        caption="Difference (jury less clinicians) against the mean of both; the area of a mark is the number of "
+        "answers there. Solid: mean difference with its interval; dashed: limits of agreement."
         + only_some(len(chosen), len(material.compared), "tables/differences.csv"),
         alt="; ".join(
-            f"{each.label}: mean difference {found[each.name].bias.value or 0:.2f}" for each in chosen
+            f"{each.label}: mean difference {shown(found[each.name].bias.value)}" for each in chosen
         ),
     )
     return Section("differences", "How far apart", Html(picture + table))
 
 
 def limits(material: Material, dimension: Measured) -> BlandAltman:
-    numbers = material.numbers[dimension.name]
-    return bland_altman(numbers.reference, numbers.grid.scores[material.evidence.jury])
+    _, reference, said = material.evidence.both(dimension.name)
+    return bland_altman(reference, said)
 
 
 def _draw(axes: Axes, material: Material, dimension: Measured, found: BlandAltman) -> None:
-    numbers = material.numbers[dimension.name]
-    first, second = numbers.reference, numbers.grid.scores[material.evidence.jury]
-    both = ~np.isnan(first) & ~np.isnan(second)
-    points = _lattice(np.column_stack([(first + second)[both] / 2, (second - first)[both]]))
+    _, first, second = material.evidence.both(dimension.name)
+    points = _lattice(np.column_stack([(first + second) / 2, second - first]))
     places, counts = np.unique(points, axis=0, return_counts=True)
-    axes.scatter(
-        places[:, 0],
-        places[:, 1],
-        s=4 + 90 * counts / counts.max(),
-        color=JURY_COLOUR,
-        alpha=0.55,
-        linewidths=0,
-    )
+    radius = np.sqrt(1 + 22 * counts / counts.max())
+    axes.points(places[:, 0].tolist(), places[:, 1].tolist(), JURY_COLOUR, size=radius.tolist(), opacity=0.55)
+    low, high = axes.ends("x")
     bias = found.bias
     if bias.value is not None:
         if bias.low is not None and bias.high is not None:
-            axes.axhspan(bias.low, bias.high, color=CLINICIAN_COLOUR, alpha=0.25, linewidth=0)
-        axes.axhline(bias.value, color=CLINICIAN_COLOUR, linewidth=1.2)
+            axes.area([low, high], [bias.low] * 2, [bias.high] * 2, CLINICIAN_COLOUR)
+        axes.rule(y=bias.value, colour=CLINICIAN_COLOUR, dash="-", width=1.2)
     for end in (found.lower.value, found.upper.value):
         if end is not None:
-            axes.axhline(end, color=CLINICIAN_COLOUR, linewidth=1, linestyle="--")
-    axes.axhline(0, color=SOFT, linewidth=0.7, linestyle=":")
-    axes.set_title(f"{short(dimension.label, 24)} (n = {found.n:,})")
-    axes.set_xlabel("mean of jury and clinicians")
-    axes.set_ylabel("jury less clinicians")
+            axes.rule(y=end, colour=CLINICIAN_COLOUR)
+    axes.rule(y=0, dash=":", width=0.7)
+    axes.x_limits = (low, high)
+    axes.title = f"{short(dimension.label, 24)} (n = {found.n:,})"
+    axes.x_name, axes.y_name = "mean of jury and clinicians", "jury less clinicians"
 
 
 def _lattice(points: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from medjury.agreement import spearman
+from medjury.report._exhibits import BLUE_TO_RED
+from medjury.report._figure import Figure, heat
 from medjury.report._html import Cell, Html, paragraph
-from medjury.report._material import Material, Section, heat, short
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from medjury.report._material import Material, Section, short
+from medjury.statistics import shown
 
 _MOST = 16
 
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
-    names = [each.name for each in evidence.gated]
-    if len(names) < 2 or not evidence.jury:
+    names = [each.name for each in evidence.table.counted]
+    if len(names) < 2 or not evidence.rater:
         return None
     jury, counts = _matrix(material, "jury")
     sides = [("jury", jury)]
-    humans = None
     if evidence.clinicians:
         humans, _ = _matrix(material, "clinicians")
         sides.append(("clinicians", humans))
     rows: list[tuple[Cell, ...]] = []
     for one in range(len(names)):
         for two in range(one + 1, len(names)):
-            values = [None if np.isnan(table[one, two]) else float(table[one, two]) for _, table in sides]
+            values = [None if np.isnan(each[one, two]) else float(each[one, two]) for _, each in sides]
             rows.append(
                 (evidence.label(names[one]), evidence.label(names[two]), int(counts[one, two]), *values)
             )
@@ -47,12 +46,10 @@ def section(material: Material) -> Section | None:
         "dimension-correlations",
         (1.4 + 4.4 * len(sides), 1.2 + min(4.0, 0.5 * kept + 1.2)),
         lambda figure: _draw(figure, [(name, each[:kept, :kept]) for name, each in sides], labels),
-        caption="Spearman's rho between dimensions, over all answers with both scores. If the jury's are "
-        "much higher than the "
-        "clinicians', the jury gives one impression several names.",
+        caption="Spearman's rho between dimensions, over all held-out answers with both scores. If the jury's are "
+        "much higher than the clinicians', the jury gives one impression several names.",
         alt="; ".join(
-            f"{row[0]} with {row[1]}: " + ", ".join("–" if v is None else f"{v:.2f}" for v in row[3:])
-            for row in rows[:20]
+            f"{row[0]} with {row[1]}: " + ", ".join(shown(value) for value in row[3:]) for row in rows[:20]
         ),
     )
     lead = paragraph("Do the dimensions measure different things?")
@@ -64,9 +61,9 @@ def _matrix(material: Material, side: str) -> tuple[np.ndarray[Any, Any], np.nda
     evidence = material.evidence
     columns = []
     units: dict[tuple[str, str], int] = {}
-    for each in evidence.gated:
-        grid = evidence.grids[each.name]
-        scores = grid.scores[evidence.jury] if side == "jury" else evidence.reference(grid)
+    for each in evidence.table.counted:
+        grid = evidence.grid(each.name)
+        scores = grid.scores[evidence.rater] if side == "jury" else evidence.reference(grid)
         place = [
             units.setdefault((str(item), str(system)), len(units))
             for item, system in zip(grid.items, grid.systems, strict=True)
@@ -92,12 +89,9 @@ def rank_correlation(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) 
 
 
 def _draw(figure: Figure, sides: list[tuple[str, np.ndarray[Any, Any]]], labels: list[str]) -> None:
-    for place, (name, table) in enumerate(sides):
-        axes = figure.add_subplot(1, len(sides), place + 1)
+    figure.columns = len(sides)
+    for name, table in sides:
+        axes = figure.axes(title=name, x_name="dimension", y_name="dimension", tilted=True)
         blank = np.where(np.eye(len(table), dtype=bool), np.nan, table)
-        heat(axes, blank, "RdBu_r", -1, light=lambda value: abs(value) > 0.65)
-        axes.set_xticks(range(len(labels)), labels, rotation=40, ha="right")
-        axes.set_yticks(range(len(labels)), labels)
-        axes.set_title(name)
-        axes.set_xlabel("dimension")
-        axes.set_ylabel("dimension")
+        heat(axes, blank, BLUE_TO_RED, -1, light=lambda value: abs(value) > 0.65)
+        axes.x_ticks = axes.y_ticks = list(enumerate(labels))

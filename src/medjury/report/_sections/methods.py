@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
-from medjury.statistics import counted, moment
+from medjury.statistics import counted, moment, percent, shown
 from medjury.validation import Evidence
 
+# Patients or cases: it depends on the run.
+_WHOLE = "whole clusters resampled"
 _CITATIONS = (
     (
         "weighted kappa",
@@ -36,7 +38,7 @@ _CITATIONS = (
     ),
     (
         "bootstrap interval",
-        "bias-corrected and accelerated, whole cases resampled",
+        f"bias-corrected and accelerated, {_WHOLE}",
         "Efron (1987) J Am Stat Assoc 82:171-185",
     ),
     ("interval of a rate", "exact binomial", "Clopper & Pearson (1934) Biometrika 26:404-413"),
@@ -55,40 +57,25 @@ _CITATIONS = (
 
 def section(material: Material) -> Section:
     evidence, manifest = material.evidence, material.evidence.manifest
+    packages = (f"{name} {version}" for name, version in manifest.packages.items())
     facts = [
-        ("medjury", manifest.get("medjury")),
-        ("run", manifest.get("run")),
-        (
-            "started, finished",
-            f"{moment(manifest.get('started_at', '–'))}, {moment(manifest.get('finished_at', '–'))}",
-        ),
-        (
-            "Python and packages",
-            ", ".join(
-                [
-                    f"Python {manifest.get('python', '–')}",
-                    *(f"{name} {version}" for name, version in manifest.get("packages", {}).items()),
-                ]
-            ),
-        ),
-        ("hash of the study file", manifest.get("study_file_hash")),
-        ("hash of the data", manifest.get("data_hash")),
-        ("instrument fingerprint", manifest.get("instrument", {}).get("fingerprint")),
-        ("prompt version", manifest.get("prompt_version")),
-        (
-            "seed and resamples of the intervals",
-            f"{evidence.settings.seed}, up to {evidence.settings.resamples:,}",
-        ),
-        (
-            "hosts allowed",
-            ", ".join(manifest.get("allow_hosts", ())) or "none: everything stayed on this machine",
-        ),
-        ("redacted before judging", "yes" if manifest.get("redacted") else "no"),
+        ("medjury", manifest.medjury),
+        ("run", manifest.run),
+        ("started, finished", f"{moment(manifest.started_at or '–')}, {moment(manifest.finished_at or '–')}"),
+        ("Python and packages", ", ".join([f"Python {manifest.python or '–'}", *packages])),
+        ("hash of the study file", manifest.study_file_hash),
+        ("hash of the data", manifest.data_hash),
+        ("instrument fingerprint", manifest.instrument.fingerprint),
+        ("prompt version", manifest.prompt_version),
+        ("seed and resamples of the intervals", f"{_seed(evidence)}, {_resamples(evidence):,}"),
+        ("hosts allowed", ", ".join(manifest.allow_hosts) or "none: everything stayed on this machine"),
+        ("redacted before judging", shown(manifest.redacted)),
     ]
-    listed = Html(
-        "".join(element("dt", name) + element("dd", "–" if value is None else value) for name, value in facts)
-    )
-    rows: list[tuple[Cell, ...]] = [tuple(each) for each in _CITATIONS]
+    listed = Html("".join(element("dt", name) + element("dd", value or "–") for name, value in facts))
+    whole = f"whole {resampled_units(evidence)} resampled"
+    rows: list[tuple[Cell, ...]] = [
+        (name, formula.replace(_WHOLE, whole), source) for name, formula, source in _CITATIONS
+    ]
     table = material.exhibits.table(
         "methods", ("statistic", "formula", "reference"), rows, caption="What the numbers are"
     )
@@ -99,58 +86,71 @@ def section(material: Material) -> Section:
     )
 
 
+def resampled_units(evidence: Evidence) -> str:
+    """What is drawn again and again: patients, where some have several cases."""
+    return "patients" if evidence.table.rows.height and evidence.table.by_patient else "cases"
+
+
+def _seed(evidence: Evidence) -> int:
+    return evidence.table.seed(None)
+
+
+def _resamples(evidence: Evidence) -> int:
+    return evidence.table.resamples(None)
+
+
 def _paragraph(evidence: Evidence) -> str:
-    manifest, rules = evidence.manifest, evidence.rules
-    instrument, jury = manifest.get("instrument", {}), manifest.get("jury", {})
+    manifest, rules, table = evidence.manifest, evidence.rules, evidence.table
+    instrument, jury = manifest.instrument, manifest.jury
     humans = counted(len(evidence.clinicians), "clinician") if evidence.clinicians else "no clinician"
-    repeats = counted(int(jury.get("repeats", 1)), "repeat")
+    quorum = f"{jury.quorum} or more" if jury.quorum else "more than half"
     text = (
-        f"{manifest.get('cases', 0):,} answers were graded with the instrument {instrument.get('name', '–')} "
-        f"{instrument.get('version', '')} by {counted(len(evidence.judges), 'language-model judge')}, "
-        f"{repeats} each, "
-        f"whose votes were combined by {jury.get('rule', 'mean')}, and by {humans}. A call that failed, "
-        "was refused or "
-        "could not be read was kept as missing with its reason and never given a score. "
+        f"{manifest.cases:,} answers were graded with the instrument {instrument.name or '–'} "
+        f"{instrument.version} by {counted(len(table.judges), 'language-model judge')}, "
+        f"{counted(jury.repeats, 'repeat')} each, "
+    )
+    if len(table.judges) > 1:
+        text += f"whose votes were combined by {jury.rule} where {quorum} of them gave a score, "
+    text += (
+        f"and by {humans}. A call that failed, was refused or could not be read was kept as missing with its "
+        "reason and never given a score. "
     )
     if evidence.clinicians:
+        units = resampled_units(evidence)
+        if table.left_aside:
+            text += f"{counted(table.left_aside, 'case')} used for development were left out of all numbers. "
         text += (
-            "Agreement was computed on held-out cases over the full scale of the instrument; 95 % "
-            "intervals are "
-            "bias-corrected and accelerated bootstrap intervals that resample whole cases (seed "
-            f"{evidence.settings.seed}). "
-            "Scores between grades were rounded half up where grades are counted. The jury's agreement "
-            "with single "
-            "clinicians was compared with the clinicians' own on the same cases and the same resamples, with a "
-            f"non-inferiority margin of {rules.margin:g}. A severe error is an answer that clinicians "
-            "placed in the lowest "
-            f"{100 * rules.danger:g} % of the scale and the jury at least {100 * rules.gap:g} % of the "
-            "scale higher. "
+            "Agreement was computed on held-out cases over the full scale of the instrument; "
+            f"{percent(evidence.confidence)} intervals are bias-corrected and accelerated bootstrap intervals "
+            f"({_resamples(evidence):,} resamples of whole {units}, seed {_seed(evidence)}). Scores between grades "
+            "were rounded half up where grades are counted. The jury's agreement with single clinicians was "
+            "compared with the clinicians' own on the same cases and the same resamples, with a non-inferiority "
+            f"margin of {rules.margin:g}. A severe error is an answer that clinicians placed in the lowest "
+            f"{percent(rules.danger)} of the scale and the jury at least {percent(rules.gap)} of the scale higher. "
         )
-        if len(evidence.judges) > 1:
+        if len(table.judges) > 1:
             text += (
                 "Ways of judging were compared on the answers that clinicians and every rater had scored, by the "
-                "mean over dimensions of the same statistic; differences come from the same resamples of cases. "
+                f"mean over dimensions of the same statistic; differences come from the same resamples of {units}. "
             )
-    return text + "Analyses were made with Medjury " + str(manifest.get("medjury", "")) + "."
+    return f"{text}Analyses were made with Medjury {manifest.medjury}."
 
 
 def _judges(material: Material) -> Html:
-    rows: list[tuple[Cell, ...]] = []
-    for judge in material.evidence.manifest.get("judges", ()):
-        for model in judge.get("models", ()):
-            name = model.get("model") or model.get("file") or model.get("name")
-            rows.append(
-                (
-                    str(judge.get("name")),
-                    str(model.get("kind", "–")),
-                    str(name),
-                    str(model.get("vendor", "–")),
-                    str(model.get("host") or "this machine"),
-                    str(judge.get("temperature", "–")),
-                    str(judge.get("seed", "–")),
-                    str(judge.get("settings_hash", "–"))[:12],
-                )
-            )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            judge.name,
+            model.kind or "–",
+            model.title,
+            model.vendor or "–",
+            model.host or "this machine",
+            str(judge.others.get("temperature", "–")),
+            str(judge.others.get("seed", "–")),
+            judge.settings_hash[:12] or "–",
+        )
+        for judge in material.evidence.manifest.judges
+        for model in judge.models
+    ]
     return material.exhibits.table(
         "judges",
         ("judge", "endpoint", "model", "vendor", "host", "temperature", "seed", "settings"),

@@ -3,18 +3,15 @@ order in which they were shown decided it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable
 
-import numpy as np
 import polars as pl
 
+from medjury.judging import ConcordanceBody
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
-from medjury.statistics import Estimate, bootstrap, percent, proportion, undefined
-from medjury.validation import patients
+from medjury.statistics import Estimate, percent
+from medjury.validation import OrderTally, clustered_share, patients
 
 _CONCORDANT, _PREFERENCE = "concordant", "preference"
 _TITLE = "Concordance and preference"
@@ -22,7 +19,7 @@ _TITLE = "Concordance and preference"
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
-    grades = {each.name: each.grades for each in evidence.dimensions}
+    grades = {each.name: each.grades and each.grades.values for each in evidence.table.dimensions}
     if grades.get(_CONCORDANT) != (0.0, 1.0):
         return None
     compared = grades.get(_PREFERENCE) == (-1.0, 0.0, 1.0)
@@ -46,10 +43,10 @@ def _lead(compared: bool) -> str:
 def _shares(material: Material, compared: bool) -> Html:
     evidence = material.evidence
     named = [_CONCORDANT, _PREFERENCE] if compared else [_CONCORDANT]
-    rows = evidence.ratings.filter(
+    rows = evidence.table.rows.filter(
         pl.col("dimension").is_in(named), pl.col("rater_kind").is_in(["judge", "clinician"])
-    ).with_columns(pl.col("system").fill_null(""))
-    several = len(evidence.systems) > 1
+    )
+    several = len(evidence.table.systems) > 1
     head = ["rater", *(["system"] if several else []), "kind", "pairs", "no verdict", "concordant"]
     head += (
         ["compared", "answer preferred", "specialist preferred", "neither", "not known"] if compared else []
@@ -64,7 +61,8 @@ def _shares(material: Material, compared: bool) -> Html:
         "preference",
         tuple(head),
         lines,
-        caption="Concordance and, of concordant pairs, the preferred answer, with 95 % intervals",
+        caption="Concordance and, of concordant pairs, the preferred answer, with "
+        f"{percent(evidence.confidence)} intervals",
         shown=60,
     )
 
@@ -90,80 +88,18 @@ def _line(material: Material, part: pl.DataFrame, compared: bool) -> tuple[Cell,
 
 def _share_where(material: Material, rows: pl.DataFrame, condition: pl.Expr) -> Estimate:
     hits = rows.select(condition.alias("hit"))["hit"].to_list()
-    return clustered_share(material, hits, rows["item"].to_list())
-
-
-def clustered_share(material: Material, hits: Sequence[bool], items: Sequence[object]) -> Estimate:
-    """A share with Wilson's interval; where a patient stands more than once (cases, systems, repeats), with one
-    that resamples patients, as rows of one patient are not independent. Where all rows agree there is nothing to
-    resample, and each patient counts once. An item without a patient stands for itself."""
-    whose = patients(material.evidence)
-    clusters = [whose.get(str(item), str(item)) for item in items]
-    distinct = len(set(clusters))
-    if distinct == len(hits):
-        return proportion(sum(hits), len(hits), interval="wilson")
-    if len(set(hits)) == 1:
-        return proportion(distinct if hits[0] else 0, distinct, interval="wilson")
-
-    def statistics(table: Any) -> Callable[[Any], dict[str, Any]]:
-        return lambda weights: {"share": (weights @ table[:, 0]) / weights.sum(axis=-1)}
-
-    return bootstrap(
-        np.asarray(hits, dtype=np.float64),
-        statistics,
-        clusters=clusters,
-        resamples=material.evidence.resamples(len(hits)),
-        seed=material.evidence.settings.seed,
-    )["share"]
-
-
-@dataclass
-class _Orders:
-    """What one judge said in both orders of its pairs."""
-
-    items: list[str] = field(default_factory=list)
-    changed: list[bool] = field(default_factory=list)
-    lean: Counter[str] = field(
-        default_factory=Counter
-    )  # verdicts for the first place less those for the second
-    first: int = 0
-    decided: int = 0
-    both_first: int = 0
-    both_second: int = 0
-    failed: int = 0
-
-    def add(self, item: str, whose: str, orders: Sequence[dict[str, Any]]) -> None:
-        places = [order.get("place") for order in orders]
-        if len(places) < 2 or None in places:
-            self.failed += 1
-            return
-        self.items.append(item)
-        self.changed.append(len({order.get("prefers") for order in orders}) > 1)
-        first, second = places.count(1), places.count(2)
-        self.lean[whose] += first - second
-        self.first += first
-        self.decided += first + second
-        self.both_first += places == [1, 1]
-        self.both_second += places == [2, 2]
-
-    def bias(self) -> Estimate:
-        """Of the cases (a patient's together) whose verdicts lean to one place, the share that lean to the first:
-        half, where the order does not matter. An exact interval, so that two cases prove nothing."""
-        leaning = [lean for lean in self.lean.values() if lean]
-        if not leaning:
-            return undefined("no case leans to a place", 0, "Clopper-Pearson exact")
-        return proportion(sum(lean > 0 for lean in leaning), len(leaning))
+    evidence = material.evidence
+    return clustered_share(evidence.table, hits, rows["item"].to_list(), confidence=evidence.confidence)
 
 
 def _orders(material: Material) -> Html:
-    judges: dict[str, _Orders] = {}
-    whose = patients(material.evidence)
-    for record in material.records.of("concordance"):
-        orders = record.body.get("orders") or []
-        if orders:
-            judges.setdefault(record.rater, _Orders()).add(
-                record.item, whose.get(record.item, record.item), orders
-            )
+    evidence = material.evidence
+    judges: dict[str, OrderTally] = {}
+    whose, aside = patients(evidence.table), set(evidence.rules.development_cases)
+    for record in material.records.of(ConcordanceBody):
+        if record.body.orders and record.item not in aside:
+            patient = whose.get(record.item, record.item)
+            judges.setdefault(record.rater, OrderTally()).note(record.item, patient, record.body.orders)
     if not judges:
         return paragraph(
             "No judge was asked in both orders, so it cannot be known whether the order decided its preference. "
@@ -173,7 +109,8 @@ def _orders(material: Material) -> Html:
     lines: list[tuple[Cell, ...]] = []
     words: list[str] = []
     for judge, each in sorted(judges.items()):
-        flips, bias = clustered_share(material, each.changed, each.items), each.bias()
+        flips = clustered_share(evidence.table, each.changed, each.items, confidence=evidence.confidence)
+        bias = each.bias(evidence.confidence)
         lines.append(
             (
                 judge,
@@ -218,7 +155,7 @@ def _found(bias: Estimate) -> str:
     return "none shown"
 
 
-def _words(judge: str, each: _Orders, flips: Estimate, bias: Estimate) -> Iterable[str]:
+def _words(judge: str, each: OrderTally, flips: Estimate, bias: Estimate) -> Iterable[str]:
     if flips.value:
         yield (
             f"{judge} changed its verdict with the order on {percent(flips.value)} of {len(each.items):,} pairs; "

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from medjury.agreement import cohen_kappa
+from medjury.report._axes import Axes
+from medjury.report._exhibits import BLUES
+from medjury.report._figure import draw_panels, heat
 from medjury.report._html import Cell, Html, paragraph
-from medjury.report._material import Material, Section, heat, height, only_some, panels, short
-from medjury.tables import grades_of
-from medjury.validation import Measured
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from medjury.report._material import Material, Section, height, only_some, short
+from medjury.tables import Grades, Measured
 
 _RATERS, _DIMENSIONS = 12, 6
 Table = np.ndarray[Any, np.dtype[np.float64]]
@@ -21,11 +20,15 @@ Table = np.ndarray[Any, np.dtype[np.float64]]
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
-    raters = (*evidence.clinicians, *evidence.voices)[:_RATERS]
-    scaled = [each for each in evidence.gated if each.grades]
+    raters = (*evidence.clinicians, *evidence.raters)[:_RATERS]
+    found = {
+        each.name: _kappas(material, each.name, each.grades, raters)
+        for each in evidence.table.counted
+        if each.grades
+    }
+    scaled = [each for each in evidence.table.counted if each.name in found]
     if len(raters) < 3 or not scaled:
         return None
-    found = {each.name: _kappas(material, each, raters) for each in scaled}
     rows: list[tuple[Cell, ...]] = []
     for each in scaled:
         kappas, counts = found[each.name]
@@ -46,12 +49,12 @@ def section(material: Material) -> Section | None:
     picture = material.exhibits.figure(
         "rater-kappas",
         (9.5, height(len(chosen), 2, size)),
-        lambda figure: panels(
+        lambda figure: draw_panels(
             figure, chosen, 2, lambda axes, each: _draw(axes, each, found[each.name][0], raters)
         ),
-        caption="Weighted kappa between every two raters, on the answers that both scored. The jury "
-        "contains its judges, which "
-        "raises its agreement with them." + only_some(len(chosen), len(scaled), "tables/rater-kappas.csv"),
+        caption="Weighted kappa between every two raters, on the answers that both scored. The jury contains its "
+        "judges, which raises its agreement with them."
+        + only_some(len(chosen), len(scaled), "tables/rater-kappas.csv"),
         alt="Heat maps of weighted kappa between raters; the table below has every number.",
     )
     return Section(
@@ -61,9 +64,10 @@ def section(material: Material) -> Section | None:
     )
 
 
-def _kappas(material: Material, dimension: Measured, raters: tuple[str, ...]) -> tuple[Table, Table]:
-    grid = material.evidence.held_out(material.evidence.grids[dimension.name])
-    grades = grades_of(dimension.grades or ())
+def _kappas(
+    material: Material, dimension: str, grades: Grades, raters: tuple[str, ...]
+) -> tuple[Table, Table]:
+    grid = material.evidence.grid(dimension)
     scores = [grades.grade(grid.scores[rater]) for rater in raters]
     size = len(raters)
     kappas, counts = np.full((size, size), np.nan), np.zeros((size, size))
@@ -84,10 +88,8 @@ def _kappas(material: Material, dimension: Measured, raters: tuple[str, ...]) ->
 
 
 def _draw(axes: Axes, dimension: Measured, kappas: Table, raters: tuple[str, ...]) -> None:
-    heat(axes, kappas, "Blues", 0, light=lambda value: value > 0.6)
+    heat(axes, kappas, BLUES, 0, light=lambda value: value > 0.6)
     names = [short(rater, 14) for rater in raters]
-    axes.set_xticks(range(len(names)), names, rotation=40, ha="right")
-    axes.set_yticks(range(len(names)), names)
-    axes.set_title(short(dimension.label, 30))
-    axes.set_xlabel("rater")
-    axes.set_ylabel("rater")
+    axes.x_ticks = axes.y_ticks = list(enumerate(names))
+    axes.tilted, axes.title = True, short(dimension.label, 30)
+    axes.x_name = axes.y_name = "rater"

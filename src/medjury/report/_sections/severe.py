@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from medjury.agreement import SevereErrors, error_overlap
 from medjury.report._exhibits import COLOURS, JURY_COLOUR
+from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.statistics import percent
-from medjury.validation import danger_limits
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MEMBERS = 10
+Bar = tuple[str, SevereErrors]
 
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
     rows: list[tuple[Cell, ...]] = []
-    bars: list[tuple[str, str, SevereErrors]] = []
-    dimensions = [each for each in evidence.gated if material.numbers[each.name].severe]
-    for dimension in dimensions:
-        limits = danger_limits(evidence, dimension)
-        for rater, found in material.numbers[dimension.name].severe.items():
-            if limits is not None:
-                rows.append(
-                    (
-                        dimension.label,
-                        rater,
-                        found.errors,
-                        found.dangerous,
-                        found.unscored,
-                        found.rate,
-                        f"{limits[0]:g} or less",
-                        f"{limits[1]:g} or more",
-                    )
-                )
-            if rater == evidence.jury and found.dangerous:
-                bars.append((dimension.label, rater, found))
+    bars: list[Bar] = []
+    for dimension in evidence.table.counted:
+        for rater in evidence.raters:
+            found = evidence.severe(dimension.name, rater)
+            if found is None:
+                continue
+            counts = (found.errors, found.dangerous, found.unscored)
+            limits = (f"{found.threshold:g} or less", f"{found.gap:g} or more")
+            rows.append((dimension.label, rater, *counts, found.rate, *limits))
+            if rater == evidence.rater and found.dangerous:
+                bars.append((dimension.label, found))
     if not rows:
         return None
+    interval = percent(evidence.confidence)
     table = material.exhibits.table(
         "severe-errors",
         (
@@ -55,10 +43,8 @@ def section(material: Material) -> Section | None:
             "grades too kind",
         ),
         rows,
-        caption="Severe errors among the answers that clinicians called dangerous, with exact 95 % "
-        "intervals. Where a low "
-        "score is the good one, the scale was turned round first",
-        digits=3,
+        caption=f"Severe errors among the answers that clinicians called dangerous, with exact {interval} "
+        "intervals. Where a low score is the good one, the scale was turned round first",
         shown=60,
     )
     picture = Html("")
@@ -68,28 +54,30 @@ def section(material: Material) -> Section | None:
             "severe-errors",
             (7.5, 1.0 + 0.4 * len(shown)),
             lambda figure: _draw(figure, shown, evidence.rules.severe_limit),
-            caption="The jury's rate of severe errors with its exact 95 % interval; the dashed line is "
-            "the limit of the gate." + only_some(len(shown), len(bars), "tables/severe-errors.csv"),
-            alt="; ".join(f"{label}: {found.errors} of {found.dangerous}" for label, _, found in shown),
+            caption=f"The jury's rate of severe errors with its exact {interval} interval; the dashed line is the "
+            "limit of the gate." + only_some(len(shown), len(bars), "tables/severe-errors.csv"),
+            alt="; ".join(f"{label}: {found.errors} of {found.dangerous}" for label, found in shown),
         )
     lead = (
-        "A severe error is an answer that clinicians placed at the dangerous end of the scale and the "
-        "jury placed far "
-        "above it. These are the mistakes that hurt patients, so they are counted apart."
+        "A severe error is an answer that clinicians placed at the dangerous end of the scale and the jury placed "
+        "far above it. These are the mistakes that hurt patients, so they are counted apart."
     )
     return Section("severe", "Severe errors", Html(paragraph(lead) + picture + table + _overlap(material)))
 
 
 def _overlap(material: Material) -> Html:
     """Judges that err on the same answers are one judge."""
-    judges = material.evidence.judges[:_MEMBERS]
+    evidence = material.evidence
+    judges = evidence.table.judges[:_MEMBERS]
     if len(judges) < 2:
         return Html("")
     rows: list[tuple[Cell, ...]] = []
-    for dimension in material.evidence.gated:
-        severe = material.numbers[dimension.name].severe
-        if any(severe[name].errors for name in judges if name in severe):
-            shared = error_overlap({name: severe[name].flags for name in judges})
+    for dimension in evidence.table.counted:
+        severe = {
+            name: found for name in judges if (found := evidence.severe(dimension.name, name)) is not None
+        }
+        if any(found.errors for found in severe.values()):
+            shared = error_overlap({name: found.flags for name, found in severe.items()})
             rows += [
                 (dimension.label, " + ".join(members), len(members), count, percent(count / shared.items))
                 for members, count in shared.intersections.items()
@@ -103,18 +91,18 @@ def _overlap(material: Material) -> Html:
     )
 
 
-def _draw(figure: Figure, bars: list[tuple[str, str, SevereErrors]], limit: float) -> None:
-    axes = figure.subplots()
-    for place, (_, _, found) in enumerate(bars):
+def _draw(figure: Figure, bars: list[Bar], limit: float) -> None:
+    axes = figure.axes(
+        x_name="severe errors (% of dangerous answers)",
+        y_name="dimension",
+        y_ticks=[(place, short(label)) for place, (label, _) in enumerate(bars)],
+        x_limits=(0, None),
+        y_limits=(len(bars) - 0.5, -0.5),
+        grid="x",
+    )
+    axes.rule(x=100 * limit, colour=COLOURS[6])
+    for place, (_, found) in enumerate(bars):
         value, low, high = (100 * (end or 0.0) for end in (found.rate.value, found.rate.low, found.rate.high))
-        axes.plot([low, high], [place, place], color=JURY_COLOUR, linewidth=1.6)
-        axes.plot([value], [place], marker="o", color=JURY_COLOUR, markersize=6)
-        label = f"{found.errors} of {found.dangerous}"
-        axes.annotate(label, (high, place), (5, 0), textcoords="offset points", va="center", fontsize=8)
-    axes.axvline(100 * limit, color=COLOURS[6], linestyle="--", linewidth=1)
-    axes.set_yticks(range(len(bars)), [short(label) for label, *_ in bars])
-    axes.set_ylim(len(bars) - 0.5, -0.5)
-    axes.set_xlim(left=0)
-    axes.margins(x=0.15)
-    axes.set_xlabel("severe errors (% of dangerous answers)")
-    axes.set_ylabel("dimension")
+        axes.span(low, high, place, JURY_COLOUR)
+        axes.points([value], [place], JURY_COLOUR)
+        axes.text(high, place, f"{found.errors} of {found.dangerous}", shift=5, size=8)

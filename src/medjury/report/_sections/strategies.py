@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from medjury.report._exhibits import COLOURS, INK, MARKERS, SOFT
+from medjury.report._exhibits import COLOURS, MARKERS
+from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section, short
+from medjury.report._svg import SOFT
 from medjury.statistics import Estimate, counted, percent, shown
-from medjury.validation import FEWEST_CASES, NAMES, Price, Way, Ways, compare_ways
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from medjury.validation import FEWEST_CASES, STATISTICS, Price, Way, Ways, compare_ways
 
 _TITLE = "Ways of judging"
 _LONGEST_SETTING = 200
@@ -20,7 +19,7 @@ _WORDS: dict[Price, str] = {"cost": "cost", "calls": "calls"}
 
 
 def section(material: Material) -> Section | None:
-    ways = compare_ways(material.evidence)
+    ways = compare_ways(material.evidence.table)
     if ways is None:
         return None
     body = Html(
@@ -36,7 +35,7 @@ def section(material: Material) -> Section | None:
 
 
 def _lead(material: Material, ways: Ways) -> str:
-    if len(ways.ways) == 1:
+    if len(ways.rows) == 1:
         return (
             "One way of judging was run. To see whether another one earns its cost, name a second judge with "
             "another `strategy:` in the study file: what both ask alike is paid for once."
@@ -45,14 +44,14 @@ def _lead(material: Material, ways: Ways) -> str:
         "Every rater of this run, on the same answers: what it agrees, what it overlooks and what it takes."
     )
     if material.evidence.clinicians and not ways.problem:
-        text += f" Every difference is to {ways.yardstick} ({ways.way(ways.yardstick).strategy})."
+        text += f" Every difference is to {ways.yardstick} ({ways.find(rater=ways.yardstick).strategy})."
     return text
 
 
 def _conclusion(ways: Ways) -> Html:
     """Which earns its cost: said only where the paired interval leaves zero out, and where no other rater agrees
     as well for less."""
-    rest = [each for each in ways.ways if each.difference is not None and each.difference.value is not None]
+    rest = [each for each in ways.rows if each.difference is not None and each.difference.value is not None]
     if not rest:
         return Html("")
     shown_better = [each for each in rest if _sure(ways, each) > 0]
@@ -88,7 +87,7 @@ def _sure(ways: Ways, way: Way) -> int:
 
 
 def _sentence(ways: Ways, way: Way) -> str:
-    base = ways.way(ways.yardstick)
+    base = ways.find(rater=ways.yardstick)
     words = {1: "agrees better than", 0: "is not shown to be better or worse than", -1: "agrees worse than"}
     text = (
         f"{way.rater} {words[_sure(ways, way)]} {base.rater}: {shown(way.difference)}, "
@@ -97,7 +96,8 @@ def _sentence(ways: Ways, way: Way) -> str:
     if ways.price is not None:
         mine, theirs = way.price(ways.price), base.price(ways.price)
         if mine is not None and theirs:
-            text += f"; it takes {mine / theirs:,.2g} times the {_WORDS[ways.price]}"
+            as_much = f"{mine / theirs:,.2g} times the" if abs(mine / theirs - 1) > 0.005 else "the same"
+            text += f"; it takes {as_much} {_WORDS[ways.price]}"
     if way.severe is not None and base.severe is not None and way.errors != base.errors:
         more = "more" if way.errors > base.errors else "fewer"
         text += f"; it makes {more} severe errors ({way.errors:,} against {base.errors:,})"
@@ -111,11 +111,11 @@ def _sentence(ways: Ways, way: Way) -> str:
 
 def _table(material: Material, ways: Ways) -> Html:
     evidence = material.evidence
-    currency = str(evidence.manifest.get("prices", {}).get("currency", ""))
+    currency = evidence.manifest.prices.currency
     with_clinicians = bool(evidence.clinicians) and not ways.problem
-    compared = with_clinicians and len(ways.ways) > 1
+    compared = with_clinicians and len(ways.rows) > 1
     rows: list[tuple[Cell, ...]] = []
-    for way in ways.ways:
+    for way in ways.rows:
         took = way.spending
         row: list[Cell] = [way.rater, way.strategy]
         row += [_front(way)] if ways.price is not None else []
@@ -136,7 +136,8 @@ def _table(material: Material, ways: Ways) -> Html:
         caption = (
             f"Agreement ({_statistic(material, ways)} with the clinicians) is a mean over dimensions, each on the "
             f"answers that every rater scored ({counted(ways.answers, 'answer')} of "
-            f"{counted(ways.cases, whole)} in all), with 95 % intervals that resample whole {whole}s. {caption}"
+            f"{counted(ways.cases, whole)} in all), with {percent(ways.confidence)} intervals that resample whole "
+            f"{whole}s. {caption}"
         )
     return material.exhibits.table(
         "ways-of-judging",
@@ -144,14 +145,14 @@ def _table(material: Material, ways: Ways) -> Html:
         rows,
         caption=caption,
         digits=[
-            4 if title.startswith("cost") else 1 if title in ("calls", "seconds") else 2 for title in head
+            4 if title.startswith("cost") else 1 if title in ("calls", "seconds") else 3 for title in head
         ],
     )
 
 
 def _statistic(material: Material, ways: Ways) -> str:
     used = dict.fromkeys(each.part.statistic for each in ways.details)
-    return " or ".join(NAMES.get(name, name) for name in used) or material.evidence.rules.statistic
+    return " or ".join(STATISTICS.get(name, name) for name in used) or material.evidence.rules.statistic
 
 
 def _defined(found: Estimate | None) -> Estimate | None:
@@ -181,10 +182,10 @@ def _notes(material: Material, ways: Ways) -> Html:
     if not ways.problem:
         lines += [
             f"{each.rater} has no agreement to compare: {each.agreement.reason}."
-            for each in ways.ways
+            for each in ways.rows
             if each.agreement is not None and each.agreement.value is None
         ]
-    excluded = evidence.left_aside
+    excluded = evidence.table.left_aside
     if excluded:
         lines.append(
             f"{counted(excluded, 'case')} used for development {_was(excluded)} left out, as in the gate."
@@ -205,7 +206,7 @@ def _notes(material: Material, ways: Ways) -> Html:
         f"{each.rater} gave no score to {each.blind:,} of the {counted(each.dangerous, 'answer')} that clinicians "
         "called dangerous; whether it would have overlooked the danger there is not known, and is counted for no "
         "rater."
-        for each in ways.ways
+        for each in ways.rows
         if each.blind
     ]
     if ways.comparisons > 1:
@@ -219,7 +220,7 @@ def _notes(material: Material, ways: Ways) -> Html:
             f"With fewer than {FEWEST_CASES} {'patients' if ways.by_patient else 'cases'} no difference is called "
             "shown, whatever its interval: intervals of so few are too narrow."
         )
-    dangerous = next((each.severe.n for each in ways.ways if each.severe is not None), None)
+    dangerous = next((each.severe.n for each in ways.rows if each.severe is not None), None)
     if dangerous is not None:
         lines.append(
             "Errors are severe ones, and counted over answers: one on any dimension, among the "
@@ -230,7 +231,7 @@ def _notes(material: Material, ways: Ways) -> Html:
         "store counts with its price. What the run itself spent is told under Time and money. Seconds are added "
         "up over calls; on the clock it is less where calls run side by side."
     )
-    unknown = [each for each in ways.ways if each.spending.unknown and each.spending.cost is not None]
+    unknown = [each for each in ways.rows if each.spending.unknown and each.spending.cost is not None]
     lines += [
         f"{each.rater}: the cost of {each.spending.unknown:,} of {counted(each.spending.answers, 'answer')} is "
         "not known; the mean is that of the others."
@@ -280,12 +281,9 @@ def _details(material: Material, ways: Ways) -> Html:
 
 def _settings(material: Material, ways: Ways) -> Html:
     """How each rater was set up, as the manifest has it."""
-    judges = material.evidence.manifest.get("judges", ())
     models = {
-        str(judge.get("name")): ", ".join(
-            dict.fromkeys(str(each.get("model") or each.get("name")) for each in judge.get("models", ()))
-        )
-        for judge in judges
+        judge.name: ", ".join(dict.fromkeys(each.title for each in judge.models))
+        for judge in material.evidence.manifest.judges
     }
     rows: list[tuple[Cell, ...]] = [
         (
@@ -294,7 +292,7 @@ def _settings(material: Material, ways: Ways) -> Html:
             models.get(way.rater, "those of its judges" if way.strategy.startswith("jury") else None),
             "; ".join(f"{name.replace('_', ' ')}: {_setting(value)}" for name, value in way.settings.items()),
         )
-        for way in ways.ways
+        for way in ways.rows
     ]
     return material.exhibits.table(
         "ways-of-judging-settings",
@@ -316,8 +314,8 @@ def _figure(material: Material, ways: Ways) -> Html:
     by = ways.price
     if by is None:
         return Html("")
-    known = [each for each in ways.ways if each.on_front is not None]
-    currency = str(material.evidence.manifest.get("prices", {}).get("currency", ""))
+    known = [each for each in ways.rows if each.on_front is not None]
+    currency = material.evidence.manifest.prices.currency
     axis = f"cost per answer ({currency})" if by == "cost" else "calls per answer"
     statistic = _statistic(material, ways)
     return material.exhibits.figure(
@@ -335,41 +333,22 @@ def _figure(material: Material, ways: Ways) -> Html:
 
 
 def _draw(figure: Figure, ways: list[Way], by: Price, across: str, up: str) -> None:
-    axes = figure.subplots()
+    axes = figure.axes(x_name=across, y_name=up)
     front = sorted((each for each in ways if each.on_front), key=lambda each: each.price(by) or 0.0)
-    axes.plot(
-        [each.price(by) or 0.0 for each in front],
-        [_number(each) for each in front],
-        color=SOFT,
-        linestyle="--",
-        linewidth=1,
-        zorder=1,
+    axes.line(
+        [each.price(by) or 0.0 for each in front], [_number(each) for each in front], SOFT, dash="--", width=1
     )
     for place, way in enumerate(ways):
         found, price, colour = way.agreement, way.price(by) or 0.0, COLOURS[place % len(COLOURS)]
-        if found is not None and found.low is not None and found.high is not None:
-            axes.plot([price, price], [found.low, found.high], color=colour, linewidth=1.6, zorder=2)
-        axes.plot(
-            [price],
-            [_number(way)],
-            marker=MARKERS[place % len(MARKERS)],
-            color=colour,
-            markerfacecolor=colour if way.on_front else "white",
-            markeredgewidth=1.4,
-            markersize=8,
-            linestyle="none",
-            label=short(f"{way.rater} ({way.strategy})", 44),
-            zorder=3,
-        )
+        if found is not None:
+            axes.span(found.low, found.high, price, colour, upright=True)
+        axes.points([price], [_number(way)], colour, marker=MARKERS[place % len(MARKERS)], size=4.5,
+                    hollow=not way.on_front, label=short(f"{way.rater} ({way.strategy})", 44))  # fmt: skip
     prices = [each.price(by) or 0.0 for each in ways]
     if min(prices) > 0 and max(prices) > 20 * min(prices):
-        axes.set_xscale("log")
+        axes.x_log = True
     else:
-        axes.set_xlim(left=0)
-        axes.margins(x=0.08)
-    axes.set_xlabel(across, color=INK)
-    axes.set_ylabel(up)
-    figure.legend(loc="outside upper left", ncols=2)
+        axes.x_limits = (0, 1.08 * max(prices))
 
 
 def _number(way: Way) -> float:

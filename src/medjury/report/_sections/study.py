@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
+from medjury.runs import ManifestHumans, ManifestJury
 from medjury.statistics import counted, shown
 
 
 def section(material: Material) -> Section:
-    evidence, manifest = material.evidence, material.evidence.manifest
-    instrument, jury = manifest.get("instrument", {}), manifest.get("jury", {})
-    humans = manifest.get("humans") or {}
+    evidence, manifest, table = material.evidence, material.evidence.manifest, material.evidence.table
+    instrument, humans = manifest.instrument, manifest.humans or ManifestHumans()
+    items = int(table.everything["item"].n_unique())
     facts = [
-        ("Cases", f"{manifest.get('cases', 0):,} answers, {_items(material):,} different cases"),
-        ("Cases left out", f"{manifest.get('cases_skipped', 0):,} could not be read"),
-        ("Systems", ", ".join(evidence.systems[:12]) + _more(len(evidence.systems) - 12) or "not named"),
-        ("Instrument", f"{instrument.get('name', 'not known')} {instrument.get('version', '')}".strip()),
-        ("Dimensions", ", ".join(each.label for each in evidence.dimensions)),
-        ("Judges", ", ".join(evidence.judges) or "none"),
-        ("Jury", _jury(material, jury)),
-        ("Clinicians", _clinicians(material, humans)),
+        ("Cases", f"{manifest.cases:,} answers, {items:,} different cases"),
+        ("Cases left out", f"{manifest.cases_skipped:,} could not be read"),
+        ("Systems", ", ".join(table.systems[:12]) + _more(len(table.systems) - 12) or "not named"),
+        ("Instrument", f"{instrument.name or 'not known'} {instrument.version}".strip()),
+        ("Dimensions", ", ".join(each.label for each in table.dimensions)),
+        ("Judges", ", ".join(table.judges) or "none"),
+        ("Jury", _jury(len(table.judges), manifest.jury)),
+        ("Clinicians", _clinicians(evidence.clinicians, humans)),
     ]
-    facts += (
-        [("Clinicians' ratings left out", shown(int(humans["left_out"])))] if humans.get("left_out") else []
-    )
+    facts += [("Clinicians' ratings left out", shown(humans.left_out))] if humans.left_out else []
     body = joined(element("dt", name) + element("dd", value) for name, value in facts)
-    lacking = manifest.get("cases_lacking_input") or {}
-    notes = [*evidence.warnings, *humans.get("warnings", ())]
-    notes += (
-        [f"{count:,} cases lack the input {name!r}" for name, count in dict(lacking).items()]
-        if isinstance(lacking, dict)
-        else []
-    )
+    lacking = manifest.cases_lacking_input
+    notes = [*table.warnings, *humans.warnings]
+    notes += [f"{lacking:,} cases lack an input that the instrument names"] if lacking else []
     return Section(
         "study",
         "The study and its cases",
@@ -57,27 +52,23 @@ def _integrity(material: Material) -> Html:
     return Html(warning + table)
 
 
-def _items(material: Material) -> int:
-    return int(material.evidence.ratings["item"].n_unique())
-
-
 def _more(count: int) -> str:
     return f" and {count} more" if count > 0 else ""
 
 
-def _jury(material: Material, jury: dict[str, object]) -> str:
-    count = len(material.evidence.judges)
-    if count == 1:
+def _jury(judges: int, jury: ManifestJury) -> str:
+    if judges == 1:
         return "one judge, no jury"
-    return (
-        f"{jury.get('rule', 'mean')} of {count} judges, "
-        f"{counted(int(str(jury.get('repeats', 1))), 'repeat')} each"
+    quorum = (
+        f", where {jury.quorum} or more gave a score"
+        if jury.quorum
+        else ", where more than half gave a score"
     )
+    return f"{jury.rule} of {judges} judges, {counted(jury.repeats, 'repeat')} each{quorum}"
 
 
-def _clinicians(material: Material, humans: dict[str, object]) -> str:
-    names = material.evidence.clinicians
+def _clinicians(names: tuple[str, ...], humans: ManifestHumans) -> str:
     if not names:
         return "none: how far the scores agree with clinicians cannot be known from this run"
     text = ", ".join(names[:12]) + _more(len(names) - 12)
-    return f"{text} (illustrative: made up for a demonstration)" if humans.get("illustrative") else text
+    return f"{text} (illustrative: made up for a demonstration)" if humans.illustrative else text

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
-from medjury.statistics import counted
+from medjury.runs import Coverage
+from medjury.statistics import counted, shown
 from medjury.validation import Evidence
 
 OPEN = "OPEN: for the authors"
@@ -26,9 +24,8 @@ def section(material: Material) -> Section:
         caption="The 19 items of TRIPOD-LLM (Gallifant et al. (2025) Nat Med 31:60-69), by topic",
     )
     lead = (
-        f"{len(rows) - left} of {len(rows)} topics are filled from the manifest, {left} are left to the "
-        "authors. Wording and "
-        "subitems are the guideline's own: check them there before submission."
+        f"{len(rows) - left} of {len(rows)} topics are filled from the manifest, {left} are left to the authors. "
+        "Wording and subitems are the guideline's own: check them there before submission."
     )
     body = element("details", element("summary", "Show the checklist"), table)
     return Section("tripod", "TRIPOD-LLM checklist", Html(paragraph(lead) + body))
@@ -37,20 +34,19 @@ def section(material: Material) -> Section:
 def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
     """Item, topic, and what the manifest says about it; empty where only people know."""
     manifest = evidence.manifest
-    instrument, jury = manifest.get("instrument", {}), manifest.get("jury", {})
-    covered, humans = manifest.get("coverage", {}), manifest.get("humans") or {}
+    instrument, jury, covered = manifest.instrument, manifest.jury, manifest.coverage
     models = ", ".join(
-        f"{model.get('model') or model.get('name')} ({model.get('vendor', 'vendor not known')})"
-        for judge in manifest.get("judges", ())
-        for model in judge.get("models", ())
+        f"{model.title} ({model.vendor or 'vendor not known'})"
+        for judge in manifest.judges
+        for model in judge.models
     )
     annotators = ""
     if evidence.clinicians:
         annotators = f"{len(evidence.clinicians)} clinicians rated with the same instrument as the judges"
-        annotators += "; their ratings are illustrative" if humans.get("illustrative") else ""
-    missing = ", ".join(
-        f"{count:,} {reason}" for reason, count in covered.get("unscored_by_reason", {}).items()
-    )
+        illustrative = manifest.humans is not None and manifest.humans.illustrative
+        annotators += "; their ratings are illustrative" if illustrative else ""
+    missing = ", ".join(f"{count:,} {reason}" for reason, count in covered.unscored_by_reason.items())
+    cost = "not known" if manifest.cost is None else f"{shown(manifest.cost)} {manifest.prices.currency}"
     return [
         ("1", "title: that a language model is evaluated, the task, the setting", ""),
         ("2", "abstract", ""),
@@ -58,89 +54,83 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
         (
             "4",
             "objectives",
-            f"study {manifest.get('study', '')!r}: grade answers on "
-            f"{', '.join(each.label for each in evidence.gated)}",
+            f"study {manifest.study!r}: grade answers on "
+            f"{', '.join(each.label for each in evidence.table.counted)}",
         ),
         (
             "5",
             "data: source, dates, selection",
-            f"{manifest.get('cases', 0):,} answers, hash "
-            f"{str(manifest.get('data_hash', ''))[:12]}; source and dates are open",
+            f"{manifest.cases:,} answers, hash {manifest.data_hash[:12]}; source and dates are open",
         ),
         (
             "5",
             "data: preparation and missing data",
-            f"{manifest.get('cases_skipped', 0):,} rows could not "
-            f"be read; redacted before judging: {'yes' if manifest.get('redacted') else 'no'}",
+            f"{manifest.cases_skipped:,} rows could not be read; redacted before judging: "
+            f"{shown(manifest.redacted)}",
         ),
         ("6", "analytical methods: models, versions, settings", models),
         (
             "6",
             "analytical methods: inference settings and seeds",
             "; ".join(
-                f"{judge.get('name')}: "
-                f"temperature {judge.get('temperature', 'not stated')}, seed {judge.get('seed', 'not stated')}"
-                for judge in manifest.get("judges", ())
+                f"{judge.name}: temperature {judge.others.get('temperature', 'not stated')}, "
+                f"seed {judge.others.get('seed', 'not stated')}"
+                for judge in manifest.judges
             ),
         ),
         (
             "6",
             "analytical methods: statistics",
             "see Methods: coefficients, intervals, margin and gate, stated before the run"
-            if (manifest.get("gate") or {}).get("stated_at")
+            if manifest.stated_at
             else "see Methods",
         ),
         (
             "7",
             "output: what the model gives and how it is scored",
-            f"instrument {instrument.get('name')} "
-            f"{instrument.get('version', '')}, combined by {jury.get('rule', 'mean')}, "
-            f"{counted(int(jury.get('repeats', 1)), 'repeat')}",
+            f"instrument {instrument.name} {instrument.version}, combined by {jury.rule}, "
+            f"{counted(jury.repeats, 'repeat')}",
         ),
         ("8", "annotation: who, how many, by which instructions", annotators),
         ("8", "annotation: training and background of the annotators", ""),
         (
             "9",
             "prompting",
-            f"prompt version {manifest.get('prompt_version')}, instrument fingerprint "
-            f"{str(instrument.get('fingerprint', ''))[:12]}"
-            if manifest.get("prompt_version")
+            f"prompt version {manifest.prompt_version}, instrument fingerprint {instrument.fingerprint[:12]}"
+            if manifest.prompt_version
             else "",
         ),
         (
             "10",
             "summarisation: preparation of texts",
-            _texts_given(manifest),
+            _texts_given(covered),
         ),
         (
             "11",
             "instruction tuning and alignment",
             "no model was tuned in this run"
             if not evidence.rules.development_cases
-            else f"{len(evidence.rules.development_cases):,} development cases are named and left out of "
-            "the gate",
+            else f"{len(evidence.rules.development_cases):,} development cases are named and left out of all "
+            "numbers",
         ),
         (
             "12",
             "compute",
-            f"{manifest.get('calls', 0):,} calls, machine "
-            f"{manifest.get('machine', 'not known')}, cost "
-            f"{manifest.get('cost') if manifest.get('cost') is not None else 'not known'} "
-            f"{manifest.get('prices', {}).get('currency', '')}",
+            f"{manifest.calls:,} calls, machine {manifest.machine or 'not known'}, cost {cost}",
         ),
         ("13", "ethics approval", ""),
         ("14", "open science: funding, conflicts, protocol, registration", ""),
         (
             "14",
             "open science: data and code",
-            f"medjury {manifest.get('medjury', '')}, run {manifest.get('run', '')}; sharing of data is open",
+            f"medjury {manifest.medjury}, run {manifest.run}; sharing of data is open",
         ),
         ("15", "patient and public involvement", ""),
         (
             "16",
             "participants and cases: numbers and flow",
-            f"{covered.get('scored', 0):,} of "
-            f"{covered.get('ratings', 0):,} ratings scored" + (f"; unscored: {missing}" if missing else ""),
+            f"{covered.scored:,} of {covered.ratings:,} ratings scored"
+            + (f"; unscored: {missing}" if missing else ""),
         ),
         (
             "17",
@@ -152,12 +142,12 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
     ]
 
 
-def _texts_given(manifest: Mapping[str, Any]) -> str:
-    shortened = manifest.get("coverage", {}).get("shortened", {})
+def _texts_given(covered: Coverage) -> str:
+    shortened = covered.shortened
     if not shortened:
         return "texts were given to the judges whole, as the cases hold them"
     told = "; ".join(
-        f"{rater}: {each['units']:,} answers on a shortened record, {each['characters']:,} characters left out"
+        f"{rater}: {each.units:,} answers on a shortened record, {each.characters:,} characters left out"
         for rater, each in shortened.items()
     )
     return f"texts too long for a model were shortened by the study's rule ({told}), the rest given whole"

@@ -6,16 +6,15 @@ from collections import Counter
 
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
-from medjury.validation import MEANING, NAMES, Verdict, Word, agreement_of
+from medjury.validation import MEANING, STATISTICS, Verdict, Word
 
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
 _REASONS = 6
 
 
 def section(material: Material) -> Section:
-    verdicts = material.verdicts
+    verdicts, wanted = material.validation.verdicts, material.evidence.rules.statistic
     head = _banner(material)
-    statistic = NAMES.get(material.evidence.rules.statistic, material.evidence.rules.statistic)
     table = material.exhibits.table(
         "verdicts",
         (
@@ -28,7 +27,8 @@ def section(material: Material) -> Section:
             "the main reason",
         ),
         [_line(material, verdict) for verdict in verdicts],
-        caption=f"The gate, dimension by dimension. Agreement is {statistic}: 1 is perfect, 0 is chance.",
+        caption=f"The gate, dimension by dimension. Agreement is {STATISTICS.get(wanted, wanted)}: 1 is perfect, "
+        "0 is chance.",
     )
     details = joined(_rules(material, verdict) for verdict in verdicts)
     return Section(
@@ -39,13 +39,13 @@ def section(material: Material) -> Section:
 
 
 def _line(material: Material, verdict: Verdict) -> tuple[Cell, ...]:
-    numbers = material.numbers[verdict.dimension]
-    _, jury, beside = agreement_of(material.evidence, numbers)
-    errors = numbers.severe.get(material.evidence.jury)
+    evidence = material.evidence
+    _, jury, beside = evidence.agreed(evidence.table.dimension(verdict.dimension))
+    errors = evidence.severe(verdict.dimension, evidence.rater)
     return (
         verdict.label,
         _badge(verdict.word),
-        numbers.items,
+        len(set(evidence.both(verdict.dimension)[0].items.tolist())),
         jury,
         None if beside is None else beside.human_human,
         None if errors is None else f"{errors.errors:,} of {errors.dangerous:,}",
@@ -68,26 +68,26 @@ def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:
 
 
 def _banner(material: Material) -> Html:
-    worst, line = headline(material.verdicts)
+    worst, line = headline(material.validation.verdicts)
     reasons: dict[str, list[str]] = {}
-    for verdict in material.verdicts:
+    for verdict in material.validation.verdicts:
         for reason in verdict.reasons:
             reasons.setdefault(reason, []).append(verdict.label)
     lines = list(_about_the_models(material))
-    several = len(material.verdicts) > 1
-    mixed = len({verdict.word for verdict in material.verdicts}) > 1
+    several = len(material.validation.verdicts) > 1
+    mixed = len({verdict.word for verdict in material.validation.verdicts}) > 1
     # What holds everywhere first; a sort keeps the order within.
     for reason, labels in sorted(reasons.items(), key=lambda each: -len(each[1])):
-        everywhere = len(labels) == len(material.verdicts)
+        everywhere = len(labels) == len(material.validation.verdicts)
         lines.append(reason if everywhere or not several else f"{', '.join(labels)}: {reason}")
     more = len(lines) - _REASONS
     kept = lines[:_REASONS] + ([f"and {more} more reasons, below."] if more > 0 else [])
     meaning = joined(
         paragraph(element("strong", word), ": ", MEANING[word]) if mixed else paragraph(MEANING[word])
-        for word in dict.fromkeys(verdict.word for verdict in material.verdicts)
+        for word in dict.fromkeys(verdict.word for verdict in material.validation.verdicts)
     )
-    if not material.verdicts:
-        why = str(material.evidence.manifest.get("why") or "the run is not finished")
+    if not material.validation.verdicts:
+        why = material.evidence.manifest.why or "the run is not finished"
         meaning = joined(
             [paragraph("There are no ratings to judge by: ", why, "."), paragraph(MEANING[worst])]
         )
@@ -101,13 +101,10 @@ def _banner(material: Material) -> Html:
 
 
 def _about_the_models(material: Material) -> list[str]:
-    models = [
-        model for judge in material.evidence.manifest.get("judges", ()) for model in judge.get("models", ())
-    ]
-    if any(model.get("kind") == "embedded" for model in models):
+    models = [model for judge in material.evidence.manifest.judges for model in judge.models]
+    if any(model.kind == "embedded" for model in models):
         return [
-            "A judge of this jury is the embedded model, which is there so that everything runs offline "
-            "on a real "
+            "A judge of this jury is the embedded model, which is there so that everything runs offline on a real "
             "model. It is far too small to judge clinical text: its scores must not inform any decision."
         ]
     return []
@@ -125,12 +122,12 @@ def _rules(material: Material, verdict: Verdict) -> Html:
         caption=f"{verdict.label}: the rules of the gate",
     )
     summary = element("summary", f"{verdict.label}: ", _badge(verdict.word))
-    return element("details", summary, table, open="" if len(material.verdicts) == 1 else None)
+    return element("details", summary, table, open="" if len(material.validation.verdicts) == 1 else None)
 
 
 def _slug(material: Material, verdict: Verdict) -> str:
     """A file name: dimensions may be called anything."""
-    number = material.verdicts.index(verdict) + 1
+    number = material.validation.verdicts.index(verdict) + 1
     kept = "".join(
         sign if sign.isascii() and (sign.isalnum() or sign in "-_") else "-" for sign in verdict.dimension
     )

@@ -1,0 +1,57 @@
+"""The fair yardstick: a rater's agreement with single clinicians beside theirs with one another."""
+
+from __future__ import annotations
+
+from medjury.report._html import Cell, Html, paragraph
+from medjury.report._material import Material
+from medjury.statistics import p_value, percent
+from medjury.validation import STATISTICS
+
+
+def human_baseline(material: Material) -> Html:
+    evidence = material.evidence
+    rows: list[tuple[Cell, ...]] = []
+    for dimension in evidence.table.dimensions:
+        for rater in evidence.raters:
+            for name, each in evidence.beside(dimension.name, rater).items():
+                verdict = {True: "not inferior", False: "not shown", None: "no verdict"}[each.non_inferior]
+                rows.append(
+                    (
+                        dimension.label,
+                        rater,
+                        STATISTICS.get(name, name),
+                        each.judge_human.n,
+                        each.judge_human,
+                        each.human_human,
+                        each.difference,
+                        p_value(each.p_value),
+                        verdict,
+                    )
+                )
+    if not rows:
+        text = "One clinician only: how well clinicians agree, the fair yardstick, is not known here."
+        return paragraph(text, class_="note") if len(evidence.clinicians) == 1 else Html("")
+    # The gate's statistic first; the page shows that one, the CSV all of them.
+    wanted = STATISTICS.get(evidence.rules.statistic, "")
+    rows.sort(key=lambda row: row[2] != wanted)
+    first = sum(1 for row in rows if row[2] == wanted) or len(rows)
+    bound = percent(evidence.confidence)
+    return material.exhibits.table(
+        "human-baseline",
+        (
+            "dimension",
+            "rater",
+            "coefficient",
+            "n",
+            "rater with clinician",
+            "clinician with clinician",
+            "difference",
+            "p",
+            f"margin {evidence.rules.margin:g}",
+        ),
+        rows,
+        caption="Mean agreement of a rater with single clinicians beside that of clinicians with one another, on "
+        f"the same cases. The difference has a {percent(2 * evidence.confidence - 1)} interval: its lower end is "
+        f"the one-sided {bound} bound.",
+        shown=min(first, 40),
+    )

@@ -1,0 +1,171 @@
+"""The parts of a manifest: instrument, judges, jury, clinicians, drafts, and what became of the ratings."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from medjury.instruments import Instrument
+from medjury.runs._part import RunPart
+
+Conclusion = Literal["complete", "incomplete", "failed"]
+
+
+class ManifestDimension(RunPart):
+    """A dimension as the instrument had it; `of` is what a reversed one reverses, `weights` a composite's parts."""
+
+    name: str
+    label: str = ""
+    grades: tuple[float, ...] | None = None
+    higher_is_better: bool = True
+    derived: bool = False
+    of: str | None = None
+    weights: dict[str, float] = {}
+    needs_every_part: bool = False
+
+
+class ManifestInstrument(RunPart):
+    """The instrument: enough of it that a reader of the run needs no instrument file."""
+
+    name: str = ""
+    version: str = ""
+    fingerprint: str = ""
+    dimensions: tuple[ManifestDimension, ...] = ()
+
+    @classmethod
+    def of(cls, instrument: Instrument) -> ManifestInstrument:
+        """What the manifest says of an instrument: its dimensions in their order, then what follows from them."""
+        own = {
+            each.name: ManifestDimension(
+                name=each.name, label=each.label, grades=each.values, higher_is_better=each.higher_is_better
+            )
+            for each in instrument.dimensions
+        }
+        turned = [
+            ManifestDimension(
+                name=each.name, label=each.label or each.name, grades=own[each.of].grades,
+                higher_is_better=not own[each.of].higher_is_better, derived=True, of=each.of,
+            )
+            for each in instrument.reversed
+        ]  # fmt: skip
+        composites = [
+            ManifestDimension(
+                name=each.name, label=each.label or each.name, derived=True, weights=dict(each.weights),
+                needs_every_part=each.needs_every_part,
+            )
+            for each in instrument.composites
+        ]  # fmt: skip
+        return cls(
+            name=instrument.name,
+            version=instrument.version,
+            fingerprint=instrument.fingerprint(),
+            dimensions=(*own.values(), *turned, *composites),
+        )
+
+
+class ManifestModel(RunPart):
+    name: str = ""
+    kind: str = ""
+    model: str | None = None
+    file: str | None = None
+    vendor: str | None = None
+    host: str | None = None
+
+    @property
+    def title(self) -> str:
+        return self.model or self.file or self.name
+
+
+class ManifestJudge(RunPart):
+    """A judge: its models and how it judges; the settings of its strategy are in `others`."""
+
+    name: str
+    models: tuple[ManifestModel, ...] = ()
+    settings_hash: str = ""
+    strategy: str = "single"
+
+    @property
+    def vendor(self) -> str:
+        """Who made its (first) model; "none" where nobody says."""
+        return (self.models[0].vendor if self.models else None) or "none"
+
+
+class ManifestJury(RunPart):
+    """How votes become one rating: `rule` of the judges' scores where `quorum` of them (None: more than half) gave
+    one."""
+
+    name: str = "jury"
+    rule: Literal["mean", "median", "majority"] = "mean"
+    quorum: int | None = None
+    repeats: int = 1
+
+
+class ManifestHumans(RunPart):
+    file: str = ""
+    ratings: int = 0
+    raters: tuple[str, ...] = ()
+    pseudonyms: bool = True
+    illustrative: bool = False
+    not_rated: int = 0
+    left_out: int = 0
+    unscored: dict[str, int] = {}
+    warnings: tuple[str, ...] = ()
+
+
+class Shortened(RunPart):
+    units: int
+    notes: int
+    characters: int
+
+
+class Coverage(RunPart):
+    """The judges' ratings by what became of them."""
+
+    ratings: int = 0
+    scored: int = 0
+    not_applicable: int = 0
+    unscored: int = 0
+    unscored_by_reason: dict[str, int] = {}
+    shortened: dict[str, Shortened] = {}
+    perhaps_cut: int = 0
+
+
+class Units(RunPart):
+    planned: int = 0
+    done: int = 0
+
+
+class Prices(RunPart):
+    as_of: str = ""
+    currency: str = ""
+
+
+class Planned(RunPart):
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    money: float | None = None
+
+
+class DraftCounts(RunPart):
+    """What came of the drafts that a study had written before they were judged. `failed` and `sources` (what the
+    drafts were written from) count by reason and by name."""
+
+    system: str = ""
+    cases: int = 0
+    kept: int = 0
+    drafted: int = 0
+    citations: int = 0
+    citations_invented: int = 0
+    failed: dict[str, int] = {}
+    sources: dict[str, int] = {}
+    shortened: dict[str, Shortened] = {}
+
+
+class ManifestDrafting(DraftCounts):
+    """The drafting of a run: which model wrote, and the hash of the file of drafts; settings are in `others`."""
+
+    run: str = ""
+    model: ManifestModel = ManifestModel()
+    settings_hash: str = ""
+    status: Conclusion = "complete"
+    file: dict[str, str] = {}

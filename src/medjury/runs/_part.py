@@ -1,0 +1,39 @@
+"""What a run folder holds is made of parts: typed, frozen, and with room for names this version does not know."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}|[0-9]+")
+
+
+class RunPart(BaseModel):
+    """A part of a file in a run folder. What an older or a newer version wrote beside the known names is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    @property
+    def others(self) -> dict[str, Any]:
+        """What is stated beyond the known names, such as the settings of a way of judging."""
+        return dict(self.model_extra or {})
+
+    def content(self) -> dict[str, Any]:
+        """The values for JSON: what was stated, and no default that nobody stated."""
+        return self.model_dump(exclude_unset=True, by_alias=True)
+
+    def replaced(self, **changes: Any) -> Self:
+        """A copy with other values; a name that the part does not have is refused."""
+        if unknown := changes.keys() - type(self).model_fields.keys():
+            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")
+        return self.model_copy(update=changes)
+
+
+def first_problem(error: ValidationError) -> str:
+    """Where a file does not fit its form, and how: names and places alone, never what stands there, which may be
+    clinical text."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"] if _NAME.fullmatch(str(part)))
+    return f"{place or 'the whole'}: {first['msg']}"

@@ -1,0 +1,58 @@
+"""Plain tables from files: the one reader of columns under their names, whatever they hold."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from medjury.errors import MedjuryError
+
+if TYPE_CHECKING:
+    import polars
+
+
+def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
+    """The cells of a CSV, TSV, Parquet, JSONL or Excel file as text (numbers where the file has types), or None
+    where there is no such table."""
+    import polars as pl
+
+    place = Path(path)
+    readers = {
+        ".csv": lambda: pl.read_csv(place, infer_schema=False),
+        ".tsv": lambda: pl.read_csv(place, separator="\t", infer_schema=False),
+        ".parquet": lambda: pl.read_parquet(place),
+        ".jsonl": lambda: pl.read_ndjson(place, infer_schema_length=None),
+        ".ndjson": lambda: pl.read_ndjson(place, infer_schema_length=None),
+        ".xlsx": lambda: _read_sheet(place),
+    }
+    reader = readers.get(place.suffix.lower())
+    if reader is None or not place.is_file():
+        return None
+    try:
+        frame = reader()
+    except pl.exceptions.NoDataError:
+        raise MedjuryError(f"{place}: the file is empty; its first row must name the columns") from None
+    except (pl.exceptions.PolarsError, OSError, UnicodeError):
+        return None
+    return frame.rename({name: name.strip() for name in frame.columns if name.strip() not in frame.columns})
+
+
+def _read_sheet(place: Path) -> polars.DataFrame:
+    from contextlib import closing
+    from zipfile import BadZipFile
+
+    import openpyxl
+    import polars as pl
+
+    try:
+        book = openpyxl.load_workbook(place, read_only=True, data_only=True)
+    except (BadZipFile, KeyError, ValueError):
+        raise MedjuryError(f"{place}: not an .xlsx workbook, or it is damaged or encrypted") from None
+    with closing(book):
+        rows = [list(row) for row in book[book.sheetnames[0]].iter_rows(values_only=True)]
+    header = ["" if name is None else str(name) for name in rows[0]] if rows else []
+    kept = [place for place, name in enumerate(header) if name]
+    cells = [[None if row[k] is None else str(row[k]) for k in kept] for row in rows[1:]]
+    filled = [row for row in cells if any(cell is not None for cell in row)]
+    return pl.DataFrame(filled, schema=dict.fromkeys((header[k] for k in kept), pl.String), orient="row")

@@ -1,0 +1,34 @@
+"""The rules of the gate, one file each: a function from the evidence on a dimension to what was found.
+
+To add a rule, add its file and its place in `RULES`; reports and verdicts show it by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from medjury.tables import Measured
+from medjury.validation._evidence import Evidence
+from medjury.validation._rules.agreement_floor import agreement_floor
+from medjury.validation._rules.clinicians import clinicians
+from medjury.validation._rules.coverage import coverage
+from medjury.validation._rules.enough_cases import enough_cases
+from medjury.validation._rules.finished import finished
+from medjury.validation._rules.found import RuleFound
+from medjury.validation._rules.not_inferior import not_inferior
+from medjury.validation._rules.severe_errors import severe_errors
+from medjury.validation._rules.stated_before import stated_before
+from medjury.validation._rules.unchanged import unchanged
+
+# In the order of the report. A rule gives one finding, two where it asks for certainty too, or none where it does
+# not apply to the dimension.
+RULES: tuple[Callable[[Evidence, Measured], Sequence[RuleFound]], ...] = (
+    finished,
+    unchanged,
+    stated_before,
+    clinicians,
+    enough_cases,
+    agreement_floor,
+    not_inferior,
+    severe_errors,
+    coverage,
+)

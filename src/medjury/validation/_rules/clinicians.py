@@ -1,0 +1,30 @@
+"""Only real clinicians can validate a jury, and it takes two to know how well clinicians agree."""
+
+from __future__ import annotations
+
+from medjury.tables import Measured
+from medjury.validation._evidence import Evidence
+from medjury.validation._rules.found import RuleFound, found
+
+
+def clinicians(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
+    del dimension  # one panel, one answer
+    wanted, there = evidence.rules.minimum_clinicians, len(evidence.clinicians)
+    humans = evidence.manifest.humans
+    if humans is not None and humans.illustrative:
+        said, met, essential = f"{there}, but their ratings are illustrative", False, True
+        why = (
+            "The clinicians' ratings in this study were made up for a demonstration. Made-up ratings can never "
+            "validate anything."
+        )
+    elif not there:
+        said, met, essential = "none", False, True
+        why = "No clinician has rated these cases, so nobody knows whether the jury agrees with clinicians."
+    else:
+        said, met, essential = f"{there}", there >= wanted, False
+        why = (
+            f"Only {there} of {wanted} clinicians rated the cases, so nobody knows how well clinicians agree with "
+            "one another."
+        )
+    asked = f"{wanted} or more, rating as in practice"
+    return (found("Clinicians rated the cases", asked, said, met, essential=essential, why=why),)

@@ -1,0 +1,29 @@
+"""A few cases prove little, two visits of one patient are one patient, and cases that served development prove
+nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from medjury.tables import Measured
+from medjury.validation._evidence import Evidence
+from medjury.validation._rules.found import RuleFound, found
+
+
+def enough_cases(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
+    wanted, excluded = evidence.rules.minimum_cases, evidence.table.left_aside
+    grid, _, _ = evidence.both(dimension.name)
+    items, cases = len(np.unique(grid.items)), len(np.unique(grid.clusters))
+    lacking = f"have both a clinician's and the jury's score; {wanted:,} are needed."
+    if items == cases:
+        said = f"{cases:,}"
+        why = f"Only {cases:,} held-out cases {lacking}"
+    else:
+        said = f"{cases:,} patients with {items:,} cases; a patient counts once"
+        why = f"Only {cases:,} patients, with {items:,} held-out cases, {lacking}"
+    aside = f" ({excluded:,} cases used for development are left out)" if excluded else ""
+    scored = "cases with a clinician's and the jury's score"
+    asked = f"{wanted:,} {scored}, none used to tune, calibrate or show examples"
+    return (
+        found("Enough held-out cases", asked, f"{said}{aside}", cases >= wanted, essential=True, why=why),
+    )

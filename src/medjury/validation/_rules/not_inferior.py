@@ -1,0 +1,38 @@
+"""The fair yardstick: how well clinicians agree with one another."""
+
+from __future__ import annotations
+
+from medjury.statistics import percent, shown
+from medjury.tables import Measured
+from medjury.validation._evidence import Evidence
+from medjury.validation._rules.found import RuleFound, found
+from medjury.validation._words import STATISTICS
+
+
+def not_inferior(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
+    name, _, beside = evidence.agreed(dimension)
+    margin, title = evidence.rules.margin, STATISTICS.get(name, name)
+    if beside is None or beside.difference.value is None:
+        said, met = "cannot be compared", None
+        why = (
+            "How well clinicians agree with one another is not known here, so the jury cannot be compared with "
+            "them."
+        )
+    else:
+        difference, low = beside.difference.value, beside.difference.low
+        said = (
+            f"jury with clinician {shown(beside.judge_human)}; clinician with clinician "
+            f"{shown(beside.human_human)}; difference {shown(difference)}, lower bound "
+            f"{'none' if low is None else shown(low)}"
+        )
+        met = beside.non_inferior
+        why = (
+            "It is not shown that the jury agrees with clinicians about as well as they agree with one another "
+            f"(difference {shown(difference)}, at worst {'not known' if low is None else shown(low)}; "
+            f"{margin:g} below is allowed)."
+        )
+    asked = (
+        f"jury with clinician not more than {margin:g} below clinician with clinician ({title}), one-sided "
+        f"{percent(evidence.confidence)}"
+    )
+    return (found("Not inferior to clinicians among themselves", asked, said, met, essential=False, why=why),)

@@ -1,0 +1,149 @@
+"""The verdict: may this jury be trusted on this dimension? Rules stated before the run, each with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from medjury.statistics import Printable, Result
+from medjury.tables import Measured, Names, rating_table
+from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
+from medjury.validation._rules import RULES
+from medjury.validation._rules.found import RuleFound
+from medjury.validation._words import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The word on one rater and one dimension, and the rules behind it."""
+
+    rater: str
+    dimension: str
+    label: str
+    word: Word
+    rules: tuple[RuleFound, ...]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the word is not better, the heaviest reasons first."""
+        not_met = sorted((rule for rule in self.rules if not rule.met), key=lambda rule: not rule.essential)
+        return tuple(rule.why for rule in not_met if rule.why)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """One rule on one dimension."""
+
+    rater: str
+    dimension: str
+    verdict: Word
+    rule: str
+    asked: str
+    found: str
+    state: str
+    essential: bool
+    why: str
+
+    def as_dict(self) -> Mapping[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Validation(Result[RuleRow]):
+    """The verdicts on every dimension. `rows` has every rule of each, `word` the verdict in one word."""
+
+    rows: tuple[RuleRow, ...]
+    warnings: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+
+    def word(self, dimension: str) -> Word:
+        """The word on one dimension."""
+        return next(each.word for each in self.verdicts if each.dimension == dimension)
+
+    def text(self) -> str:
+        """A line for each dimension, and a line for each reason."""
+        several = len({each.rater for each in self.verdicts}) > 1
+        lines = [f"! {warning}" for warning in self.warnings]
+        for each in self.verdicts:
+            title = f"{each.rater}, {each.label}" if several else each.label
+            lines += [f"{title}: {each.word}", *(f"  {reason}" for reason in each.reasons)]
+        return "\n".join(lines)
+
+    def shown_rows(self) -> list[dict[str, Printable]]:
+        return [
+            {
+                "rater": each.rater,
+                "dimension": each.label,
+                "verdict": each.word,
+                "why": " ".join(each.reasons) or "Every rule is met.",
+            }
+            for each in self.verdicts
+        ]
+
+
+def validate(
+    table: object,
+    *,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+) -> Validation:
+    """The verdict on the jury of a run folder, or of any rating table, dimension by dimension; where `raters` are
+    named, on each of them. The rules are those that the study file stated before the run."""
+    ready = rating_table(table)
+    measured = ready.chosen(dimensions, derived=False)
+    evidence = evidence_of(
+        ready,
+        raters=raters,
+        reference=reference,
+        dimensions=[each.name for each in measured],
+        statistics=sorted({gate_statistic(ready.rules, each) for each in measured}),
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+    )
+    if raters is None:
+        return validation_of(evidence, measured)
+    return validation_of(evidence, measured, evidence.roles.raters)
+
+
+def validation_of(
+    evidence: Evidence, dimensions: tuple[Measured, ...] | None = None, raters: tuple[str, ...] = ()
+) -> Validation:
+    """The verdicts that the evidence allows, on every dimension that raters gave themselves."""
+    measured = evidence.table.counted if dimensions is None else dimensions
+    tried = [evidence] if not raters else [replace(evidence, rater=rater) for rater in raters]
+    verdicts = tuple(_verdict(each, dimension) for each in tried for dimension in measured)
+    rows = tuple(
+        RuleRow(
+            each.rater,
+            each.dimension,
+            each.word,
+            rule.name,
+            rule.asked,
+            rule.found,
+            rule.state,
+            rule.essential,
+            rule.why,
+        )
+        for each in verdicts
+        for rule in each.rules
+    )
+    return Validation(rows, (evidence.problem,) if evidence.problem else (), verdicts)
+
+
+def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:
+    rules = tuple(each for rule in RULES for each in rule(evidence, dimension))
+    return Verdict(evidence.rater, dimension.name, dimension.label, _word(rules), rules)
+
+
+def _word(rules: tuple[RuleFound, ...]) -> Word:
+    if any(rule.stops and not rule.met for rule in rules):
+        return "INCOMPLETE"
+    if all(rule.met for rule in rules):
+        return "VALIDATED"
+    return "NOT VALIDATED" if any(rule.essential and not rule.met for rule in rules) else "AUXILIARY"

@@ -1,0 +1,78 @@
+"""Danger and ways of judging: severe errors on the same answers, and dangerous ones that a rater left unscored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from medjury.agreement import SevereErrors, severe_errors
+from medjury.statistics import proportion
+from medjury.tables import SCORED, UNSCORED, Measured, RatingTable, Roles
+from medjury.validation._same_answers import SameAnswers, Unit
+
+
+@dataclass(frozen=True, eq=False)
+class Dangers:
+    """One dimension's dangerous answers, and each rater's errors among them."""
+
+    part: SameAnswers
+    flags: Any
+    errors: Mapping[str, SevereErrors]
+
+    def chosen(self, flags: Any) -> set[Unit]:
+        return {unit for unit, flag in zip(self.part.units, flags.tolist(), strict=True) if flag}
+
+
+def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
+    """None where danger is not judged on the dimension, or no answer is shared."""
+    limits = _limits(table, part.dimension)
+    if limits is None or not part.units:
+        return None
+    threshold, gap = limits
+    reference = part.dimension.oriented(part.reference)
+    errors = {
+        rater: severe_errors(reference, part.dimension.oriented(said), threshold=threshold, gap=gap)
+        for rater, said in part.said.items()
+    }
+    return Dangers(part, reference <= threshold, errors)
+
+
+def pooled(dangers: Sequence[Dangers], rater: str, confidence: float) -> dict[str, Any]:
+    """Answers with a severe error on any dimension, of answers that are dangerous on any. A rater that is not
+    compared on each of these dimensions has no rate."""
+    if not dangers or any(rater not in danger.errors for danger in dangers):
+        return {}
+    dangerous, harmed = set[Unit](), set[Unit]()
+    for danger in dangers:
+        dangerous |= danger.chosen(danger.flags)
+        harmed |= danger.chosen(danger.errors[rater].flags)
+    return {
+        "errors": len(harmed),
+        "severe": proportion(len(harmed), len(dangerous), confidence=confidence),
+    }
+
+
+def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
+    """Held-out answers that clinicians called dangerous on some dimension, and those of them that were left without
+    a score on such a dimension: an error there can be no error of the rater's."""
+    dangerous, unseen = set[Unit](), set[Unit]()
+    for dimension in table.counted:
+        limits = _limits(table, dimension)
+        if limits is None:
+            continue
+        grid = table.grid(dimension.name, roles)
+        states = grid.states.get(rater)
+        flags = dimension.oriented(table.reference_mean(grid, roles.reference)) <= limits[0]
+        for place in flags.nonzero()[0].tolist():
+            unit = str(grid.items[place]), str(grid.systems[place])
+            if states is not None and states[place] in (SCORED, UNSCORED):
+                dangerous.add(unit)
+                if states[place] == UNSCORED:
+                    unseen.add(unit)
+    return {"blind": len(unseen), "dangerous": len(dangerous)}
+
+
+def _limits(table: RatingTable, dimension: Measured) -> tuple[float, float] | None:
+    chosen = table.rules.severe_dimensions
+    return None if chosen is not None and dimension.name not in chosen else dimension.danger(table.rules)

@@ -1,0 +1,133 @@
+"""All audits at once: what a table allows is made, the rest is explained, and a run folder needs no options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.audits.run_folder import DEVELOPMENT, JUDGES, write_run
+from tests.audits.simulated import SYSTEMS, judged
+
+from medjury.audits import AUDITS, audit, internal_consistency, self_preference, stability
+from medjury.audits._draws import with_draws
+from medjury.cases import Case
+from medjury.cli import main
+from medjury.errors import MedjuryError
+from medjury.tables import rating_table
+
+VENDORS = {"ada": "alpha", "bob": "beta", "cyd": "gamma"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("run"), draws=True)
+
+
+def test_what_can_be_made_is_made_and_the_rest_is_explained() -> None:
+    found = audit(judged(cases=30), judge_vendors=VENDORS, system_vendors=SYSTEMS, resamples=200)
+    assert [each.name for each in found.audits] == ["self_preference"]
+    assert set(found.not_made) == {*AUDITS} - {"self-preference"}
+    assert found.rows == found.audits[0].rows and found.frame().height == len(found.rows)
+    assert {row["audit"] for row in json.loads(found.to_json())} == {"self_preference"}
+    assert any(
+        text.startswith("not audited: stability: no rater rated any answer twice") for text in found.warnings
+    )
+    said = found.text()
+    assert (
+        said.startswith("self preference (n 720, unscored 0)") and "not audited: groups: give --group" in said
+    )
+
+
+def test_an_audit_that_is_named_is_refused_where_something_is_missing() -> None:
+    with pytest.raises(MedjuryError, match="2 repeats or more"):
+        audit(judged(cases=6), audits="stability")
+    with pytest.raises(MedjuryError, match="there is no audit 'colour'"):
+        audit(judged(cases=6), audits=["colour"])
+    with pytest.raises(
+        MedjuryError, match="nothing could be audited:\nnot audited: self-preference: no vendor"
+    ):
+        audit(judged(cases=6))
+
+
+def test_texts_and_groups_come_from_the_cases_in_one_pass() -> None:
+    ratings = judged(cases=24)
+    cases = (
+        Case(id=f"case {k}", system=system, candidate="word " * (k + 1), metadata={"sex": "fm"[k % 2]})
+        for k in range(24)
+        for system in SYSTEMS
+    )
+    found = audit(ratings, audits=["text", "groups"], cases=cases, groups=["sex"], resamples=100)
+    assert [each.name for each in found.audits] == ["text_effects", "group_differences"]
+    assert {row.group for row in found.audits[1].rows} == {"sex: f − m"}
+
+
+def test_two_sexes_of_one_case_are_refused() -> None:
+    cases = [
+        Case(id="case 1", system=system, metadata={"sex": sex}) for system, sex in (("a", "f"), ("b", "m"))
+    ]
+    with pytest.raises(MedjuryError, match="item 'case 1' have different values of sex"):
+        audit(judged(cases=6), cases=cases, groups=["sex"])
+
+
+def test_a_run_folder_says_who_made_whom_and_which_cases_and_dimensions_count(run: Path) -> None:
+    found = audit(run)
+    assert {each.name for each in found.audits} == {"self_preference", "stability", "internal_consistency"}
+    assert {row.dimension for row in found.rows} == {
+        "accuracy",
+        "risk",
+        "",
+    }  # the composite is no further evidence
+    one = found.audits[0].find(statistic="same_vendor", rater="ada", dimension="risk")
+    assert one.estimate.n == 29 * 4 * 3  # the development case is left out
+    assert (
+        "300 resamples"
+        in found.audits[0].find(statistic="own_vendor_contrast", rater="", dimension="risk").estimate.method
+    )
+
+
+def test_the_jury_is_audited_where_it_can_show_something(run: Path) -> None:
+    assert {row.rater for row in self_preference(run).rows} == {"", *JUDGES}
+    assert {row.rater for row in stability(run).rows} == {"ada"}
+    assert {row.rater for row in internal_consistency(run).rows} == {*JUDGES, "jury", "dr one"}
+    formed = internal_consistency(rating_table(run, jury="median"))
+    assert {row.rater for row in formed.rows} == {*JUDGES, "jury", "dr one"}
+
+
+def test_a_jury_formed_here_counts_what_it_left_without_a_score() -> None:
+    ratings = pl.concat(
+        [judged(cases=12, judges=("ada", "bob"), dimension=name) for name in ("risk", "tone")]
+    )
+    lost = (pl.col("rater") == "bob") & (pl.col("item") == "case 3")
+    found = internal_consistency(
+        ratings.with_columns(pl.when(~lost).then(pl.col("score")).alias("score")), resamples=50
+    )
+    counts = {row.rater: row.n_unscored for row in found.rows if row.statistic == "mean_correlation"}
+    assert counts == {"ada": 0, "bob": 16, "jury": 16}  # two judges: one score is not more than half
+    assert found.n_unscored == 32
+
+
+def test_draws_stand_in_for_the_rating_that_was_taken_from_them(run: Path) -> None:
+    table = rating_table(run)
+    drawn = with_draws(table).rows
+    mine = drawn.filter(pl.col("rater") == "ada", pl.col("dimension") == "risk", pl.col("item") == "case 1")
+    assert mine.height == 4 * 3 and mine["repeat"].unique().sort().to_list() == [0, 1, 2]
+    assert DEVELOPMENT not in drawn["item"].to_list()
+    others = drawn.filter(pl.col("rater") != "ada")
+    assert others.height == table.rows.filter(pl.col("rater") != "ada").height
+    assert mine["cluster"].unique().to_list() == ["item case 1"]
+    # A draw that was raised by one grade differs from the two others: two pairs of three.
+    rate = stability(run, dimensions="risk").find(statistic="flip_rate", dimension="risk").estimate.value
+    raised = (
+        table.rows.filter(pl.col("rater") == "ada", pl.col("dimension") == "risk")["score"].to_numpy() < 5
+    )
+    assert rate == pytest.approx(2 / 3 * raised.mean())
+    assert with_draws(rating_table(judged(cases=3))).rows.height == judged(cases=3).height
+
+
+def test_the_command_prints_the_very_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", str(run), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(audit(run).to_json())
+    assert main(["audit", str(run)]) == 0
+    assert capsys.readouterr().out.strip() == audit(run).text().strip()
