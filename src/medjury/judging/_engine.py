@@ -76,11 +76,11 @@ async def judge_all(
     workers: Mapping[str, int],
     progress: Progress,
     stop: asyncio.Event,
-    again: int = 0,
+    again: bool = False,
 ) -> None:
     """Do all the work that is not settled yet. `workers` is the number of units in flight per rater; setting
-    `stop` lets those in flight finish and starts no more. A new number `again` asks anew even where an answer
-    is stored. The first error ends the run and is raised."""
+    `stop` lets those in flight finish and starts no more. `again` asks anew even where an answer is stored that
+    could not be used. The first error ends the run and is raised."""
     queues: dict[str, asyncio.Queue[Unit | None]] = {
         rater.name: asyncio.Queue(maxsize=2 * workers[rater.name]) for rater in raters
     }
@@ -105,7 +105,7 @@ async def judge_all(
                 if unit.key in settled:
                     progress.found += 1
                 else:
-                    unit = replace(unit, again=again) if unit.key in lasting else unit
+                    unit = replace(unit, again=unit.key in lasting)
                     await queues[unit.rater.name].put(unit)
         for queue in queues.values():
             await queue.put(None)

@@ -50,7 +50,7 @@ class _Lane:
     """The pace of one model."""
 
     def __init__(self, model: ChatModel, limits: Limits, clock: Clock, sleep: Sleep) -> None:
-        stated = limits.concurrency or getattr(model, "concurrency", None)
+        stated = limits.concurrency or model.concurrency
         self.places = AdaptiveConcurrency(stated)
         self.requests = (
             Bucket(limits.requests_per_minute, clock, sleep) if limits.requests_per_minute else None
@@ -108,7 +108,7 @@ class Gate:
         for model in models:
             for host, what in (
                 (model.host, f"model {model.name}"),
-                (getattr(model, "proxy_host", None), f"the proxy of model {model.name}"),
+                (model.proxy_host, f"the proxy of model {model.name}"),
             ):
                 if host is not None and not is_local(host) and host not in self._allowed:
                     raise MedjuryError(forbidden(host, what))
@@ -117,9 +117,7 @@ class Gate:
                     f"a budget in money is set, but the price of model {model.name} is not known: add "
                     "`price: {input: ..., output: ...}` (per million tokens) to that judge, or cap calls"
                 )
-            check = getattr(model, "check", None)
-            if check is not None:
-                check()
+            model.check()
 
     async def ask(self, model: ChatModel, request: Request, repeat: int = 0) -> Answer:
         """The reply, from the cache or from the model; `ModelError` where there is none."""

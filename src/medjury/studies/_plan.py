@@ -136,11 +136,10 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
         _judge_plan(judge, part, [study.jury.repeats * number for number in totals[judge.name]], prices)
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
-    skipped = int(getattr(study.cases, "skipped", 0))
     notes = (*study.notes, *unknown_note(study, listed, unknown), *windows.notes(judges, count))
     return Plan(
         count,
-        skipped,
+        study.cases.skipped,
         dict(systems),
         hashed.hash,
         lacking,

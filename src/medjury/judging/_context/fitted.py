@@ -47,7 +47,7 @@ class Fitted(Around):
 
     def __init__(self, rater: Rater, truncation: Truncation | None = None, *, stated: bool = True) -> None:
         super().__init__(rater)
-        self.truncation = truncation
+        self._truncation = truncation
         unknown = [model.name for model in rater.models if context_window(model) is None]
         if truncation is not None and unknown:
             raise MedjuryError(
@@ -61,6 +61,10 @@ class Fitted(Around):
         }
         bound = truncation is not None or stated
         self._voice = hashlib.sha256(json.dumps(settings).encode()).hexdigest() if bound else rater.voice()
+
+    @property
+    def truncation(self) -> Truncation | None:
+        return self._truncation
 
     def voice(self) -> str:
         return self._voice

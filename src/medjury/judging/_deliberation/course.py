@@ -230,21 +230,20 @@ class Course:
 
     async def _decide(self) -> None:
         plan, where = self.plan, "the orchestrator's decision"
-        kept: dict[str, Outcome] = {}
         asked = await self._ask(
             plan.orchestrator,
             decision_question(self.standing, self.dimensions),
             output_schema(plan.instrument, self.dimensions, explain=True),
-            read_decision(plan.instrument, self.dimensions, kept),
+            read_decision(plan.instrument, self.dimensions),
         )
         if asked.value is not None:
             self.decided = dict(asked.value)
-        elif asked.failure is not None and (asked.failure.reason in TRANSIENT or not kept):
+        elif asked.failure is not None and (asked.failure.reason in TRANSIENT or not asked.so_far):
             self.decided = dict.fromkeys(self.dimensions, _named(asked.failure, where))
         else:  # what was well decided stands; the rest says why it does not
             self.decided = {
                 name: _named(each, where) if isinstance(each, Unscored) else each
-                for name, each in kept.items()
+                for name, each in (asked.so_far or {}).items()
             }
         beyond = outside(self.decided, self.standing.values())
         self.steps.append(
@@ -265,7 +264,7 @@ class Course:
         said = [] if alone else [transcript(self.words, self.turns, self.plan.turns_shown)]
         content = "\n\n".join((self.texts, *said, question))
         messages = (*self.opening, Message("user", content))
-        return await ask_for(self.gate, speaker, messages, schema, read, self.unit.draw)
+        return await ask_for(self.gate, speaker, messages, schema, read, self.unit.sample)
 
     def _exclude(self, agent: Agent, failure: Unscored | None, where: str) -> Unscored:
         """An agent without a usable answer speaks no more and its grades no longer count. Where it is not to
