@@ -50,16 +50,3 @@ def outcome_columns(outcome: Outcome) -> tuple[float | None, Status, Reason | No
             return None, "not_applicable", None, explanation
         case Unscored(reason, message):
             return None, "unscored", reason, message
-
-
-def outcome_record(outcome: Outcome) -> dict[str, object]:
-    """The same as JSON values for a record."""
-    return dict(zip(("score", "status", "reason", "explanation"), outcome_columns(outcome), strict=True))
-
-
-def short_record(outcome: Outcome) -> dict[str, object]:
-    """The same with only what the outcome has."""
-    score, status, reason, words = outcome_columns(outcome)
-    if reason is None:
-        return {"status": status, "score": score, "explanation": words}
-    return {"status": status, "reason": reason.value, "message": words}

@@ -64,7 +64,7 @@ def _write(path: Path, secret: bytes) -> None:
         return
     except OSError as error:
         raise RatingsError(
-            f"{path}: the secret of pseudonyms cannot be kept here ({error.strerror}); make it writable"
+            f"{path}: the secret of pseudonyms cannot be kept here ({error.strerror}); make the folder writable"
         ) from None
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(secret.hex() + "\n")
