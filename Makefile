@@ -23,8 +23,8 @@ $(INSTALLED): requirements/develop.txt pyproject.toml hatch_build.py $(wildcard 
 demo: install ## judge a dozen synthetic discharge summaries on this machine, no network
 	$(BIN)/medjury demo
 
-test: install browser ## run every test
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+test: install browser ## run every test (OPTIONS="--hypothesis-seed=1" for pytest)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(OPTIONS)
 
 # Tests look at pages in a real browser; PostgreSQL comes with the requirements.
 browser:
@@ -40,7 +40,7 @@ bench: install ## measure speed beside the peers, as ratios
 	$(BIN)/python -m benchmarks
 
 # `neural` stays out: it brings torch, which weighs gigabytes; its tests say so where it is absent.
-EXTRAS := local speed stats text report postgres anthropic google redact
+EXTRAS := local speed report postgres anthropic google redact
 
 lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group build \

@@ -17,13 +17,15 @@ from tests.report.browser import chromium, open_page
 from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.cases import Case
+from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.judging import AdaptiveJury
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.report import write_page
 from medjury.report._compose import compose
 from medjury.report._exhibits import Exhibits
-from medjury.validation._evidence import read_run
+from medjury.tables import open_run
+from medjury.validation import evidence_of
 
 OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
 DOWN = ModelError(Reason.PROVIDER, "down")
@@ -32,14 +34,14 @@ DOWN = ModelError(Reason.PROVIDER, "down")
 def story(*scripts: Any) -> dict[str, Any]:
     rated = asyncio.run(rate(jury(*scripts)))
     assert rated.record is not None
-    return dict(rated.record)
+    return dict(json.loads(json.dumps(rated.record.content())))
 
 
 def unasked(rater: AdaptiveJury) -> dict[str, Any]:
     (unit,) = rater.units(Case("empty"), 0)
     rated = asyncio.run(rater.rate(unit, Gate(cache=MemoryCache())))
     assert rated.record is not None
-    return dict(rated.record)
+    return dict(json.loads(json.dumps(rated.record.content())))
 
 
 def stories() -> list[dict[str, Any]]:
@@ -70,8 +72,8 @@ def folder(tmp_path: Path, records: str, **changes: Any) -> Path:
 
 
 def tables(run: Path) -> dict[str, list[list[str]]]:
-    exhibits = Exhibits(drawing=False)
-    compose(read_run(run, resamples=200), exhibits)
+    exhibits = Exhibits()
+    compose(evidence_of(open_run(run, resamples=200)), exhibits)
     return {
         name: list(csv.reader(text.splitlines()))
         for name, text in exhibits.tables.items()
@@ -127,7 +129,7 @@ def test_it_needs_no_text_and_shows_none(tmp_path: Path) -> None:
     for body in bodies:
         for call in body["calls"]:
             for outcome in call["outcomes"].values():
-                outcome.update({"explanation": "the potassium", "message": "the potassium"})
+                outcome.update({"explanation": "the potassium"})
     for hide in (True, False):
         run = folder(tmp_path / str(hide), lines(bodies), report={"resamples": 200, "hide_texts": hide})
         section = section_of(page_of(run))
@@ -145,14 +147,12 @@ def test_it_needs_no_text_and_shows_none(tmp_path: Path) -> None:
         {"calls": [{"juror": "a", "outcomes": {"accuracy": {"status": "odd"}}}]},
     ],
 )
-def test_a_record_of_another_form_is_told_and_not_counted(change: dict[str, Any], tmp_path: Path) -> None:
+def test_a_record_of_another_form_is_refused_by_its_line(change: dict[str, Any], tmp_path: Path) -> None:
     bodies = stories()[:3]
     bodies[1] = {**bodies[1], **change}
-    section = section_of(page_of(folder(tmp_path, lines(bodies))))
-    assert (
-        "1 record could not be read as an adaptive jury" in section and "line 2 of records.jsonl" in section
-    )
-    assert "4 of at most 6 questions to jurors were asked about 2 units" in section
+    with pytest.raises(MedjuryError, match="line 2: this is no record of the kind 'adaptive'") as refused:
+        page_of(folder(tmp_path, lines(bodies)))
+    assert "by magic" not in str(refused.value) and "it is 3" not in str(refused.value)
 
 
 @pytest.mark.skipif(

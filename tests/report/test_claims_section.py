@@ -22,14 +22,16 @@ from tests.judging.planted_claims import (
 )
 from tests.report.planted import page_of, planted_frame, write_run
 
+from medjury.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.judging import Claims, Speaker
 from medjury.models import Gate, MemoryCache, Request, Scripted
 from medjury.report import _compose
 from medjury.report._exhibits import Exhibits
 from medjury.report._sections import claims
+from medjury.tables import open_run
+from medjury.validation import evidence_of
 from medjury.validation._claims_roc import share_curve
-from medjury.validation._evidence import read_run
 
 INSTRUMENT = {
     "name": "concordance",
@@ -62,7 +64,7 @@ def story(planted: PlantedCase, **quotes: list[str]) -> dict[str, Any]:
     [unit] = rater.units(planted.case, 0)
     rated = asyncio.run(rater.rate(unit, Gate(cache=MemoryCache())))
     assert rated.record is not None
-    return dict(rated.record)
+    return dict(json.loads(json.dumps(rated.record.content())))
 
 
 def lines(bodies: list[dict[str, Any]], **changes: Any) -> str:
@@ -154,11 +156,14 @@ def test_what_a_model_wrote_stays_text(tmp_path: Path) -> None:
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_a_record_of_another_form_is_told_and_not_counted(tmp_path: Path) -> None:
-    page = page_of(run(tmp_path, [story(ON_THE_LINE), {"kind": "claims", "claims": [{"claim": 3}]}]))
-    assert "1 record could not be read as claims" in page
-    assert "line 2 of records.jsonl" in page
-    assert cells(page, "Claims of each answer")[0][2] == "1"
+@pytest.mark.parametrize(
+    "change", [{"claims": [{"claim": "secret"}]}, {"outcome": {"status": "secret"}}, {"share": "secret"}]
+)
+def test_a_record_of_another_form_is_refused_by_its_line(change: dict[str, Any], tmp_path: Path) -> None:
+    bodies = [story(ON_THE_LINE), {**story(ON_THE_LINE), **change}]
+    with pytest.raises(MedjuryError, match="line 2: this is no record of the kind 'claims'") as refused:
+        page_of(run(tmp_path, bodies))
+    assert "secret" not in str(refused.value) and START.claim not in str(refused.value)
 
 
 def test_an_answer_that_could_not_be_taken_apart_is_counted(tmp_path: Path) -> None:
@@ -192,12 +197,12 @@ def test_the_curve_of_the_share_is_that_of_its_pairs(tmp_path: Path) -> None:
     wins = sum((a > b) + (a == b) / 2 for a in high for b in low) / (len(high) * len(low))
     [row] = cells(page, "How well the supported share alone")
     assert row[:5] == ["checker", "39", str(len(high)), "1", "0"]
-    assert row[5].startswith(f"{wins:.2f} (")
-    assert row[6] == "0.80"
+    assert row[5].startswith(f"{wins:.3f} (")
+    assert row[6] == "0.800"
     at = {line[1]: line[2:] for line in cells(page, "The same answers at other thresholds")}
     called = [s >= 0.8 for s in high]
-    assert at["0.80"][1] == f"{sum(called) / len(called):.2f}"
-    assert at["0.80"][2] == f"{sum(s < 0.8 for s in low) / len(low):.2f}"
+    assert at["0.800"][1] == f"{sum(called) / len(called):.3f}"
+    assert at["0.800"][2] == f"{sum(s < 0.8 for s in low) / len(low):.3f}"
 
 
 def test_an_answer_that_could_not_be_decided_has_no_share_on_the_curve(tmp_path: Path) -> None:
@@ -217,8 +222,8 @@ def test_a_claim_whose_second_answer_never_came_is_not_mended(tmp_path: Path) ->
 
 
 def test_a_mean_of_equal_shares_stays_on_its_side_of_the_threshold(tmp_path: Path) -> None:
-    evidence = read_run(run(tmp_path, []), resamples=200)
-    grid = evidence.grids["concordant"]
+    evidence = evidence_of(open_run(run(tmp_path, []), resamples=200))
+    grid = evidence.grid("concordant")
     known = {(str(i), str(s)): [0.7, 0.7, 0.7] for i, s in zip(grid.items, grid.systems, strict=True)}
     curve = share_curve(evidence, "checker", "concordant", known, 0.7)
     assert curve is not None and sum(curve.at(0.7)[:2]) == len(curve.truth)
@@ -227,7 +232,7 @@ def test_a_mean_of_equal_shares_stays_on_its_side_of_the_threshold(tmp_path: Pat
 def test_the_curve_is_drawn(tmp_path: Path) -> None:
     folder, _, _ = shares(tmp_path, 30)
     exhibits = Exhibits()
-    page = _compose.compose(read_run(folder, resamples=200), exhibits)
+    page = _compose.compose(evidence_of(open_run(folder, resamples=200)), exhibits)
     assert "claims-roc" in exhibits.figures
     assert 'id="figure-claims-roc"' in page
     assert "claims-area" in exhibits.tables
@@ -239,8 +244,8 @@ def test_answers_of_one_case_are_resampled_together_and_ties_left_out(tmp_path: 
         clinicians={"c1": 0.0, "c2": 0.7}, judges={"checker": 0.4},
     )  # fmt: skip
     folder = write_run(tmp_path, ratings, instrument=INSTRUMENT)
-    evidence = read_run(folder, resamples=200)
-    grid = evidence.grids["concordant"]
+    evidence = evidence_of(open_run(folder, resamples=200))
+    grid = evidence.grid("concordant")
     mean = evidence.reference(grid)
     known = {
         (str(item), str(system)): [0.3 + 0.02 * n]

@@ -17,12 +17,11 @@ from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
 from medjury.report._sections import closed_loop
 from medjury.statistics import Estimate
-from medjury.validation._evidence import Measured, read_run
-from medjury.validation._gate import judge_gate
+from medjury.tables import Grades, Measured, open_run
+from medjury.validation import evidence_of, validation_of
 from medjury.validation._loop_gains import Gain
-from medjury.validation._numbers import compute
 
-ACCURACY = Measured("accuracy", "Accuracy", (1.0, 2.0, 3.0, 4.0, 5.0))
+ACCURACY = Measured("accuracy", "Accuracy", Grades((1.0, 2.0, 3.0, 4.0, 5.0), "test"))
 
 
 def scores(**grades: float | None) -> dict[str, Any]:
@@ -73,19 +72,17 @@ def page(
     folder: Path,
     records: list[dict[str, Any]],
     *,
-    drawing: bool = False,
     patient: str | None = None,
     **changes: Any,
 ) -> tuple[str, Exhibits]:
     frame = planted_frame(cases=12, judges={"judge-a": 0.5}, clinicians={}, dimensions=("accuracy", "harm"))
-    run = write_run(folder, frame, **changes)
+    lines = "".join(json.dumps(each) + "\n" for each in records)
+    run = write_run(folder, frame, records=lines, **changes)
     if patient is not None:
         frame.with_columns(pl.lit(patient).alias("patient")).write_parquet(run / "ratings.parquet")
-    (run / "records.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
-    evidence = read_run(run, resamples=400)
-    numbers = compute(evidence)
-    exhibits = Exhibits(drawing=drawing)
-    made = closed_loop.section(Material(evidence, numbers, judge_gate(evidence, numbers), exhibits))
+    evidence = evidence_of(open_run(run, resamples=400))
+    exhibits = Exhibits()
+    made = closed_loop.section(Material(evidence, validation_of(evidence), exhibits))
     return ("" if made is None else made.body), exhibits
 
 
@@ -94,7 +91,7 @@ def table(exhibits: Exhibits, name: str) -> list[dict[str, str]]:
 
 
 def test_a_run_without_loops_has_no_such_section(tmp_path: Path) -> None:
-    assert page(tmp_path, []) == ("", Exhibits(drawing=False))
+    assert page(tmp_path, []) == ("", Exhibits())
 
 
 @pytest.mark.parametrize(
@@ -210,5 +207,5 @@ def test_the_figure_has_words_for_those_who_do_not_see_it(tmp_path: Path) -> Non
         )
         for number in range(8)
     ]
-    body, exhibits = page(tmp_path, records, drawing=True)
-    assert "closed-loop-gains" in exhibits.figures and 'aria-label="Accuracy: loop 2.50' in body
+    body, exhibits = page(tmp_path, records)
+    assert "closed-loop-gains" in exhibits.figures and 'aria-label="Accuracy: loop 2.500' in body

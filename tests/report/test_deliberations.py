@@ -15,10 +15,12 @@ from tests.report.browser import chromium, open_page
 from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.cases import Case
+from medjury.errors import MedjuryError
 from medjury.report import _compose, write_page
 from medjury.report._exhibits import Exhibits
 from medjury.report._sections import deliberations
-from medjury.validation._evidence import read_run
+from medjury.tables import open_run
+from medjury.validation import evidence_of
 
 OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
 HOSTILE = "<script>alert(1)</script> & <b>the potassium of 6.1</b>"
@@ -34,7 +36,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> None:
 def story(room: Room) -> dict[str, Any]:
     rated = asyncio.run(room.rate(Case("case", "A summary.")))
     assert rated.record is not None
-    return dict(rated.record)
+    return dict(json.loads(json.dumps(rated.record.content())))
 
 
 def stories() -> list[dict[str, Any]]:
@@ -93,8 +95,8 @@ def test_every_word_is_there_and_none_of_it_is_markup(tmp_path: Path) -> None:
 
 
 def test_how_they_ended_is_counted(tmp_path: Path) -> None:
-    exhibits = Exhibits(drawing=False)
-    _compose.compose(read_run(folder(tmp_path, lines(stories())), resamples=200), exhibits)
+    exhibits = Exhibits()
+    _compose.compose(evidence_of(open_run(folder(tmp_path, lines(stories())), resamples=200)), exhibits)
     endings = exhibits.tables["deliberation-endings"].splitlines()
     told = dict(zip(endings[0].split(","), endings[1].split(","), strict=True))
     assert told["deliberations"] == "3" and told["agreed at once"] == "2"
@@ -156,14 +158,16 @@ def test_long_words_are_cut_and_it_says_where_the_rest_is(tmp_path: Path) -> Non
         {"final": {"low_scorer": {"accuracy": "4"}}},
         {"decided": []},
         {"turns": "many"},
+        {"personas": []},
+        {"failed": [{"persona": "a stranger", "reason": "parse", "message": "the potassium"}]},
     ],
 )
-def test_a_record_of_another_form_is_told_and_not_shown(change: dict[str, Any], tmp_path: Path) -> None:
+def test_a_record_of_another_form_is_refused_by_its_line(change: dict[str, Any], tmp_path: Path) -> None:
     bodies = stories()
     bodies[1] = {**bodies[1], **change}
-    section = section_of(page_of(folder(tmp_path, lines(bodies))))
-    assert "1 record could not be read as a deliberation" in section and "line 2 of records.jsonl" in section
-    assert "2 transcripts of 2" in section
+    with pytest.raises(MedjuryError, match="line 2: this is no record of the kind 'deliberation'") as refused:
+        page_of(folder(tmp_path, lines(bodies)))
+    assert "potassium" not in str(refused.value) and "by magic" not in str(refused.value)
 
 
 @pytest.mark.skipif(

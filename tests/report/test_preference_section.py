@@ -15,9 +15,8 @@ from tests.report.planted import planted_frame, write_run
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
 from medjury.report._sections import preference
-from medjury.validation._evidence import read_run
-from medjury.validation._gate import judge_gate
-from medjury.validation._numbers import compute
+from medjury.tables import open_run
+from medjury.validation import evidence_of, validation_of
 
 DIMENSIONS = [
     {"name": "concordant", "label": "Concordant", "grades": [0, 1], "higher_is_better": True},
@@ -62,10 +61,9 @@ def page(folder: Path, ratings: pl.DataFrame, **changes: Any) -> tuple[str, list
 
 
 def section(run: Path) -> tuple[str, list[dict[str, str]]]:
-    evidence = read_run(run, resamples=400)
-    numbers = compute(evidence)
-    exhibits = Exhibits(drawing=False)
-    made = preference.section(Material(evidence, numbers, judge_gate(evidence, numbers), exhibits))
+    evidence = evidence_of(open_run(run, resamples=400))
+    exhibits = Exhibits()
+    made = preference.section(Material(evidence, validation_of(evidence), exhibits))
     if made is None:
         return "", []
     return made.body, list(csv.DictReader(io.StringIO(exhibits.tables["preference"])))
@@ -83,7 +81,7 @@ def test_the_shares_are_those_of_the_table(tmp_path: Path, systems: tuple[str, .
         assert float(row["answer preferred"]) == pytest.approx((taste == 1).mean())
         assert float(row["specialist preferred"]) == pytest.approx((taste == -1).mean())
         assert row["neither"] == str((taste == 0).sum())
-        assert row["answer preferred method"] == "Wilson score"
+        assert row["answer preferred method"] == "95 % Wilson score"
 
 
 def test_rows_of_one_case_are_resampled_together(tmp_path: Path) -> None:

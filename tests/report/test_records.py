@@ -1,4 +1,4 @@
-"""Records of strategies of several steps: read line by line, by kind, and never trusted beyond their hash."""
+"""Records of a run in its report: never trusted beyond their hash, and read whatever the way of judging."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from tests.report.planted import page_of, planted_frame, verdict_words, write_ru
 
 from medjury.errors import MedjuryError
 from medjury.report import write_page
-from medjury.runs._checks import check_files
-from medjury.runs._records import Records
-from medjury.validation._evidence import read_run
+from medjury.runs import check_files, read_manifest
+from medjury.validation import evidence_of
 
 
-def line(number: int, kind: str = "deliberation", **changes: Any) -> dict[str, Any]:
+def line(number: int, kind: str = "of some kind", **changes: Any) -> dict[str, Any]:
     return {
         "key": f"key-{number}",
         "item": f"case-{number:04d}",
@@ -34,75 +33,13 @@ def lines(*records: dict[str, Any]) -> str:
     return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records)
 
 
-def written(path: Path, text: str) -> Records:
-    path.write_text(text, encoding="utf-8")
-    return Records(path)
-
-
-def test_records_come_by_kind_in_the_order_of_the_file(tmp_path: Path) -> None:
-    records = written(
-        tmp_path / "records.jsonl",
-        lines(line(1), line(2, "claims"), line(3)) + "\n" + lines(line(4, "claims", rater="checker")),
-    )
-    assert records.kinds() == {"deliberation": 2, "claims": 2}
-    assert [(each.item, each.line) for each in records.of("claims")] == [("case-0002", 2), ("case-0004", 5)]
-    assert next(records.of("deliberation")).body["turns"] == ["the words of turn 1\u2028on two lines"]
-    assert [each.item[-1] for each in records] == ["1", "2", "3", "4"]
-    assert records.raters("claims") == {"panel": 1, "checker": 1}
-    assert list(records.of("nothing of the kind")) == []
-
-
-def test_an_older_run_without_records_has_none(tmp_path: Path) -> None:
-    folder = write_run(tmp_path, planted_frame(cases=12, dimensions=("accuracy",)))
-    records = read_run(folder).records
-    assert records.kinds() == {} and list(records.of("claims")) == []
-
-
-def test_a_file_is_read_only_as_far_as_it_is_asked_for(tmp_path: Path) -> None:
-    path = tmp_path / "records.jsonl"
-    records = written(path, lines(*(line(number) for number in range(50))))
-    assert records.kinds() == {"deliberation": 50}
-    # The index stands; a broken tail is met only by a reader who gets there.
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-40])
-    wanted = records.of("deliberation")
-    assert next(wanted).item == "case-0000"
-    with pytest.raises(MedjuryError, match="line 50"):
-        list(wanted)
-
-
-@pytest.mark.parametrize(
-    ("bad", "why"),
-    [
-        ("{broken\n", "it is no JSON"),
-        ("[1, 2]\n", "it is no JSON object"),
-        ("[" * 100_000 + "\n", "it is no JSON"),
-        (lines({**line(3), "body": "words"}), "its 'body' is missing or is not an object"),
-        (lines({**line(3), "repeat": True}), "its 'repeat' is missing or is not a whole number"),
-        (lines({name: value for name, value in line(3).items() if name != "kind"}), "its 'kind' is missing"),
-    ],
-)
-def test_a_line_that_is_no_record_is_refused_with_its_number_and_without_its_words(
-    tmp_path: Path, bad: str, why: str
-) -> None:
-    records = written(tmp_path / "records.jsonl", lines(line(1), line(2)) + bad)
-    with pytest.raises(MedjuryError, match="line 3: this is no record") as refused:
-        records.kinds()
-    assert why in str(refused.value) and "the words of turn" not in str(refused.value)
-
-
-def test_bytes_that_are_no_text_are_refused_too(tmp_path: Path) -> None:
-    path = tmp_path / "records.jsonl"
-    path.write_bytes(lines(line(1)).encode() + b"\xff\xfe\n")
-    with pytest.raises(MedjuryError, match="line 2"):
-        list(Records(path).of("deliberation"))
-
-
 def test_records_changed_added_or_lost_after_the_run_cost_the_verdict(tmp_path: Path) -> None:
     ratings = planted_frame(cases=120, dimensions=("accuracy",))
     folder = write_run(tmp_path, ratings, records=lines(line(1)))
     assert verdict_words(folder) == {"accuracy": "VALIDATED"}
-    assert "as written" in [each.detail for each in read_run(folder).checks if each.what == "records.jsonl"]
+    assert "as written" in [
+        each.detail for each in evidence_of(folder).checks if each.what == "records.jsonl"
+    ]
     with (folder / "records.jsonl").open("a") as file:
         file.write(lines(line(2)))
     assert verdict_words(folder) == {"accuracy": "NOT VALIDATED"}
@@ -111,8 +48,7 @@ def test_records_changed_added_or_lost_after_the_run_cost_the_verdict(tmp_path: 
     assert "records.jsonl is missing" in page_of(folder)
     write_run(tmp_path, ratings)
     (folder / "records.jsonl").write_text(lines(line(3)))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert [each.detail for each in check_files(folder, manifest) if not each.sound] == [
+    assert [each.detail for each in check_files(folder, read_manifest(folder)) if not each.sound] == [
         "was added after the run"
     ]
 
@@ -162,8 +98,9 @@ def test_a_record_bent_after_the_run_is_refused_in_words(tmp_path: Path) -> None
         tmp_path, planted_frame(cases=12, dimensions=("accuracy",)), records=lines(line(1, "other"))
     )
     (folder / "records.jsonl").write_text(lines(line(1, "context", body={"context": {"truncate": "notes"}})))
-    with pytest.raises(MedjuryError, match="not as the run wrote it and cannot be read"):
+    with pytest.raises(MedjuryError, match="line 1: this is no record of the kind 'context'") as refused:
         page_of(folder)
+    assert "run the study again" in str(refused.value)
 
 
 def test_draws_of_a_unit_that_was_broken_off_are_no_draws_of_another(tmp_path: Path) -> None:

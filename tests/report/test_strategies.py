@@ -262,7 +262,9 @@ def test_costs_that_are_all_nothing_leave_the_calls_as_the_price(tmp_path: Path)
         tmp_path, ways_frame(local, cases=50, dimensions=("accuracy",)), judges=judges_of(local)
     )
     ways = ways_of(folder)
-    assert ways.price == "calls" and ways.find(rater="plain").on_front and not ways.find(rater="fool").on_front
+    assert (
+        ways.price == "calls" and ways.find(rater="plain").on_front and not ways.find(rater="fool").on_front
+    )
     assert "it takes 9 times the calls" in words(page_of(folder))
 
 

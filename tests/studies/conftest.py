@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,13 @@ from typing import Any
 import pytest
 from tests.loopback import LoopbackServer
 from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
+
+
+@pytest.fixture(autouse=True)
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs here end with a page of words and tables, as in a core install. Drawing takes nine tenths of a small
+    run's time, and its tests are those of the report."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
 
 
 @pytest.fixture

@@ -31,8 +31,7 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.cases import case_to_row
 from medjury.cli import main
-from medjury.judging import claim_statistics
-from medjury.models import weights_file
+from medjury.judging import ClaimsBody, claim_statistics
 
 Write = Callable[..., Path]
 
@@ -91,7 +90,7 @@ def test_one_line_turns_a_judge_into_decompose_then_verify(by_claims: Write, ser
     assert {each["kind"] for each in records(study)} == {"claims"}
     spent = sum(each["cost"] for body in bodies for each in body["steps"])
     assert spent == pytest.approx(told["cost"])
-    found = claim_statistics(bodies)
+    found = claim_statistics(map(ClaimsBody.model_validate, bodies))
     assert found.claims == sum(len(each.claims) for each in CASES)
     assert found.range == (2, 6)
     assert found.count("contradicted", 3) == 3
@@ -106,7 +105,7 @@ def test_the_bare_word_works_whatever_the_endpoint_answers(by_claims: Write, ser
     server.endpoint.behaviours = None
     assert run(study) == 0
     assert len(records(study)) == len(CASES)
-    found = claim_statistics(each["body"] for each in records(study))
+    found = claim_statistics(ClaimsBody.model_validate(each["body"]) for each in records(study))
     assert found.unlocated == found.claims
     assert found.count("supported") == found.count("contradicted") == 0, "no invented quotation passed"
 
@@ -197,7 +196,7 @@ def test_invented_quotations_are_caught_and_counted(by_claims: Write, server: Lo
     study = by_claims(cases=[MIXED, ON_THE_LINE])
     server.endpoint.behaviours = lambda call: "ok:" + answer(call.prompt)
     assert run(study) == 0
-    found = claim_statistics(each["body"] for each in records(study))
+    found = claim_statistics(ClaimsBody.model_validate(each["body"]) for each in records(study))
     assert (found.refused, found.told, found.unfounded) == (3, 2, 1)
     assert Counter(step(call) for call in server.calls)["told"] == 2
     # The diuretic still vetoes the first; the mended quotation supports the second.
@@ -263,26 +262,6 @@ def test_a_summary_and_its_notes_both_ways(write_study: Write, server: LoopbackS
         "omitted": 2.0,
     }
     assert {each["body"]["dimension"] for each in records(study)} == {"unsupported", "omitted"}
-
-
-@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
-def test_the_embedded_model_goes_through_both_steps_or_says_why_not(write_study: Write) -> None:
-    row = {"id": "one", "candidate": "Start amlodipine 5 mg.", "reference": "Start amlodipine 5 mg daily.",
-           "texts": {"question": "Which drug?"}, "system": "a"}  # fmt: skip
-    study = write_study(
-        cases=[row],
-        instrument="concordance",
-        dimensions=["concordant"],
-        max_unscored=1.0,
-        judges=[{"kind": "embedded", "name": "juror", "max_tokens": 150, "reasks": 0,
-                 "strategy": {"name": "claims", "list_tokens": 150, "most_claims": 1}}],
-    )  # fmt: skip
-    assert run(study) == 0
-    [rating] = votes(study).to_dicts()
-    assert rating["status"] == "scored" or rating["reason"]
-    (record,) = records(study)
-    assert [each["step"] for each in record["body"]["steps"]] == ["list", "verify"]
-    assert rating["calls"] == sum(each["calls"] for each in record["body"]["steps"]) >= 1
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is here")

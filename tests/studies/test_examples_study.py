@@ -19,10 +19,9 @@ from tests.loopback import Call, LoopbackServer
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.judging import Judge
-from medjury.models import weights_file
 from medjury.report import write_page
 from medjury.studies import check_study, load_study, run_study
-from medjury.validation import gate_of
+from medjury.validation import validate
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
@@ -148,7 +147,7 @@ def test_the_gate_leaves_the_training_side_out_and_says_so(write_rated: Write) -
     gate = {"minimum_cases": 14, "severe_limit": 1.0}
     plain = write_rated(gate=gate, study="plain", report={"resamples": 200})
     assert run(plain) == "complete"
-    verdict = gate_of(plain.parent / "runs" / "plain").verdicts[0]
+    verdict = validate(plain.parent / "runs" / "plain").verdicts[0]
     rule = next(each for each in verdict.rules if each.name == "Enough held-out cases")
     assert rule.found.startswith("20 patients with 40 cases;") and verdict.word == "VALIDATED"
 
@@ -156,7 +155,7 @@ def test_the_gate_leaves_the_training_side_out_and_says_so(write_rated: Write) -
     assert run(study) == "complete"
     told = manifest(study)
     assert told["gate"]["development_cases"] == told["judges"][0]["development_cases"]
-    verdict = gate_of(study.parent / "runs" / "small").verdicts[0]
+    verdict = validate(study.parent / "runs" / "small").verdicts[0]
     rule = next(each for each in verdict.rules if each.name == "Enough held-out cases")
     assert rule.found == (
         "14 patients with 28 cases; a patient counts once (12 cases used for development are left out)"
@@ -172,7 +171,7 @@ def test_a_jury_whose_every_rated_case_may_be_shown_is_not_validated(
 ) -> None:
     study = write_rated(gate={"minimum_cases": 10}, examples={"shots": 2, **choice})
     assert run(study) == "complete", "it may judge; it may not be called validated"
-    verdict = gate_of(study.parent / "runs" / "small").verdicts[0]
+    verdict = validate(study.parent / "runs" / "small").verdicts[0]
     assert verdict.word == "NOT VALIDATED"
     assert (
         verdict.reasons[0]
@@ -315,7 +314,7 @@ def test_a_killed_run_with_examples_goes_on_where_it_stopped(
     def hang(call: Call) -> str:
         if len(server.calls) > 10:
             reached.set()
-            return "latency:3"
+            return "latency:60"
         return as_clinicians(call)
 
     server.endpoint.behaviours = hang
@@ -328,28 +327,6 @@ def test_a_killed_run_with_examples_goes_on_where_it_stopped(
     server.endpoint.behaviours = as_clinicians
     assert run(study) == "complete"
     assert len(server.calls) - asked <= 30 and len({call.body for call in server.calls}) == 40
-
-
-@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
-def test_the_embedded_model_is_shown_an_example(tmp_path: Path) -> None:
-    cases = [
-        {"id": f"c{n}", "candidate": f"Home, well. {n}", "texts": {"context": "Well."}} for n in range(3)
-    ]
-    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases[:2]))
-    lines = [f"c{n},dr-{rater},clarity,{n + 3}" for n in range(2) for rater in range(2)]
-    (tmp_path / "humans.csv").write_text("\n".join(["item,rater,dimension,score", *lines]) + "\n")
-    study = tmp_path / "study.yaml"
-    study.write_text(
-        "study: small\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [clarity]\nhumans: humans.csv\n"
-        "examples: {shots: 1, share: 1.0}\nmax_unscored: 1.0\n"
-        "judges: [{kind: embedded, max_tokens: 12, explain: false, reasks: 0}]\n"
-    )
-    assert run(study) == "complete"
-    table = polars.read_parquet(tmp_path / "runs" / "small" / "ratings.parquet").filter(
-        rater_kind="judge", dimension="clarity"
-    )
-    assert table.height == 2 and table["calls"].to_list() == [1, 1]
-    assert all(row["status"] == "scored" or row["reason"] for row in table.to_dicts())
 
 
 def test_development_cases_that_are_no_cases_are_told_and_all_wrong_ones_refused(

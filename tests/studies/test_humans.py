@@ -11,6 +11,10 @@ import pytest
 from tests.loopback import LoopbackServer
 
 from medjury.cli import main
+from medjury.errors import MedjuryError
+from medjury.ratings import Pseudonyms
+from medjury.studies import check_study, load_study, run_study
+from medjury.tables import open_run
 
 Write = Callable[..., Path]
 
@@ -75,3 +79,59 @@ def test_redaction_happens_before_anything_else_sees_the_text(
     assert "Zebulon" not in sent and "7946" not in sent and "[NAME-1]" in sent
     manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
     assert manifest["redacted"] is True and sum(manifest["redactions"].values()) >= 3
+
+
+def clinicians(study: Path) -> list[str]:
+    """The clinicians' names in the run folder that the study file names."""
+    return sorted(open_run(load_study(study).output).clinicians)
+
+
+def test_a_clinician_has_one_pseudonym_in_all_run_folders_of_a_study(write_study: Write) -> None:
+    names = []
+    for output in ("runs/first", "elsewhere/second"):
+        study = write_study(humans="humans.csv", output=output)
+        write_humans(study, ["case-1,a,Dr Jane Roe,accuracy,3", "case-2,a,Dr Sam Lee,accuracy,4"])
+        run_study(load_study(study))
+        names.append(clinicians(study))
+    assert names[0] == names[1] and len(set(names[0])) == 2
+    key = study.parent / "small.names-key"
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert not list(study.parent.rglob("rater-names.key")), "no secret is in a run folder"
+
+
+def test_another_study_gives_other_names(write_study: Write) -> None:
+    names = []
+    for name in ("small", "other"):
+        study = write_study(humans="humans.csv", study=name)
+        write_humans(study, ["case-1,a,Dr Jane Roe,accuracy,3"])
+        run_study(load_study(study))
+        names.append(clinicians(study))
+    assert names[0] != names[1]
+
+
+def test_a_secret_of_an_earlier_version_is_moved_out_of_the_run_folder(write_study: Write) -> None:
+    study = write_study(humans="humans.csv")
+    write_humans(study, ["case-1,a,Dr Jane Roe,accuracy,3"])
+    old = load_study(study).output / "rater-names.key"
+    old.parent.mkdir(parents=True)
+    known = Pseudonyms.open(old).pseudonym("Dr Jane Roe")
+    check_study(load_study(study))
+    assert old.exists() and not list(study.parent.glob("*.names-key")), "a rehearsal moves nothing"
+    run_study(load_study(study))
+    assert clinicians(study) == [known]
+    assert not old.exists() and (study.parent / "small.names-key").stat().st_mode & 0o777 == 0o600
+    # Another folder of an earlier version keeps its own secret, which names nobody any more.
+    Pseudonyms.open(old)
+    run_study(load_study(study))
+    assert clinicians(study) == [known] and old.exists()
+
+
+def test_a_damaged_secret_is_not_moved_and_says_so(write_study: Write) -> None:
+    study = write_study(humans="humans.csv")
+    write_humans(study, ["case-1,a,Dr Jane Roe,accuracy,3"])
+    old = load_study(study).output / "rater-names.key"
+    old.parent.mkdir(parents=True)
+    old.write_text("half a sec")
+    with pytest.raises(MedjuryError, match="does not hold the secret of pseudonyms"):
+        run_study(load_study(study))
+    assert old.read_text() == "half a sec" and not list(study.parent.glob("*.names-key"))

@@ -11,7 +11,7 @@ import pytest
 from medjury.errors import MedjuryError
 from medjury.runs import verify_run
 from medjury.studies import load_study, run_study
-from medjury.validation._evidence import read_run
+from medjury.tables import open_run
 
 Write = Callable[..., Path]
 
@@ -30,7 +30,7 @@ def test_visits_of_a_patient_are_one_cluster_and_the_file_is_vouched_for(write_s
     ]
     folder = run_study(load_study(write_study(cases=cases))).folder
     assert (folder / "patients.csv").read_text() == "item,patient\nv1,1\nv2,1\n"
-    grid = read_run(folder).grids["accuracy"]
+    grid = open_run(folder).grid("accuracy")
     assert dict(zip(grid.items.tolist(), grid.clusters.tolist(), strict=True)) == {
         "v1": "patient 1",
         "v2": "patient 1",

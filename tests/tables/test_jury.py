@@ -119,7 +119,7 @@ def test_halves_ties_and_quorums(
 
 
 def test_a_judge_who_never_rates_a_dimension_has_no_seat_there() -> None:
-    grid = grid_of([[1.0, 2.0, "absent"], [3.0, 4.0, "absent"]])
+    grid = grid_of([[1.0, 2.0, "absent", "absent"], [3.0, 4.0, "absent", "absent"]])
     jury = add_jury(grid, list(grid.scores), JuryRule())
     assert jury.scores["jury"].tolist() == [1.5, 3.5]
     assert np.isnan(jury.repeat_spread["jury"]).all()

@@ -4,7 +4,7 @@ from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._dates import Period, moment_of, period_of
 from medjury.cases._frame import cases_from_frame
 from medjury.cases._labs import Lab, Labs, labs_of
-from medjury.cases._read import CaseReader, case_from_row, read_cases
+from medjury.cases._read import CaseReader, CaseSource, case_from_row, read_cases
 from medjury.cases._redact import NO_PROMISE, Finding, RedactedCases, Redaction, Redactor
 from medjury.cases._redact_settings import make_redactor
 from medjury.cases._report import SHOWN_PROBLEMS, BadRow, CaseError, list_problems
@@ -19,6 +19,7 @@ __all__ = [
     "Case",
     "CaseError",
     "CaseReader",
+    "CaseSource",
     "CaseSummary",
     "Finding",
     "Lab",

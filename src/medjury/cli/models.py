@@ -10,6 +10,7 @@ from typing import Any
 from medjury.errors import MedjuryError
 from medjury.models import (
     KINDS,
+    ChatModel,
     Gate,
     MemoryCache,
     Message,
@@ -126,14 +127,14 @@ async def _check(options: argparse.Namespace) -> int:
     return _report(model, answer.reply)
 
 
-def _report(model: Any, reply: Reply) -> int:
+def _report(model: ChatModel, reply: Reply) -> int:
     print(f"It answers: {reply.model or model.name} in {reply.seconds:.2f} s, {reply.tokens_out} tokens.")
     modes = {
         "json_schema": "The endpoint takes a JSON schema itself.",
         "json_object": "The endpoint takes no schema, but promises JSON: the schema is spelled out in the prompt.",
         "text": "The endpoint takes no schema: it is spelled out in the prompt, and answers are parsed.",
     }
-    if mode := modes.get(getattr(model, "answers_in", "")):
+    if mode := modes.get(model.answers_in):
         print(mode)
     try:
         followed = json.loads(reply.text).get("answer") in _SCHEMA["properties"]["answer"]["enum"]  # type: ignore[index]

@@ -3,6 +3,7 @@
 from medjury.instruments._answer import (
     AnswerError,
     extract_json,
+    faults,
     problems,
     read_answer,
     read_grade,
@@ -41,6 +42,7 @@ __all__ = [
     "apply_skips",
     "derive",
     "extract_json",
+    "faults",
     "list_instruments",
     "load_instrument",
     "output_schema",

@@ -2,11 +2,13 @@
 
 from medjury.ratings._desk import StoreDesk
 from medjury.ratings._export import EXPORT_FORMATS, write_ratings
+from medjury.ratings._formula import guard_frame
 from medjury.ratings._frame import rating_frame, ratings_from_frame
 from medjury.ratings._import import ImportedRatings, import_ratings, open_pseudonyms, read_ratings
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
 from medjury.ratings._problems import ImportReport, Problem, RatingsError
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
+from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._record import Record, write_records
 from medjury.ratings._store import RatingCount, RunRecord, Spent, Store, open_store
@@ -22,6 +24,7 @@ __all__ = [
     "Owner",
     "Problem",
     "Pseudonyms",
+    "Question",
     "RaterKind",
     "Rating",
     "RatingCount",
@@ -36,6 +39,7 @@ __all__ = [
     "StoreFull",
     "StoreLocked",
     "StoredReply",
+    "guard_frame",
     "import_ratings",
     "key_file_beside",
     "new_owner",

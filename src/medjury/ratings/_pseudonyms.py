@@ -27,30 +27,20 @@ class Pseudonyms:
         self.given: dict[str, str] = {}
 
     @classmethod
-    def open(cls, key_file: str | os.PathLike[str]) -> Pseudonyms:
-        """The pseudonyms of a study, whose secret is in `key_file`; it is made where it does not exist."""
+    def open(
+        cls, key_file: str | os.PathLike[str], *, earlier: str | os.PathLike[str] | None = None
+    ) -> Pseudonyms:
+        """The pseudonyms of a study, whose secret is in `key_file`. Where it does not exist it is made, of the
+        secret that an `earlier` version kept elsewhere if there is one: that file is then taken away."""
         path = Path(key_file)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            pass
-        except OSError as error:
-            raise RatingsError(
-                f"{path}: the secret of pseudonyms cannot be kept here: {error.strerror}"
-            ) from None
+        if earlier is not None and not path.exists() and Path(earlier).is_file():
+            secret = _read(Path(earlier))
+            _write(path, secret)
+            if _read(path) == secret:
+                Path(earlier).unlink(missing_ok=True)
         else:
-            with os.fdopen(descriptor, "w", encoding="ascii") as file:
-                file.write(secrets.token_hex(_SECRET_BYTES) + "\n")
-        try:
-            secret = bytes.fromhex(path.read_text(encoding="ascii").strip())
-        except (OSError, ValueError):
-            secret = b""
-        if len(secret) != _SECRET_BYTES:
-            raise RatingsError(
-                f"{path} does not hold the secret of pseudonyms. Restore it from a copy, or delete it and "
-                "import all ratings again: every clinician then gets a new pseudonym."
-            )
-        return cls(secret)
+            _write(path, secrets.token_bytes(_SECRET_BYTES))
+        return cls(_read(path))
 
     def pseudonym(self, name: str) -> str:
         """`clinician-` and eight hexadecimal digits; a name that is such a pseudonym already stays."""
@@ -64,6 +54,33 @@ class Pseudonyms:
                 raise RatingsError("two raters would get one pseudonym; rename one of them in the file")
             self.given[name] = known
         return known
+
+
+def _write(path: Path, secret: bytes) -> None:
+    """Keep a secret for its owner's eyes alone; one that is there already stays."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise RatingsError(
+            f"{path}: the secret of pseudonyms cannot be kept here ({error.strerror}); make the folder writable"
+        ) from None
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(secret.hex() + "\n")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        secret = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except (OSError, ValueError):
+        secret = b""
+    if len(secret) != _SECRET_BYTES:
+        raise RatingsError(
+            f"{path} does not hold the secret of pseudonyms. Restore it from a copy, or delete it and import all "
+            "ratings again: every clinician then gets a new pseudonym."
+        )
+    return secret
 
 
 def key_file_beside(path: str | os.PathLike[str]) -> Path:

@@ -1,7 +1,7 @@
 """Runs: what a run folder holds: its manifest, its records, its patients, and the names of its files (`files`)."""
 
 from medjury.runs import files
-from medjury.runs._body import Body, RecordedCut, RecordedFailure, RecordedOutcome
+from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
 from medjury.runs._checks import Check, check_files, file_hash, verify_run
 from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
 from medjury.runs._manifest_parts import (
@@ -15,8 +15,10 @@ from medjury.runs._manifest_parts import (
     ManifestJudge,
     ManifestJury,
     ManifestModel,
+    ManifestReread,
     Planned,
     Prices,
+    RereadSource,
     Shortened,
     Units,
 )
@@ -33,6 +35,7 @@ __all__ = [
     "Coverage",
     "DraftCounts",
     "GateRules",
+    "Grade",
     "Manifest",
     "ManifestDimension",
     "ManifestDrafting",
@@ -41,6 +44,7 @@ __all__ = [
     "ManifestJudge",
     "ManifestJury",
     "ManifestModel",
+    "ManifestReread",
     "Planned",
     "Prices",
     "Record",
@@ -49,6 +53,7 @@ __all__ = [
     "RecordedOutcome",
     "Records",
     "ReportSettings",
+    "RereadSource",
     "RunPart",
     "RunStatus",
     "Shortened",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, Strict
 
 from medjury.instruments import Outcome, Score, Unscored
 from medjury.runs._part import RunPart
+
+Grade = Annotated[float, Strict()]  # text that looks like a number is none
 
 
 class RecordedOutcome(RunPart):
     """What became of one dimension: a score, "not applicable", or a `reason` why there is none; and in words."""
 
     status: Literal["scored", "not_applicable", "unscored"]
-    score: float | None = None
+    score: Grade | None = None
     reason: str | None = None
     # Earlier versions called the words of a failure its message.
     explanation: str = Field(default="", validation_alias=AliasChoices("explanation", "message"))

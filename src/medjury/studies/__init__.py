@@ -4,6 +4,7 @@ from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
 from medjury.studies._manifest import run_name
 from medjury.studies._plan import JudgePlan, Plan, plan_study
+from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import check_drafting, check_study, draft_study, run_study
 from medjury.studies._study import Study, load_study
 
@@ -11,6 +12,7 @@ __all__ = [
     "DraftResult",
     "JudgePlan",
     "Plan",
+    "RereadResult",
     "RunResult",
     "Study",
     "check_drafting",
@@ -18,6 +20,7 @@ __all__ = [
     "draft_study",
     "load_study",
     "plan_study",
+    "reread_run",
     "run_name",
     "run_study",
 ]

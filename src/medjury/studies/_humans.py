@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from medjury.ratings import Pseudonyms, Rating, read_ratings
-from medjury.runs import ManifestHumans
+from medjury.runs import ManifestHumans, files
 from medjury.studies._study import Study
 
 
@@ -27,16 +27,17 @@ class Humans:
 
 
 def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
-    """The clinicians' ratings the study names, or None where it names none. Names become pseudonyms, whose
-    secret stays in the run folder, unless the study keeps them. A rehearsal only checks: it writes no secret."""
+    """The clinicians' ratings the study names, or None where it names none. Names become pseudonyms, the same in
+    all run folders of the study, unless the study keeps them. A rehearsal only checks: it writes no secret."""
     part = study.settings.humans
     if part is None:
         return None
     folder = study.file.resolve().parent
     pseudonyms = None
     if not part.keep_names and not rehearse:
-        study.output.mkdir(parents=True, exist_ok=True)
-        pseudonyms = Pseudonyms.open(study.output / "rater-names.key")
+        # Beside the study file, as the same study may have several run folders.
+        key = folder / f"{study.name}.names-key"
+        pseudonyms = Pseudonyms.open(key, earlier=study.output / files.NAMES_KEY)
     imported = read_ratings(
         folder / part.path,
         mapping=None if part.mapping is None else folder / part.mapping,

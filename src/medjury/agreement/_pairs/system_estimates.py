@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from medjury.agreement._groups.icc import FORMS, coefficient
 from medjury.agreement._groups.mean_squares import from_sums
-from medjury.agreement._pairs.correlation import correlation_statistics
+from medjury.agreement._pairs.correlation import Correlation, correlation_statistics
 from medjury.agreement._pairs.pair import Settings
 from medjury.agreement._pairs.systems import (
     correlations_of_means,
@@ -51,7 +51,8 @@ def collapsed(statistics: Statistics, columns: Sequence[int]) -> Statistics:
 
 def between_and_within(settings: Settings) -> Statistics:
     """`system_statistics` and the pooled correlations that they are compared with, as far as they are wanted."""
-    compared = [kind for kind in ("pearson", "spearman") if settings.wants(f"{kind}_minus_system_baseline")]
+    both: tuple[Correlation, ...] = ("pearson", "spearman")
+    compared = [kind for kind in both if settings.wants(f"{kind}_minus_system_baseline")]
 
     def wanted(name: str) -> bool:
         kind = name.removesuffix("_system_mean_baseline")

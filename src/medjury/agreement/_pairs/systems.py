@@ -122,7 +122,8 @@ def _between(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     means = system_means(rows)
 
     def read(weights: Floats) -> dict[str, Floats]:
-        found = correlations_of_means(*means(weights), kinds)
+        first, second = means(weights)
+        found = correlations_of_means(first, second, kinds)
         return {name + suffix: values for name, values in found.items()}
 
     return read

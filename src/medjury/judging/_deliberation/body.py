@@ -6,11 +6,11 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from medjury.runs import Body, RecordedFailure, RunPart
+from medjury.runs import Body, Grade, RecordedFailure, RunPart
 
 Act = Literal["opening", "question", "turn", "decision"]
 Ending = Literal["agreed", "orchestrator", "max_turns", "max_stalls", "failed"]
-Graded = dict[str, float | None]  # None is "not applicable"; what has no grade is not there
+Graded = dict[str, Grade | None]  # None is "not applicable"; what has no grade is not there
 
 
 class RecordedPersona(RunPart):
