@@ -4,6 +4,13 @@ from medjury.ratings._desk import StoreDesk
 from medjury.ratings._export import EXPORT_FORMATS, write_ratings
 from medjury.ratings._frame import rating_frame, ratings_from_frame
 from medjury.ratings._import import ImportedRatings, import_ratings, open_pseudonyms, read_ratings
+from medjury.ratings._import_file import (
+    FileImport,
+    export_ratings,
+    import_into_file,
+    import_into_store,
+    runs_text,
+)
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
 from medjury.ratings._problems import ImportReport, Problem, RatingsError
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
@@ -17,6 +24,7 @@ __all__ = [
     "EXPORT_FORMATS",
     "Busy",
     "Claimed",
+    "FileImport",
     "ImportReport",
     "ImportedRatings",
     "Owner",
@@ -36,6 +44,9 @@ __all__ = [
     "StoreFull",
     "StoreLocked",
     "StoredReply",
+    "export_ratings",
+    "import_into_file",
+    "import_into_store",
     "import_ratings",
     "key_file_beside",
     "new_owner",
@@ -44,6 +55,7 @@ __all__ = [
     "rating_frame",
     "ratings_from_frame",
     "read_ratings",
+    "runs_text",
     "write_ratings",
     "write_records",
 ]
