@@ -9,6 +9,7 @@ from medjury.instruments._answer import (
     read_grade,
 )
 from medjury.instruments._derive import derive
+from medjury.instruments._describe import describe_instrument
 from medjury.instruments._instrument import (
     Composite,
     Dimension,
@@ -41,6 +42,7 @@ __all__ = [
     "Unscored",
     "apply_skips",
     "derive",
+    "describe_instrument",
     "extract_json",
     "faults",
     "list_instruments",

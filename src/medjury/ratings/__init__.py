@@ -5,6 +5,13 @@ from medjury.ratings._export import EXPORT_FORMATS, write_ratings
 from medjury.ratings._formula import guard_frame
 from medjury.ratings._frame import rating_frame, ratings_from_frame
 from medjury.ratings._import import ImportedRatings, import_ratings, open_pseudonyms, read_ratings
+from medjury.ratings._import_file import (
+    FileImport,
+    export_ratings,
+    import_into_file,
+    import_into_store,
+    runs_text,
+)
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
 from medjury.ratings._problems import ImportReport, Problem, RatingsError
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
@@ -19,6 +26,7 @@ __all__ = [
     "EXPORT_FORMATS",
     "Busy",
     "Claimed",
+    "FileImport",
     "ImportReport",
     "ImportedRatings",
     "Owner",
@@ -39,7 +47,10 @@ __all__ = [
     "StoreFull",
     "StoreLocked",
     "StoredReply",
+    "export_ratings",
     "guard_frame",
+    "import_into_file",
+    "import_into_store",
     "import_ratings",
     "key_file_beside",
     "new_owner",
@@ -48,6 +59,7 @@ __all__ = [
     "rating_frame",
     "ratings_from_frame",
     "read_ratings",
+    "runs_text",
     "write_ratings",
     "write_records",
 ]

@@ -13,7 +13,7 @@ import re
 import secrets
 from pathlib import Path
 
-from medjury.ratings._problems import RatingsError
+from medjury.ratings._problems import RatingsError, write_rows
 
 _SECRET_BYTES = 32
 _PSEUDONYM = re.compile(r"clinician-[0-9a-f]{8}")
@@ -54,6 +54,10 @@ class Pseudonyms:
                 raise RatingsError("two raters would get one pseudonym; rename one of them in the file")
             self.given[name] = known
         return known
+
+    def write_names(self, path: str | os.PathLike[str]) -> None:
+        """Who got which pseudonym, as a CSV file to be kept safe."""
+        write_rows(Path(path), ("name", "pseudonym"), sorted(self.given.items()))
 
 
 def _write(path: Path, secret: bytes) -> None:

@@ -7,6 +7,7 @@ from medjury.studies._plan import JudgePlan, Plan, plan_study
 from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import check_drafting, check_study, draft_study, run_study
 from medjury.studies._study import Study, load_study
+from medjury.studies._transcript_study import TranscriptStudy, judges_settings, transcript_study
 
 __all__ = [
     "DraftResult",
@@ -15,12 +16,15 @@ __all__ = [
     "RereadResult",
     "RunResult",
     "Study",
+    "TranscriptStudy",
     "check_drafting",
     "check_study",
     "draft_study",
+    "judges_settings",
     "load_study",
     "plan_study",
     "reread_run",
     "run_name",
     "run_study",
+    "transcript_study",
 ]
