@@ -215,3 +215,28 @@ def test_the_command_prints_the_numbers_of_the_function(
     assert capsys.readouterr().out == agreement(folder).text() + "\n"
     assert main(["agreement", str(folder), "--confidence", "0.8", "--json", "--dimensions", "risk"]) == 0
     assert capsys.readouterr().out == agreement(folder, confidence=0.8, dimensions="risk").to_json() + "\n"
+
+
+def test_a_dimension_with_nothing_held_out_says_so_in_every_row(tmp_path: Path) -> None:
+    votes = {"clinician 1": [1, 2, 3], "clinician 2": [1, 2, 4], "judge a": [1, 2, 2], "judge b": [2, 2, 3]}
+    alone = {rater: scores[:1] for rater, scores in votes.items()}
+    parts = [rows_of(votes), rows_of(alone, dimension="risk")]
+    found = agreement(
+        run_folder(tmp_path / "run", pl.concat(parts), gate={"development_cases": ["case 0"]}), resamples=50
+    )
+    rows = [row for row in found.rows if row.dimension == "risk"]
+    assert rows
+    assert all(row.estimate.value is None and row.estimate.reason for row in rows)
+    assert found.non_inferiority["risk", "jury"] == {}
+
+
+def test_references_who_share_no_item_cannot_stand_beside_a_judge(tmp_path: Path) -> None:
+    votes = {"clinician 1": [1, 2, 3, None], "clinician 2": [None, None, None, 5], "judge a": [1, 2, 2, 4]}
+    found = agreement(run_folder(tmp_path / "run", rows_of(votes)), resamples=50)
+    for rater, reason in {
+        "judge a": "no item was scored by judge a and two references",
+        "the other references": "no item was scored by two references",
+    }.items():
+        assert found.find(reference="each reference", rater=rater).estimate.reason == reason
+    assert found.non_inferiority == {("accuracy", "judge a"): {}}
+    assert found.find("rmse", reference="consensus", rater="judge a").estimate.n == 4

@@ -145,7 +145,7 @@ async def test_asking_anew_asks_only_the_jurors_whose_answers_could_not_be_used(
     rater = jury([answer(5, 5)], [REFUSAL, answer(4, 4)], rule=AdaptiveRule(0.1, minimum=2))
     (unit,) = rater.units(CASE, 0)
     assert set(outcomes(await rater.rate(unit, gate)).values()) == {Reason.NO_QUORUM}
-    again = await rater.rate(replace(unit, again=1), gate)
+    again = await rater.rate(replace(unit, again=True), gate)
     assert outcomes(again) == {"accuracy": 4.5, "clarity": 4.5} and asked(rater) == [1, 2]
 
 

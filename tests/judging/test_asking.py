@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from medjury.instruments import Reason, Unscored
-from medjury.judging import Asked, Speaker, Unusable, ask_for
+from medjury.judging import Asked, Sample, Speaker, Unusable, ask_for
 from medjury.models import Gate, MemoryCache, Message, ModelError, PriceList, Reply, Scripted
 
 SCHEMA = {"type": "object", "properties": {"verdict": {"type": "string"}}, "required": ["verdict"]}
@@ -80,6 +81,53 @@ async def test_the_same_step_again_is_answered_from_the_cache_and_keeps_its_wort
 async def test_an_answer_asked_for_anew_has_another_seed_that_every_endpoint_takes() -> None:
     model = Scripted(['{"verdict": "yes"}'] * 3, name="verifier")
     for draw in (0, 2, 1_763_000_000 * 1_000_000):
-        await ask_for(Gate(cache=MemoryCache()), Speaker(model, seed=7), QUESTION, SCHEMA, read, draw)
+        await ask_for(Gate(cache=MemoryCache()), Speaker(model, seed=7), QUESTION, SCHEMA, read, Sample(draw))
     plain, repeat, anew = [request.seed or 0 for request in model.requests]
     assert (plain, repeat) == (7, 9) and anew not in (7, 9) and 0 <= anew < 2**31
+
+
+async def test_a_lasting_failure_of_a_reask_leaves_the_fault_of_the_answer_standing() -> None:
+    asked, _ = await ask(['{"verdict": "perhaps"}', ModelError(Reason.CONTEXT, "it does not fit any more")])
+    assert asked.failure == Unscored(Reason.PARSE, "the verdict must be yes or no")
+
+
+async def test_of_answers_that_are_not_whole_the_one_that_lacks_least_is_kept() -> None:
+    def in_parts(value: Any) -> list[str]:
+        found = [each for each in value["verdict"] if each in ("yes", "no")]
+        if len(found) < 3:
+            raise Unusable("three verdicts are needed", so_far=found, lacking=3 - len(found))
+        return found
+
+    model = Scripted([json.dumps({"verdict": each}) for each in (["yes"], ["yes", "no"], [])])
+    asked = await ask_for(Gate(cache=MemoryCache()), Speaker(model), QUESTION, SCHEMA, in_parts)
+    assert (asked.value, asked.so_far, asked.lacking, len(asked.answers)) == (None, ["yes", "no"], 1, 3)
+
+
+async def again(gate: Gate, model: Scripted, *, anew: bool = True) -> Asked[str]:
+    speaker = Speaker(model, reasks=0)
+    return await ask_for(gate, speaker, QUESTION, SCHEMA, read, Sample(anew=anew))
+
+
+async def test_only_what_was_stored_before_is_drawn_anew() -> None:
+    gate, model = Gate(cache=MemoryCache()), Scripted(["x", "y", '{"verdict": "no"}'])
+    for asked_before in (1, 2):
+        asked = await again(gate, model)
+        assert asked.value is None and len(model.requests) == asked_before, (
+            "what fails now is not asked again now"
+        )
+    assert (await again(gate, model)).value == "no"
+    assert (await again(gate, model)).value == "no" and len(model.requests) == 3, "all three are stored"
+    assert (await again(gate, model, anew=False)).value is None, (
+        "without being told to, it draws nothing anew"
+    )
+    assert len({request.seed for request in model.requests}) == 3
+
+
+async def test_a_draw_that_a_passing_failure_broke_off_is_gone_on_with() -> None:
+    gate = Gate(cache=MemoryCache(), attempts=1)
+    model = Scripted(["x", ModelError(Reason.TIMEOUT, "slow"), '{"verdict": "yes"}'])
+    await again(gate, model)
+    broken = await again(gate, model)
+    assert broken.failure is not None and broken.failure.reason is Reason.TIMEOUT
+    assert (await again(gate, model)).value == "yes"
+    assert model.requests[1] == model.requests[2]

@@ -147,7 +147,7 @@ async def test_asking_anew_asks_only_for_the_draws_that_could_not_be_used() -> N
     rater = repeats([answer(4), refusal, refusal, answer(5), answer(5)], n=3)
     (unit,) = rater.units(CASE, 0)
     assert set(outcomes(await rater.rate(unit, gate)).values()) == {Reason.NO_QUORUM}
-    again = await rater.rate(replace(unit, again=1), gate)
+    again = await rater.rate(replace(unit, again=True), gate)
     assert outcomes(again)["accuracy"] == 5 and len(asked(rater)) == 5
 
 

@@ -133,7 +133,7 @@ async def test_a_server_that_cannot_count_ends_the_run_with_advice(tmp_path: Pat
 async def test_counting_obeys_the_privacy_rule() -> None:
     model = make_model("openai", url="http://192.0.2.1/v1", model="m", context_window=100, tokenize="vllm")
     with pytest.raises(ModelError, match="allow_hosts"):
-        await model.count_tokens(request(LONG))  # type: ignore[attr-defined]
+        await model.count_tokens(request(LONG))
     await model.close()
 
 

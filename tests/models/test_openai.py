@@ -71,7 +71,7 @@ async def test_parameters_an_endpoint_does_not_know_are_dropped_and_remembered()
         last = server.calls[-1].json
     assert last["max_completion_tokens"] == 1024
     assert not {"max_tokens", "temperature", "seed"} & last.keys()
-    assert model.dropped == ("temperature", "seed")  # type: ignore[attr-defined]
+    assert model.dropped == ("temperature", "seed")
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
@@ -84,7 +84,7 @@ async def test_an_error_that_echoes_the_note_drops_no_parameter(kind: str) -> No
         await model.ask(request("two", temperature=0.0))
         await model.close()
         assert [call.json["temperature"] for call in server.calls] == [0.0, 0.0]
-    assert model.dropped == ()  # type: ignore[attr-defined]
+    assert model.dropped == ()
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_what_is_no_chat_completion_is_an_error(payload: bytes) -> None:
 def test_a_key_that_is_not_there_is_found_before_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE)
     with pytest.raises(MedjuryError, match=f"{VARIABLE} is not set"):
-        model_at("openai", "http://127.0.0.1:1").check()  # type: ignore[attr-defined]
+        model_at("openai", "http://127.0.0.1:1").check()
 
 
 async def test_a_gateways_own_headers_take_secrets_from_the_environment(

@@ -181,7 +181,7 @@ def test_the_embedded_model_counts_exactly_in_the_plan(study: Write, monkeypatch
 
 def test_a_whole_number_under_context_is_the_embedded_models_window(study: Write) -> None:
     (made,) = load_study(study(judge={}, judges=[{"kind": "embedded", "context": 512}])).models
-    assert made[0].context_window == 512  # type: ignore[attr-defined]
+    assert made[0].context_window == 512
 
 
 def test_what_may_fit_is_planned_and_asked_about(study: Write, server: LoopbackServer) -> None:

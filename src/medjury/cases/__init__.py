@@ -4,9 +4,10 @@ from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._dates import Period, moment_of, period_of
 from medjury.cases._frame import cases_from_frame
 from medjury.cases._labs import Lab, Labs, labs_of
-from medjury.cases._read import CaseReader, case_from_row, read_cases
+from medjury.cases._read import CaseReader, CaseSource, case_from_row, read_cases
 from medjury.cases._redact import NO_PROMISE, Finding, RedactedCases, Redaction, Redactor
-from medjury.cases._redact_settings import make_redactor
+from medjury.cases._redact_preview import redaction_counts, redaction_preview
+from medjury.cases._redact_settings import added_settings, make_redactor, redact_part
 from medjury.cases._report import SHOWN_PROBLEMS, BadRow, CaseError, list_problems
 from medjury.cases._tally import CaseSummary
 from medjury.cases._text import clean_text
@@ -19,6 +20,7 @@ __all__ = [
     "Case",
     "CaseError",
     "CaseReader",
+    "CaseSource",
     "CaseSummary",
     "Finding",
     "Lab",
@@ -30,6 +32,7 @@ __all__ = [
     "RedactedCases",
     "Redaction",
     "Redactor",
+    "added_settings",
     "case_from_row",
     "case_to_row",
     "cases_from_frame",
@@ -40,5 +43,8 @@ __all__ = [
     "moment_of",
     "period_of",
     "read_cases",
+    "redact_part",
+    "redaction_counts",
+    "redaction_preview",
     "write_cases",
 ]

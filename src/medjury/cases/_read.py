@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from medjury.cases._case import Case
 from medjury.cases._csv import read_csv
@@ -30,6 +30,16 @@ READERS: dict[str, Callable[[Path, ColumnMapping], Iterator[RawRow]]] = {
     ".parquet": read_parquet,
     ".xlsx": read_xlsx,
 }
+
+
+class CaseSource(Protocol):
+    """Cases that can be read as often as needed, one at a time."""
+
+    def __iter__(self) -> Iterator[Case]: ...
+
+    @property
+    def skipped(self) -> int:
+        """How many rows were left out because they could not be read."""
 
 
 class CaseReader:

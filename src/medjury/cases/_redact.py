@@ -15,6 +15,7 @@ from medjury.cases._case import Case, MetadataValue, Note
 from medjury.cases._identifiers import built_in_detectors, pattern_detector
 from medjury.cases._names import names_detector
 from medjury.cases._presidio import presidio_detectors
+from medjury.cases._read import CaseReader
 from medjury.cases._spans import Detector, Span, merge
 
 NO_PROMISE = (
@@ -117,7 +118,7 @@ class RedactedCases:
     @property
     def skipped(self) -> int:
         """How many rows the reader of the cases left out."""
-        return int(getattr(self._cases, "skipped", 0))
+        return self._cases.skipped if isinstance(self._cases, CaseReader) else 0
 
 
 class _Page:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
@@ -33,18 +32,11 @@ def add_aligner_arguments(parser: argparse.ArgumentParser) -> None:
 
 def align_files(options: argparse.Namespace) -> tuple[Transcript, Transcript, Alignment]:
     """Read both files, keep the speaker's turns, and align."""
-    from medjury.transcripts import align, read_transcript
+    from medjury.transcripts import align, read_transcript, turns_of
 
-    golden, recognised = read_transcript(options.gold), read_transcript(options.recognised)
-    if options.speaker != "all":
-        golden = golden.of_speaker(options.speaker)
-        if any((turn.speaker or "").casefold() == options.speaker.casefold() for turn in recognised.turns):
-            recognised = recognised.of_speaker(options.speaker)
-        elif any(turn.speaker for turn in recognised.turns):
-            note = f"{recognised.file}: names speakers, but no {options.speaker!r}: everybody's turns are aligned"
-            recognised = replace(recognised, notes=(*recognised.notes, note))
-    if not golden.turns and not recognised.turns:
-        raise MedjuryError(f"{options.gold} and {options.recognised}: neither has a turn to align")
+    golden, recognised = turns_of(
+        read_transcript(options.gold), read_transcript(options.recognised), options.speaker
+    )
     if options.model or options.kind == "embedded":
         return golden, recognised, _by_model(options, golden, recognised)
     if options.url or options.api_key_env:

@@ -7,7 +7,8 @@ import shutil
 from importlib import resources
 from pathlib import Path
 
-from medjury.cli import run as run_command
+from medjury.cli._run_file import run_file
+from medjury.runs import files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,15 +27,8 @@ def run(options: argparse.Namespace) -> int:
         "Twelve synthetic discharge summaries with planted errors, two jurors, one small model on this machine."
     )
     print("It takes a minute or two. The model is far too small to be trusted: the page will say so.\n")
-    study = argparse.Namespace(
-        study=str(folder / "study.yaml"),
-        dry_run=False,
-        skip_bad_cases=False,
-        retry_unscored=False,
-        quiet=options.quiet,
-    )
-    status = run_command.run(study)
-    page = (folder / "runs" / "demo" / "report.html").resolve()
+    status = run_file(str(folder / "study.yaml"), quiet=options.quiet)
+    page = (folder / "runs" / "demo" / files.REPORT).resolve()
     if page.exists():
         print(f"\nOpen the page: {page}")
     return status

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from medjury.cli._main import EXIT_FAILED, EXIT_INCOMPLETE
+from medjury.cli._run_file import exit_status
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +47,4 @@ def run(options: argparse.Namespace) -> int:
         failed = sum(result.counts.failed.values())
         without = f", {failed:,} of them without a draft" if failed else ""
         print(f"Cases: {written:,} in {options.cases}{without}")
-    if result.status == "complete":
-        return 0
-    print(f"medjury: {result.status.upper()}: {result.why}", file=sys.stderr)
-    return EXIT_FAILED if result.status == "failed" else EXIT_INCOMPLETE
+    return exit_status(result.status, result.why)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-from collections.abc import Iterable
-from pathlib import Path
 
 from medjury.errors import MedjuryError
 
@@ -56,100 +53,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    return {"import": _import, "export": _export, "runs": _runs}[options.action](options)
+    from medjury.ratings import export_ratings, open_store, runs_text
+
+    if options.action == "import":
+        return _import(options)
+    if options.action == "export":
+        count = export_ratings(options.store, options.out, options.run)
+        print(f"{count:,} ratings written to {options.out}")
+        return 0
+    with open_store(options.store, create=False) as store:
+        if text := runs_text(store):
+            print(text)
+    return 0
 
 
 def _import(options: argparse.Namespace) -> int:
     from medjury.cases import read_cases
-    from medjury.ratings import (
-        Pseudonyms,
-        RatingsError,
-        import_ratings,
-        key_file_beside,
-        open_pseudonyms,
-        open_store,
-        read_ratings,
-        write_ratings,
-    )
+    from medjury.ratings import RatingsError, import_into_file, import_into_store
 
     if options.names_out and options.keep_names:
         raise MedjuryError("--names-out has nothing to write with --keep-names: leave one of them out")
     if options.run and options.out:
         raise MedjuryError("--run is for a store: a file written with --out belongs to no run")
-    cases = read_cases(options.cases) if options.cases else None
-    given: Pseudonyms | None = None
+    shared = ("mapping", "instrument", "on_bad", "on_unknown", "keep_names", "names_key")
+    settings = {name: getattr(options, name) for name in shared}
+    settings["cases"] = read_cases(options.cases) if options.cases else None
     try:
         if options.out:
-            if not options.keep_names:
-                given = Pseudonyms.open(options.names_key or key_file_beside(options.out))
-            imported = read_ratings(
-                options.file, mapping=options.mapping, instrument=options.instrument, cases=cases,
-                pseudonyms=given, on_bad=options.on_bad, on_unknown=options.on_unknown,
-            )  # fmt: skip
-            write_ratings(imported.ratings, options.out)
-            where = options.out
+            made = import_into_file(options.file, options.out, **settings)
         else:
-            with open_store(options.store) as store:
-                if not options.keep_names:
-                    given = open_pseudonyms(store, options.names_key)
-                imported = import_ratings(
-                    store, options.file, run=options.run, mapping=options.mapping, instrument=options.instrument,
-                    cases=cases, keep_names=options.keep_names, pseudonyms=given, on_bad=options.on_bad,
-                    on_unknown=options.on_unknown,
-                )  # fmt: skip
-                where = store.place
+            made = import_into_store(options.file, options.store, run=options.run, **settings)
     except RatingsError as error:
         if options.problems and error.problems:
-            _write_csv(options.problems, ("file", "row", "column", "value", "problem"), (
-                (each.file, each.row, each.column, each.value, each.message) for each in error.problems
-            ))  # fmt: skip
+            error.write_problems(options.problems)
         raise
-    if options.names_out and given is not None:
-        _write_csv(options.names_out, ("name", "pseudonym"), sorted(given.given.items()))
-    print(imported.report.text())
-    print(f"Written to {where}")
+    if options.names_out and made.names is not None:
+        made.names.write_names(options.names_out)
+    print(f"{made.imported.report.text()}\nWritten to {made.place}")
     return 0
-
-
-def _export(options: argparse.Namespace) -> int:
-    from medjury.ratings import open_store, write_ratings
-
-    with open_store(options.store, create=False) as store:
-        known = [each.name for each in store.runs()]
-        if options.run is not None and options.run not in known:
-            raise MedjuryError(
-                f"{store.place} has no run {options.run!r}; its runs are {', '.join(known) or 'none'}"
-            )
-        count = write_ratings(store.frames(options.run), options.out)
-    print(f"{count:,} ratings written to {options.out}")
-    return 0
-
-
-def _runs(options: argparse.Namespace) -> int:
-    from medjury.ratings import open_store
-
-    with open_store(options.store, create=False) as store:
-        for each in store.runs():
-            counts = {"scored": 0, "not_applicable": 0, "unscored": 0}
-            for row in store.counts(each.name):
-                counts[row.status] += row.count
-            spent = store.spent(each.name)
-            state = each.manifest.get("status", each.manifest.get("kind", ""))
-            print(each.name)
-            print(f"  since {each.created_at}; {state}" if state else f"  since {each.created_at}")
-            print(
-                f"  {sum(counts.values()):,} ratings: {counts['scored']:,} scored, "
-                f"{counts['not_applicable']:,} not applicable, {counts['unscored']:,} unscored"
-            )
-            print(f"  {spent.calls:,} calls paid, {spent.money:.4g} spent")
-    return 0
-
-
-def _write_csv(path: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    try:
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(header)
-            writer.writerows(rows)
-    except OSError as error:
-        raise MedjuryError(f"{path} cannot be written: {error.strerror}") from None

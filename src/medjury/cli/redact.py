@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from medjury.cases import (
     NO_PROMISE,
-    CaseReader,
     RedactedCases,
     Redactor,
+    added_settings,
     make_redactor,
     read_cases,
+    redact_part,
+    redaction_counts,
+    redaction_preview,
     write_cases,
 )
 from medjury.cli._case_options import add_case_options, mapping_of
-from medjury.documents import read_document
 from medjury.errors import MedjuryError
-
-CONTEXT = 24
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,75 +67,35 @@ def run(options: argparse.Namespace) -> int:
         raise MedjuryError(f"--out {options.out}: cases are written as JSON Lines; end the name in .jsonl")
     if options.out is not None and Path(options.out).resolve() == Path(options.cases).resolve():
         raise MedjuryError(f"--out {options.out}: is the file that is read; choose another name")
-    settings, folder = _settings(options)
-    redactor = make_redactor(settings, folder)
-    if redactor is None:
-        raise MedjuryError("the settings say `redact: false`; there is nothing to do")
+    redactor = _redactor(options)
     reader = read_cases(
         options.cases, mapping=mapping_of(options), on_bad="skip" if options.skip_bad_cases else "refuse"
     )
-    if options.preview is not None:
-        _preview(reader, redactor, options.preview)
+    for line in redaction_preview(reader, redactor, options.preview) if options.preview else ():
+        print(line)
     if options.out is not None:
         redacted = RedactedCases(reader, redactor)
         count = write_cases(redacted, options.out)
         print(f"{options.out}: {count:,} cases written, {redacted.changed:,} of them changed")
-        _print_counts(redacted.counts)
+        print(redaction_counts(redacted.counts))
         if options.skip_bad_cases and reader.skipped:
             print(f"{reader.skipped:,} rows could not be used and were left out", file=sys.stderr)
     print(NO_PROMISE)
     return 0
 
 
-def _settings(options: argparse.Namespace) -> tuple[dict[str, Any] | bool, Path]:
-    settings: dict[str, Any] = {}
-    folder = Path()
-    if options.settings:
-        document = read_document(options.settings)
-        value = document.value
-        value = value.get("redact", value) if isinstance(value, dict) else value
-        if value is False:
-            return False, folder
-        if value is not True and not isinstance(value, dict):
-            raise MedjuryError(document.complaint((), "the file must hold redaction settings"))
-        settings = {} if value is True else dict(value)
-        folder = Path(document.file).parent
-    if options.names:
-        settings["names"] = str(Path(options.names).resolve())
+def _redactor(options: argparse.Namespace) -> Redactor:
+    settings, folder = redact_part(options.settings) if options.settings else (True, Path())
+    patterns = [entry.partition("=")[::2] for entry in options.pattern]
     for entry in options.pattern:
-        kind, equals, expression = entry.partition("=")
-        if not equals:
+        if "=" not in entry:
             raise MedjuryError(f"--pattern {entry}: write KIND=REGEX")
-        given = settings.get("patterns", {})
-        before = given.get(kind, [])
-        settings["patterns"] = {
-            **given,
-            kind: [*(before if isinstance(before, list) else [before]), expression],
-        }
-    for key, added in (("keep", options.keep), ("metadata", options.metadata)):
-        if added:
-            settings[key] = [*settings.get(key, []), *added]
-    if options.region:
-        settings["regions"] = options.region
-    if options.no_presidio:
-        settings["presidio"] = False
-    return settings, folder
-
-
-def _preview(reader: CaseReader, redactor: Redactor, count: int) -> None:
-    counts: Counter[str] = Counter()
-    for case in islice(reader, count):
-        redaction = redactor.redact(case, CONTEXT)
-        counts.update(redaction.counts)
-        print(f"case {case.id}{f' ({case.system})' if case.system else ''}:")
-        for each in redaction.findings:
-            left, before, right = (" ".join(text.split()) for text in (each.left, each.before, each.right))
-            print(f"  {each.field}: ...{left} {{{before} -> {each.placeholder}}} {right}...")
-        if not redaction.findings:
-            print("  nothing found")
-    _print_counts(counts)
-
-
-def _print_counts(counts: Counter[str]) -> None:
-    found = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
-    print(f"replaced: {found or 'nothing'}")
+    if settings is not False:
+        settings = added_settings(
+            {} if settings is True else settings, names=options.names, patterns=patterns, keep=options.keep,
+            metadata=options.metadata, regions=options.region, presidio=not options.no_presidio,
+        )  # fmt: skip
+    redactor = make_redactor(settings, folder)
+    if redactor is None:
+        raise MedjuryError("the settings say `redact: false`; there is nothing to do")
+    return redactor

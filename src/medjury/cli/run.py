@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from medjury.cli._main import EXIT_FAILED, EXIT_INCOMPLETE
+from medjury.cli._run_file import run_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,30 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies import check_study, load_study, run_study
-
-    study = load_study(options.study, skip_bad_cases=options.skip_bad_cases)
-    if options.dry_run:
-        print(check_study(study).text())
-        return 0
-    from medjury.cli._progress import ProgressLine
-    from medjury.report import write_page
-
-    line = None if options.quiet else ProgressLine()
-    result = run_study(study, watch=line, retry_unscored=options.retry_unscored)
-    if line is not None:
-        line.finish(result.progress, result.money, result.currency)
-    print(result.text())
-    try:
-        if result.judged:
-            print(f"Report: {write_page(result.folder)}")
-    except Exception as error:  # the ratings are safe, and a report can be made again
-        print(
-            f"medjury: the ratings are stored, but the report could not be written "
-            f"({type(error).__name__}: {error}); try `medjury report {result.folder}`",
-            file=sys.stderr,
-        )
-    if result.status == "complete":
-        return 0
-    print(f"medjury: {result.status.upper()}: {result.why}", file=sys.stderr)
-    return EXIT_FAILED if result.status == "failed" else EXIT_INCOMPLETE
+    return run_file(
+        options.study,
+        dry_run=options.dry_run,
+        skip_bad_cases=options.skip_bad_cases,
+        retry_unscored=options.retry_unscored,
+        quiet=options.quiet,
+    )

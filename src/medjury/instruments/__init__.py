@@ -3,11 +3,13 @@
 from medjury.instruments._answer import (
     AnswerError,
     extract_json,
+    faults,
     problems,
     read_answer,
     read_grade,
 )
 from medjury.instruments._derive import derive
+from medjury.instruments._describe import describe_instrument
 from medjury.instruments._instrument import (
     Composite,
     Dimension,
@@ -40,7 +42,9 @@ __all__ = [
     "Unscored",
     "apply_skips",
     "derive",
+    "describe_instrument",
     "extract_json",
+    "faults",
     "list_instruments",
     "load_instrument",
     "output_schema",

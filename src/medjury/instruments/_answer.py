@@ -101,15 +101,20 @@ def read_grade(dimension: Dimension, value: object, explanation: str = "") -> Ou
     return Unscored(Reason.OUT_OF_RANGE, f"{value} is not a grade; the grades are {scale}")
 
 
-def problems(instrument: Instrument, outcomes: Mapping[str, Outcome]) -> str:
-    """What to tell a model whose answer could not be used, or "" where every dimension was read."""
+def faults(outcomes: Mapping[str, Outcome]) -> str:
+    """What is wrong with every dimension that was not read; those with the same fault together."""
     by_message: dict[str, list[str]] = {}
     for name, outcome in outcomes.items():
         if isinstance(outcome, Unscored):
             by_message.setdefault(outcome.message or outcome.reason.value, []).append(name)
-    if not by_message:
+    return "; ".join(f"{', '.join(names)}: {message}" for message, names in by_message.items())
+
+
+def problems(instrument: Instrument, outcomes: Mapping[str, Outcome]) -> str:
+    """What to tell a model whose answer could not be used, or "" where every dimension was read."""
+    wrong = faults(outcomes)
+    if not wrong:
         return ""
-    wrong = "; ".join(f"{', '.join(names)}: {message}" for message, names in by_message.items())
     names = ", ".join(f'"{each.name}"' for each in instrument.dimensions if each.name in outcomes)
     return (
         f"Your answer could not be used: {wrong}. "

@@ -6,7 +6,7 @@ from medjury.judging._adaptive.jury import AdaptiveJury
 from medjury.judging._adaptive.rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
 from medjury.judging._adaptive.rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
 from medjury.judging._aggregate import aggregate, derived
-from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
+from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
 from medjury.judging._claims.body import ClaimsBody, RecordedClaim
 from medjury.judging._claims.cases import claim_cases
 from medjury.judging._claims.rater import Claims, ShareRule
@@ -36,11 +36,13 @@ from medjury.judging._examples.drawn import DRAWS, Draw, DrawnExamples
 from medjury.judging._examples.split import TrainingSplit, WorkedExample, split_training
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
+from medjury.judging._outcomes import outcome_columns
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
 from medjury.judging._repeats import Repeats
 from medjury.judging._repeats_body import RepeatsBody
-from medjury.judging._rows import outcome_columns, rows_of
+from medjury.judging._rereading import EarlierRun, Reread
+from medjury.judging._rows import rows_of
 from medjury.judging._sync import judge, run_async
 
 __all__ = [
@@ -79,6 +81,7 @@ __all__ = [
     "DraftingRules",
     "Draw",
     "DrawnExamples",
+    "EarlierRun",
     "Expected",
     "Fitted",
     "Judge",
@@ -96,7 +99,9 @@ __all__ = [
     "RecordedStep",
     "Repeats",
     "RepeatsBody",
+    "Reread",
     "Rule",
+    "Sample",
     "SavedAdaptiveRule",
     "Selection",
     "SelectionRules",

@@ -9,7 +9,7 @@ from itertools import groupby
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, derive
 from medjury.judging._combine import Rule, combine
-from medjury.judging._rows import outcome_columns
+from medjury.judging._outcomes import outcome_columns
 from medjury.ratings import RaterKind, Rating
 
 

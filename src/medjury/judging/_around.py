@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from medjury.cases import Case
 from medjury.instruments import Instrument, Unscored
+from medjury.judging._context.shortening import Truncation
 from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
 from medjury.models import ChatModel, Gate
 
@@ -34,8 +35,11 @@ class Around:
 
     @property
     def revises_as(self) -> str:
-        """As the rater's own (see `ClosedLoop`)."""
-        return str(getattr(self.rater, "revises_as", ""))
+        return self.rater.revises_as
+
+    @property
+    def truncation(self) -> Truncation | None:
+        return self.rater.truncation
 
     def voice(self) -> str:
         return self.rater.voice()

@@ -1,40 +1,80 @@
-"""One step of a strategy: ask a model for JSON, read it, and hand it back with what was wrong.
+"""The one way a model is asked: ask, read, hand back what is wrong; and draw anew what was asked in vain.
 
-Every call goes through the gate, which keeps each reply under its request and draw. A strategy that builds its
-questions from the case and from earlier replies alone is therefore resumed where it was stopped.
+A single judge and every step of the other ways of judging ask through here. Every call goes through the gate,
+which keeps each reply under its request and draw. Who builds questions from the case and from earlier replies
+alone is therefore resumed where it was stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from medjury.instruments import AnswerError, Reason, Unscored, extract_json
+from medjury.instruments import TRANSIENT, AnswerError, Reason, Unscored, extract_json
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request
 
-# A model can mend its form when told; it does not mend a refusal or the token limit.
-HOPELESS = frozenset({Reason.REFUSAL, Reason.TRUNCATED})
-
-# Draws from here on are answers asked for anew (see `Unit.draw`).
+# Telling a model what was wrong changes its form; it changes neither a refusal nor the token limit.
+_NOT_CHANGED_BY_TELLING = frozenset({Reason.REFUSAL, Reason.TRUNCATED})
+# Draws from here on are answers drawn anew: repeats are far fewer.
 _ANEW = 1_000_000
+_ALL = sys.maxsize  # nothing of an answer can be used
 
 _Value = TypeVar("_Value")
 
 
 class Unusable(Exception):  # noqa: N818 - it is not an error of the program
     """Raised by a reader: the answer cannot be used. The message is told to the model and to the reader of the
-    rating, so it quotes no clinical text."""
+    rating, so it quotes no clinical text.
 
-    def __init__(self, message: str, reason: Reason = Reason.PARSE) -> None:
+    `so_far` is what can be used of it all the same and `lacking` how many parts that leaves open: of several
+    answers the one that lacks least is kept. `complaint` are other words for the model than the usual ones.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        reason: Reason = Reason.PARSE,
+        *,
+        so_far: Any = None,
+        lacking: int = _ALL,
+        complaint: str = "",
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.reason = reason
+        self.so_far = so_far
+        self.lacking = lacking
+        self.complaint = complaint or (
+            f"Your answer could not be used: {message}. Answer again with one JSON object of the form "
+            "that was asked for, and nothing else."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Which of a model's possible answers is asked for: the first, a repeat, or one drawn anew. `anew` says that
+    an answer which is stored and cannot be used is to be replaced by the next one."""
+
+    number: int = 0
+    anew: bool = False
+
+    def later(self, times: int) -> Sample:
+        """The answer that is drawn when those before it were in vain. Numbered, not dated: what a retry paid for
+        is found by the next one."""
+        return replace(self, number=self.number + _ANEW * times)
+
+    def seed(self, first: int) -> int:
+        """Drawn anew, the numbers are large, and endpoints take seeds of 31 bits."""
+        return first + self.number if self.number < _ANEW else (first + self.number) % 2**31
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A model with how it is asked: one role of a strategy."""
+    """A model with how it is asked: a judge, or one role of a way of judging."""
 
     model: ChatModel
     temperature: float | None = 0.0
@@ -43,7 +83,7 @@ class Speaker:
     reasks: int = 2
 
     def settings(self) -> dict[str, object]:
-        """Everything about it that determines an answer, for a strategy's `voice`."""
+        """Everything about it that determines an answer, for the `voice` of a way of judging."""
         return {
             "model": dict(self.model.identity),
             "temperature": self.temperature,
@@ -52,14 +92,65 @@ class Speaker:
             "reasks": self.reasks,
         }
 
+    def request(self, messages: Sequence[Message], schema: Mapping[str, Any], sample: Sample) -> Request:
+        """The question as this speaker is asked it: each draw has a seed of its own."""
+        seed = None if self.seed is None else sample.seed(self.seed)
+        return Request(tuple(messages), schema, self.max_tokens, self.temperature, seed)
+
+    def name(self, about: Sequence[object], sample: Sample) -> str:
+        """What the question is called within its piece of work: as the key of its call, but with what it is about
+        in place of its words."""
+        if not about:
+            return ""
+        stated = [
+            dict(self.model.identity),
+            self.temperature,
+            self.seed,
+            self.max_tokens,
+            sample.number,
+            about,
+        ]
+        return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()[:32]
+
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[_Value]):
-    """What came of a step: a value, or why there is none; and every answer it took, for the costs."""
+class Tried:
+    """What came of an attempt, be it one question or several: why it failed, where it did; every answer it took,
+    for the costs; and how much a failure leaves open. `in_vain` says that all of it was stored before and could
+    not be used."""
 
-    value: _Value | None
     failure: Unscored | None
     answers: Sequence[Answer]
+    lacking: int = 0
+    in_vain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Tried, Generic[_Value]):
+    """What came of a question: a value, or none and the best that can be used of answers that were not whole."""
+
+    value: _Value | None = None
+    so_far: _Value | None = None
+
+
+_Tried = TypeVar("_Tried", bound=Tried)
+
+
+async def draw_anew(sample: Sample, attempt: Callable[[Sample], Awaitable[_Tried]]) -> _Tried:
+    """Make an attempt; where `sample` says so and all of it was stored and in vain, the next one, and so on. An
+    attempt that had to ask ends it: what fails just now is not paid for a second time at once. Of several
+    failures the one that lacks least stands, but one that may pass comes first: it is to be gone on with."""
+    best = tried = await attempt(sample)
+    times = 0
+    while sample.anew and tried.in_vain:
+        times += 1
+        tried = await attempt(sample.later(times))
+        if not tried.answers and _is_not_stored(tried.failure):
+            break  # replies are only read again, and so many were drawn
+        passing = tried.failure is not None and tried.failure.reason in TRANSIENT
+        if passing or tried.lacking <= best.lacking:
+            best = tried
+    return best if best is tried else replace(best, in_vain=False)
 
 
 async def ask_for(
@@ -68,53 +159,94 @@ async def ask_for(
     messages: Sequence[Message],
     schema: Mapping[str, Any],
     read: Callable[[Any], _Value],
-    draw: int = 0,
+    sample: Sample = Sample(),  # noqa: B008 - it is frozen
+    about: Sequence[object] = (),
 ) -> Asked[_Value]:
     """Ask for a JSON object of this schema and give it to `read`, which raises `Unusable` where it is wrong.
 
-    A wrong answer is handed back with what was wrong, at most `reasks` times. Only a fatal `ModelError` is
-    raised; every other failure is told in the result.
+    `about` says what the question is about, in JSON values that hold nothing of its wording and all that it owes to
+    the case and to earlier replies: by that its reply is found again where only the wording has changed. Only a
+    fatal `ModelError` is raised; every other failure is told in the result.
     """
-    request = Request(
-        messages=tuple(messages),
-        schema=schema,
-        max_tokens=speaker.max_tokens,
-        temperature=speaker.temperature,
-        seed=None if speaker.seed is None else seed_of(speaker.seed, draw),
-    )
     expected = list(schema.get("properties", ()))
-    answers: list[Answer] = []
-    failure: Unscored | None = None
-    for _ in range(1 + speaker.reasks):
+
+    def read_reply(reply: Reply) -> _Value:
+        failure = no_answer(reply, speaker.max_tokens)
+        if failure is not None:
+            raise Unusable(failure.message, failure.reason)
         try:
-            answer = await gate.ask(speaker.model, request, repeat=draw)
+            return read(extract_json(reply.text, expected))
+        except AnswerError as error:
+            raise Unusable(str(error)) from None
+
+    return await ask(gate, speaker, messages, schema, read_reply, sample, about)
+
+
+async def ask(
+    gate: Gate,
+    speaker: Speaker,
+    messages: Sequence[Message],
+    schema: Mapping[str, Any],
+    read: Callable[[Reply], _Value],
+    sample: Sample,
+    about: Sequence[object],
+) -> Asked[_Value]:
+    """The same for a reader of the whole reply."""
+
+    async def attempt(sample: Sample) -> Asked[_Value]:
+        request, name = speaker.request(messages, schema, sample), speaker.name(about, sample)
+        return await _converse(gate, speaker, request, name, read, sample.number)
+
+    return await draw_anew(sample, attempt)
+
+
+async def _converse(
+    gate: Gate, speaker: Speaker, request: Request, name: str, read: Callable[[Reply], _Value], number: int
+) -> Asked[_Value]:
+    """Ask; hand a wrong answer back with what was wrong, at most `reasks` times. Where a failure that may pass
+    breaks this off the question stays open; after any other the fault of the answer before it stands."""
+    answers: list[Answer] = []
+    best: Unusable | None = None
+    wrong: Unusable | None = None
+    for reask in range(1 + speaker.reasks):
+        try:
+            answer = await gate.ask(speaker.model, request, number, f"{name}.{reask}" if name else "")
         except ModelError as error:
             if error.fatal:
                 raise
-            return Asked(None, Unscored(error.reason, error.message), answers)
+            if wrong is not None and error.reason is Reason.NOT_STORED:
+                error.message = f"the answer could not be used, and was not handed back then: {wrong.message}"
+            lasting = wrong is not None and error.reason not in TRANSIENT
+            return _failed(wrong if lasting else error, answers, best)
         answers.append(answer)
-        failure = no_answer(answer.reply, speaker.max_tokens)
-        if failure is None:
-            try:
-                return Asked(read(extract_json(answer.reply.text, expected)), None, answers)
-            except AnswerError as error:
-                failure = Unscored(Reason.PARSE, str(error))
-            except Unusable as error:
-                failure = Unscored(error.reason, error.message)
-        if failure.reason in HOPELESS:
+        try:
+            return Asked(None, answers, value=read(answer.reply))
+        except Unusable as unusable:
+            wrong = unusable
+        if best is None or wrong.lacking <= best.lacking:
+            best = wrong
+        if wrong.reason in _NOT_CHANGED_BY_TELLING:
             break
-        complaint = (
-            f"Your answer could not be used: {failure.message}. Answer again with one JSON object of the form "
-            "that was asked for, and nothing else."
-        )
-        said = Message("assistant", answer.reply.text), Message("user", complaint)
-        request = _with(request, (*request.messages, *said))
-    return Asked(None, failure, answers)
+        said = Message("assistant", answer.reply.text), Message("user", wrong.complaint)
+        request = replace(request, messages=(*request.messages, *said))
+    stored = all(answer.from_cache for answer in answers)
+    return _failed(wrong, answers, best, in_vain=stored)
 
 
-def seed_of(seed: int, draw: int) -> int:
-    """The seed of a draw. Answers asked for anew have very large draws, and endpoints take seeds of 31 bits."""
-    return seed + draw if draw < _ANEW else (seed + draw) % 2**31
+def _failed(
+    why: ModelError | Unusable | None,
+    answers: Sequence[Answer],
+    best: Unusable | None,
+    *,
+    in_vain: bool = False,
+) -> Asked[Any]:
+    assert why is not None
+    so_far, lacking = (None, _ALL) if best is None else (best.so_far, best.lacking)
+    return Asked(Unscored(why.reason, why.message), answers, lacking, in_vain, so_far=so_far)
+
+
+def _is_not_stored(failure: Unscored | None) -> bool:
+    return failure is not None and failure.reason is Reason.NOT_STORED
 
 
 def no_answer(reply: Reply, max_tokens: int) -> Unscored | None:
@@ -126,7 +258,3 @@ def no_answer(reply: Reply, max_tokens: int) -> Unscored | None:
     if not reply.text.strip():
         return Unscored(Reason.EMPTY, "the model answered with nothing")
     return None
-
-
-def _with(request: Request, messages: tuple[Message, ...]) -> Request:
-    return Request(messages, request.schema, request.max_tokens, request.temperature, request.seed)

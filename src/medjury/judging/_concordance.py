@@ -28,7 +28,7 @@ from medjury.judging._concordance_body import ConcordanceBody, RecordedOrder
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import Judge
 from medjury.judging._prompt import input_block, text_block
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 from medjury.runs import RecordedOutcome
@@ -62,7 +62,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Concordance:
+class Concordance(PlainRater):
     """A judge of concordance, shown the instrument's worked examples unless others (or none) are given, and those
     `drawn` for each case from a training split.
 
@@ -168,7 +168,13 @@ class Concordance:
         found: list[tuple[Author | None, Choice]] = []
         for order in ORDERS:
             asked: Asked[Choice] = await ask_for(
-                gate, self.speaker, self._messages(unit.case, order), self._schema(), _read, unit.draw
+                gate,
+                self.speaker,
+                self._messages(unit.case, order),
+                self._schema(),
+                _read,
+                unit.sample,
+                ["prefer", unit.case.fingerprint(), order],
             )
             answers.extend(asked.answers)
             shown = RecordedOrder(first=order[0], second=order[1])

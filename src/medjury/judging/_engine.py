@@ -18,9 +18,10 @@ from typing import Protocol
 
 from medjury.cases import Case
 from medjury.instruments import TRANSIENT, Reason
+from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate
-from medjury.ratings import Rating, Record
+from medjury.ratings import Question, Rating, Record
 
 # Units looked up in the store at once.
 _LOOKUP = 256
@@ -37,7 +38,11 @@ class Ledger(Protocol):
         """The keys that need no further work; they become part of the run."""
 
     async def write_ratings(
-        self, run: str, ratings: Sequence[Rating], records: Sequence[Record] = ()
+        self,
+        run: str,
+        ratings: Sequence[Rating],
+        records: Sequence[Record] = (),
+        questions: Sequence[Question] = (),
     ) -> None:
         """Returns when all of it is safely stored."""
 
@@ -76,19 +81,21 @@ async def judge_all(
     workers: Mapping[str, int],
     progress: Progress,
     stop: asyncio.Event,
-    again: int = 0,
+    again: bool = False,
 ) -> None:
     """Do all the work that is not settled yet. `workers` is the number of units in flight per rater; setting
-    `stop` lets those in flight finish and starts no more. A new number `again` asks anew even where an answer
-    is stored. The first error ends the run and is raised."""
+    `stop` lets those in flight finish and starts no more. `again` asks anew even where an answer is stored that
+    could not be used. The first error ends the run and is raised."""
     queues: dict[str, asyncio.Queue[Unit | None]] = {
         rater.name: asyncio.Queue(maxsize=2 * workers[rater.name]) for rater in raters
     }
 
     async def work(queue: asyncio.Queue[Unit | None]) -> None:
         while (unit := await queue.get()) is not None and not stop.is_set():
-            rated = await unit.rater.rate(unit, gate)
-            await ledger.write_ratings(run, rated.ratings, _records(unit, rated))
+            noted = Noted(gate, unit.key)
+            rated = await unit.rater.rate(unit, noted)
+            questions = rated.questions or noted.questions
+            await ledger.write_ratings(run, rated.ratings, _records(unit, rated), questions)
             progress.note(rated.ratings)
         if queue.empty():
             queue.put_nowait(None)  # the next worker of this queue stops too
@@ -105,7 +112,7 @@ async def judge_all(
                 if unit.key in settled:
                     progress.found += 1
                 else:
-                    unit = replace(unit, again=again) if unit.key in lasting else unit
+                    unit = replace(unit, again=unit.key in lasting)
                     await queues[unit.rater.name].put(unit)
         for queue in queues.values():
             await queue.put(None)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from medjury.cases import Case
 from medjury.instruments import (
@@ -15,15 +15,15 @@ from medjury.instruments import (
     Outcome,
     Unscored,
     output_schema,
-    problems,
     read_answer,
 )
-from medjury.judging._asking import HOPELESS, no_answer
+from medjury.judging._asking import Speaker, ask, no_answer
 from medjury.judging._examples.drawn import DrawnExamples
+from medjury.judging._outcomes import whole
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, worked_messages
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
-from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, estimate_tokens
+from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45
@@ -39,7 +39,7 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(PlainRater):
     """A model that grades by an instrument.
 
     `per_dimension` asks one call per dimension (dimensions tied by a skip rule stay together); `reasks` is how
@@ -96,6 +96,10 @@ class Judge:
         return self.model.name
 
     @property
+    def speaker(self) -> Speaker:
+        return Speaker(self.model, self.temperature, self.seed, self.max_tokens, self.reasks)
+
+    @property
     def models(self) -> Sequence[ChatModel]:
         return (self.model,)
 
@@ -144,13 +148,7 @@ class Judge:
         messages = self._prompts[unit.dimensions].messages(unit.case, shown)
         if isinstance(messages, Unscored):
             return messages
-        return Request(
-            messages=messages,
-            schema=self._schemas[unit.dimensions],
-            max_tokens=self.max_tokens,
-            temperature=self.temperature,
-            seed=None if self.seed is None else self.seed + unit.repeat,
-        )
+        return self.speaker.request(messages, self._schemas[unit.dimensions], unit.sample)
 
     def _shown(self, drawn: DrawnExamples, unit: Unit) -> list[Message] | Unscored:
         """The worked examples of a case as messages; each is written once and serves every case."""
@@ -176,48 +174,37 @@ class Judge:
         request = self.request(unit)
         if isinstance(request, Unscored):
             return Graded(dict.fromkeys(unit.dimensions, request), None)
-        answers: list[Answer] = []
-        best: Mapping[str, Outcome] | None = None
-        for _ in range(1 + self.reasks):
-            try:
-                answer = await gate.ask(self.model, request, repeat=unit.draw)
-            except ModelError as error:
-                if error.fatal:
-                    raise
-                failed = Unscored(error.reason, error.message)
-                if best is None:
-                    best = dict.fromkeys(unit.dimensions, failed)
-                elif error.reason in TRANSIENT:  # what is still open can be asked for again, so it stays open
-                    best = {
-                        name: failed if isinstance(each, Unscored) else each for name, each in best.items()
-                    }
-                break
-            answers.append(answer)
-            outcomes = self._read(answer.reply, unit.dimensions)
-            if best is None or _unscored(outcomes) <= _unscored(best):
-                best = outcomes
-            if not _unscored(outcomes) or not _worth_asking_again(outcomes):
-                break
-            said = Message("assistant", answer.reply.text)
-            complaint = Message("user", problems(self.instrument, outcomes))
-            request = replace(request, messages=(*request.messages, said, complaint))
-        assert best is not None
-        return Graded(best, answers)
+        asked = await ask(
+            gate, self.speaker, request.messages, self._schemas[unit.dimensions], self._reader(unit.dimensions),
+            unit.sample, self._about(unit),
+        )  # fmt: skip
+        outcomes = asked.value or asked.so_far or {}
+        failure = asked.failure
+        if failure is not None and (not outcomes or failure.reason in TRANSIENT):
+            # What is still open can be asked for again, so it stays open.
+            outcomes = {
+                name: failure if isinstance(each := outcomes.get(name, failure), Unscored) else each
+                for name in unit.dimensions
+            }
+        return Graded(outcomes, asked.answers)
 
-    def _read(self, reply: Reply, dimensions: Sequence[str]) -> Mapping[str, Outcome]:
-        failure = no_answer(reply, self.max_tokens)
-        if failure is not None:
-            return dict.fromkeys(dimensions, failure)
-        return read_answer(self.instrument, reply.text, dimensions)
+    def _about(self, unit: Unit) -> list[object]:
+        """What the question is about. Which dimensions it has is wording, unless there are several questions."""
+        part = unit.dimensions[0] if len(self._prompts) > 1 else ""
+        drawn = None if self.drawn is None else self.drawn.fingerprint()
+        return ["grade", unit.case.fingerprint(), part, self.explain, len(self.examples), drawn]
 
+    def _reader(self, dimensions: Sequence[str]) -> Callable[[Reply], Mapping[str, Outcome]]:
+        def read(reply: Reply) -> Mapping[str, Outcome]:
+            failure = no_answer(reply, self.max_tokens)
+            outcomes: Mapping[str, Outcome] = (
+                read_answer(self.instrument, reply.text, dimensions)
+                if failure is None
+                else dict.fromkeys(dimensions, failure)
+            )
+            return whole(outcomes, self.instrument)
 
-def _unscored(outcomes: Mapping[str, Outcome]) -> int:
-    return sum(isinstance(outcome, Unscored) for outcome in outcomes.values())
-
-
-def _worth_asking_again(outcomes: Mapping[str, Outcome]) -> bool:
-    """A model can mend its form when told; it does not mend a refusal or the token limit."""
-    return not any(isinstance(each, Unscored) and each.reason in HOPELESS for each in outcomes.values())
+        return read
 
 
 def groups_of(instrument: Instrument, per_dimension: bool) -> list[tuple[str, ...]]:

@@ -44,7 +44,7 @@ class Jury:
                 )
         endings: dict[str, str] = {}
         for judge in self.judges:
-            ending = _ending(judge)
+            ending = judge.revises_as
             twin = endings.setdefault(ending, judge.name) if ending else judge.name
             if twin != judge.name:
                 raise MedjuryError(
@@ -62,7 +62,7 @@ class Jury:
         """
         instrument = self.judges[0].instrument
         names = [judge.name for judge in self.judges]
-        revising = [judge.name for judge in self.judges if _ending(judge)]
+        revising = [judge.name for judge in self.judges if judge.revises_as]
         rated = {judge.name: {each for group in judge.groups for each in group} for judge in self.judges}
         for _, group in groupby(votes, key=lambda row: (row.item, row.system)):
             rows = list(group)
@@ -99,8 +99,3 @@ def _seats(rows: Sequence[Rating], names: Sequence[str], revising: Sequence[str]
     it has the only seat, and on the others it has none."""
     voted = {row.rater for row in rows if row.rater_kind == "judge"}
     return [name for name in revising if name in voted] or [name for name in names if name not in revising]
-
-
-def _ending(judge: Rater) -> str:
-    """The ending of the systems whose texts a judge wrote itself (see `ClosedLoop`); "" where it writes none."""
-    return str(getattr(judge, "revises_as", ""))

@@ -9,8 +9,10 @@ from typing import Protocol
 
 from medjury.cases import Case
 from medjury.instruments import Instrument, Unscored
+from medjury.judging._asking import Sample
+from medjury.judging._context.shortening import Truncation
 from medjury.models import ChatModel, Gate
-from medjury.ratings import Rating
+from medjury.ratings import Question, Rating
 from medjury.runs import Body
 
 
@@ -24,12 +26,11 @@ class Unit:
     dimensions: tuple[str, ...]
     repeat: int
     key: str
-    again: int = 0  # set where a stored answer that could not be used is asked for anew
+    again: bool = False  # set where stored answers that could not be used are asked for anew
 
     @property
-    def draw(self) -> int:
-        """Which draw of the model's answers this is: repeats, and answers asked for anew, are different ones."""
-        return self.repeat + 1_000_000 * self.again
+    def sample(self) -> Sample:
+        return Sample(self.repeat, self.again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Rated:
 
     ratings: Sequence[Rating]
     record: Body | None = None
+    questions: Sequence[Question] = ()  # where the rater notes itself what it asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,14 @@ class Rater(Protocol):
     def groups(self) -> Sequence[tuple[str, ...]]:
         """The dimensions of each unit of one case: together, all that it rates."""
 
+    @property
+    def revises_as(self) -> str:
+        """The ending of the systems whose texts it wrote itself (see `ClosedLoop`); "" where it writes none."""
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """The rule by which a record that is too long is shortened (see `Fitted`); None where it is refused."""
+
     def voice(self) -> str:
         """The hash of everything but its name and the case that determines an answer."""
 
@@ -82,6 +92,18 @@ class Rater(Protocol):
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         """One row per dimension of the unit, scored or not. Only a fatal `ModelError` is raised."""
+
+
+class PlainRater:
+    """What a rater is that neither writes texts nor shortens records: a base for ways of judging."""
+
+    @property
+    def revises_as(self) -> str:
+        return ""
+
+    @property
+    def truncation(self) -> Truncation | None:
+        return None
 
 
 def make_units(rater: Rater, case: Case, repeat: int) -> list[Unit]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Score, Unscored
+from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
 from medjury.judging._combine import Rule, combine
-from medjury.judging._judge import Graded, Judge
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._judge import Judge
+from medjury.judging._outcomes import passing_failure
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._repeats_body import RecordedDraw, RepeatsBody, Spread
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
@@ -24,7 +25,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True)
-class Repeats:
+class Repeats(PlainRater):
     """`judge` asked `n` times about each case, with the seeds `seed`, `seed + 1` and so on; one rating per
     dimension by `rule` from the draws that gave a score, of which more than half (or `quorum`) are needed.
 
@@ -89,11 +90,11 @@ class Repeats:
         for number in range(self.n):
             # The draws of a study's second repeat follow those of its first.
             place = unit.repeat * self.n + number
-            graded = await self._draw(replace(unit, repeat=place), gate)
+            graded = await self.judge.grade(replace(unit, repeat=place), gate)
             draws.append((place, graded.outcomes))
             answers += graded.answers or ()
             asked = asked or graded.answers is not None
-            for_now = _for_now(graded.outcomes)
+            for_now = passing_failure(graded.outcomes.values())
             if for_now is not None:  # the draws so far are kept; the next run goes on from here
                 failed = Unscored(for_now.reason, f"draw {number + 1} of {self.n}: {for_now.message}")
                 return self._rated(unit, dict.fromkeys(unit.dimensions, failed), draws, answers)
@@ -101,13 +102,6 @@ class Repeats:
                 break
         outcomes = {name: self._settle([said[name] for _, said in draws]) for name in unit.dimensions}
         return self._rated(unit, outcomes, draws, answers if asked else None)
-
-    async def _draw(self, unit: Unit, gate: Gate) -> Graded:
-        """One draw. Where unusable answers are to be asked for anew, only those are: the others are stored."""
-        graded = await self.judge.grade(replace(unit, again=0), gate)
-        if unit.again and any(isinstance(each, Unscored) for each in graded.outcomes.values()):
-            return await self.judge.grade(unit, gate)
-        return graded
 
     def _settle(self, votes: Sequence[Outcome]) -> Outcome:
         """One outcome from the draws. Where all of them failed in the same way, that is the reason."""
@@ -151,12 +145,6 @@ class Repeats:
             },
         )
         return Rated(rows_of(unit, outcomes, answers), record)
-
-
-def _for_now(outcomes: Mapping[str, Outcome]) -> Unscored | None:
-    """A failure that may be gone another time, where the draw has one."""
-    found = [each for each in outcomes.values() if isinstance(each, Unscored) and each.reason in TRANSIENT]
-    return found[0] if found else None
 
 
 def _scores(draws: Sequence[tuple[int, Mapping[str, Outcome]]], name: str) -> list[float]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.instruments import Outcome
+from medjury.judging._outcomes import outcome_columns
 from medjury.judging._rater import Unit
 from medjury.models import Answer
-from medjury.ratings import Rating, Status
+from medjury.ratings import Rating
 
 
 def rows_of(
@@ -60,17 +61,6 @@ def rows_of(
             )
         )
     return ratings
-
-
-def outcome_columns(outcome: Outcome) -> tuple[float | None, Status, Reason | None, str]:
-    """An outcome as the columns score, status, reason and explanation of a rating."""
-    match outcome:
-        case Score(value, explanation):
-            return value, "scored", None, explanation
-        case NotApplicable(explanation):
-            return None, "not_applicable", None, explanation
-        case Unscored(reason, message):
-            return None, "unscored", reason, message
 
 
 def shared(total: int, rows: int) -> list[int]:

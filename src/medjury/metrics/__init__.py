@@ -10,12 +10,15 @@ from medjury.metrics._impact_model import (
     MODEL_FEATURES,
     ImpactModel,
     fit_impact_model,
+    load_impact_model,
     read_impact_model,
     shipped_model,
 )
-from medjury.metrics._meta_evaluation import MetricEvaluation, meta_evaluate
+from medjury.metrics._impact_pairs import ImpactPairs, impact_text
+from medjury.metrics._meta_evaluation import MetricEvaluation, meta_evaluate, meta_text
 from medjury.metrics._pairs import labels_of, read_pairs, write_pairs
 from medjury.metrics._score import score
+from medjury.metrics._scored_pairs import ScoredPairs, added_columns, chosen_metrics, score_pairs
 from medjury.metrics._scores import Scores
 
 __all__ = [
@@ -26,21 +29,29 @@ __all__ = [
     "Impact",
     "ImpactCheck",
     "ImpactModel",
+    "ImpactPairs",
     "Metric",
     "MetricEvaluation",
+    "ScoredPairs",
     "Scores",
+    "added_columns",
     "check_impact",
+    "chosen_metrics",
     "enrichment_figure",
     "fit_impact_model",
     "impact",
     "impact_features",
+    "impact_text",
     "kernels_in_use",
     "labels_of",
+    "load_impact_model",
     "meta_evaluate",
+    "meta_text",
     "metric_named",
     "read_impact_model",
     "read_pairs",
     "score",
+    "score_pairs",
     "sentence_embedder",
     "shipped_model",
     "write_pairs",

@@ -35,6 +35,17 @@ class ImpactCheck:
     confusion: NDArray[np.int64]
     calls: int
 
+    def text(self) -> str:
+        """Every estimate with its interval, and the labels against the estimates, for a reader."""
+        from medjury.statistics import shown
+
+        lines = [f"Against the labels, cross-validated over {self.calls} calls, 95 % intervals by call:"]
+        lines += [f"  {name:<18}{shown(estimate):>24}" for name, estimate in self.estimates.items()]
+        lines.append("  label \\ estimate" + "".join(f"{level:>6}" for level in LEVELS))
+        for level, row in enumerate(self.confusion.tolist()):
+            lines.append(f"  {level:>16}" + "".join(f"{count:>6}" for count in row))
+        return "\n".join(lines)
+
 
 def check_impact(
     references: Sequence[str | None],

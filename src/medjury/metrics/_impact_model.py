@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,15 @@ def read_impact_model(text: str, name: str = "impact model") -> ImpactModel:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise MedjuryError(f"{name}: this is no impact model: {error}") from None
+
+
+def load_impact_model(path: str | Path) -> ImpactModel:
+    """The model in a JSON file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MedjuryError(f"{path}: cannot be read: {error}") from None
+    return read_impact_model(text, str(path))
 
 
 @cache

@@ -70,6 +70,26 @@ def meta_evaluate(
     return found
 
 
+def meta_text(found: Sequence[MetricEvaluation]) -> str:
+    """Every metric beside the labels, for a reader."""
+    from medjury.statistics import shown
+
+    lines = [f"{'metric':<18}{'enrichment (2 − 0)':>28}{'Kendall tau-b':>28}{'n':>6}{'undefined':>11}"]
+    for each in found:
+        both = (
+            shown(one) if one.value is not None else "undefined"
+            for one in (each.enrichment, each.kendall_tau_b)
+        )
+        enrichment, tau = both
+        lines.append(
+            f"{each.metric.name:<18}{enrichment:>28}{tau:>28}{each.enrichment.n:>6}{each.n_undefined:>11}"
+        )
+    lines.append(
+        "Enrichment is on scores oriented so that higher is better; tau-b is of the metric as it is."
+    )
+    return "\n".join(lines)
+
+
 def _enrichment(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
     harmed, safe = (rows[:, 0] == 2).astype(np.float64), (rows[:, 0] == 0).astype(np.float64)
     scores = rows[:, 1]

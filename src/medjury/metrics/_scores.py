@@ -60,3 +60,13 @@ class Scores:
         return polars.DataFrame(columns, schema=schema).with_columns(
             polars.Series("undefined", self.undefined(), dtype=polars.String)
         )
+
+    def text(self) -> str:
+        """Mean, pairs and undefined ones of every metric, for a reader."""
+        lines = [f"{'metric':<18}{'mean':>10}{'pairs':>9}{'undefined':>11}"]
+        for name, values in self.values.items():
+            mean, undefined = self.mean(name), len(self.reasons.get(name, {}))
+            shown = "-" if mean is None else f"{mean:.4f}"
+            note = f"  {self.notes[name]}" if name in self.notes else ""
+            lines.append(f"{name:<18}{shown:>10}{len(values) - undefined:>9}{undefined:>11}{note}")
+        return "\n".join(lines)

@@ -8,12 +8,13 @@ from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, 
 from medjury.models._context import ContextError, clearly_too_long, excess_tokens, require_fit
 from medjury.models._context_windows import context_window
 from medjury.models._embedded import EmbeddedModel
+from medjury.models._endpoint_check import EndpointCheck, check_endpoint
 from medjury.models._gate import Answer, Gate
 from medjury.models._google import GoogleModel
 from medjury.models._limits import Limits
 from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
-from medjury.models._registry import KINDS, make_model
+from medjury.models._registry import KINDS, kinds_text, make_model
 from medjury.models._scripted import Scripted
 from medjury.models._tokens import cautious_tokens, estimate_tokens
 from medjury.models._weights import pull_weights, weights_file
@@ -29,6 +30,7 @@ __all__ = [
     "ChatModel",
     "ContextError",
     "EmbeddedModel",
+    "EndpointCheck",
     "Finish",
     "Gate",
     "GoogleModel",
@@ -46,10 +48,12 @@ __all__ = [
     "Scripted",
     "audit_totals",
     "cautious_tokens",
+    "check_endpoint",
     "clearly_too_long",
     "context_window",
     "estimate_tokens",
     "excess_tokens",
+    "kinds_text",
     "make_model",
     "pull_weights",
     "request_key",

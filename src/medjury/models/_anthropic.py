@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from medjury.instruments import Reason
-from medjury.models._chat import Finish, ModelError, Reply, Request
+from medjury.models._chat import Finish, ModelError, PlainModel, Reply, Request
 from medjury.models._faults import LostReplyError, Place, retry_after_seconds
 from medjury.models._guarded_httpx import guarded_client
 from medjury.models._hosts import host_of, require_allowed
@@ -36,14 +36,12 @@ _FINISHES: dict[str, Finish] = {
 _MOST_ADAPTATIONS = 3
 
 
-class AnthropicModel:
+class AnthropicModel(PlainModel):
     """A model behind Anthropic's messages API. There is no seed: repeats differ by temperature alone.
 
     `prompt_cache` marks the instructions as worth caching; writing the cache costs a quarter more than input,
     which the cost shown here does not include.
     """
-
-    concurrency = None
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -87,7 +87,55 @@ class ChatModel(Protocol):
     def host(self) -> str | None:
         """The host a call goes to, or None where the model runs in this process."""
 
+    @property
+    def proxy_host(self) -> str | None:
+        """The host of a proxy that calls pass on their way, or None."""
+
+    @property
+    def concurrency(self) -> int | None:
+        """How many calls it takes at a time at most; None leaves that to be found out."""
+
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens it takes in all, as the user states it; None where nobody has."""
+
+    @property
+    def dropped(self) -> Sequence[str]:
+        """Settings of requests that are no longer sent: the endpoint said that it does not take them."""
+
+    @property
+    def answers_in(self) -> str:
+        """How the endpoint is asked for JSON (json_schema, json_object or text); "" where that is not known."""
+
+    def check(self) -> None:
+        """Refuse what can be known to fail before the first call: a missing key, package or file."""
+
+    async def count_tokens(self, request: Request) -> int | None:
+        """The tokens of the prompt by the model's own tokenizer; None where it cannot be asked."""
+
     async def ask(self, request: Request) -> Reply:
         """Ask once; raise `ModelError` where no reply comes. The gate retries, not the adapter."""
 
     async def close(self) -> None: ...
+
+
+class PlainModel:
+    """What a model is that has nothing special to say: a base for adapters, which state what differs."""
+
+    proxy_host: str | None = None
+    concurrency: int | None = None
+    context_window: int | None = None
+
+    @property
+    def dropped(self) -> Sequence[str]:
+        return ()
+
+    @property
+    def answers_in(self) -> str:
+        return ""
+
+    def check(self) -> None:
+        return None
+
+    async def count_tokens(self, request: Request) -> int | None:
+        return None

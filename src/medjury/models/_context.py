@@ -89,13 +89,10 @@ async def _counted(
     model: ChatModel, request: Request, tokens: int, window: int, counted: Callable[[], None] | None
 ) -> int | None:
     """The model's own count; None where it has none to give."""
-    count = getattr(model, "count_tokens", None)
-    if count is None:
-        return None
     sent = model.host is not None  # whatever comes of it: the text has left
     told: int | None = None
     try:
-        told = await count(request)
+        told = await model.count_tokens(request)
         sent = sent and told is not None
     except ModelError as error:
         if error.reason is not Reason.CONTEXT:

@@ -34,9 +34,8 @@ KNOWN = {
 
 def context_window(model: ChatModel) -> int | None:
     """The window in tokens, or None where nobody has said."""
-    stated: int | None = getattr(model, "context_window", None)
-    if stated is not None:
-        return stated
+    if model.context_window is not None:
+        return model.context_window
     return _published(model.identity.get("model", ""))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models._chat import Finish, ModelError, Reply, Request
+from medjury.models._chat import Finish, ModelError, PlainModel, Reply, Request
 from medjury.models._runtime import Runtime, runtime_version, shared_runtime
 from medjury.models._sdk_call import missing_package
 from medjury.models._weights import NAME, SHA256, file_sha256, weights_file
@@ -26,13 +26,14 @@ _CONTROL = re.compile(
 _SAMPLING = {"top_k": 40, "top_p": 0.95, "min_p": 0.05, "repeat_penalty": 1.0}
 
 
-class EmbeddedModel:
+class EmbeddedModel(PlainModel):
     """SmolLM2-135M-Instruct, or another GGUF file given as `weights`. Models with the same settings share one
     copy in memory, which answers one question at a time. The same request gets the same reply.
     """
 
     host = None
     concurrency = 1
+    context_window: int
 
     def __init__(
         self,

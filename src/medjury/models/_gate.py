@@ -37,20 +37,22 @@ _MOST_PATIENCE = 600.0  # a provider that asks for a longer pause is as good as 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A reply and what it took. `cost` is what was paid now: 0 for a cached reply, None where the price is
-    not known. `worth` is what the reply costs whoever paid for it, so that ways of judging can be compared."""
+    not known. `worth` is what the reply costs whoever paid for it, so that ways of judging can be compared.
+    `key` is that of the call, under which the reply is stored."""
 
     reply: Reply
     cost: float | None
     from_cache: bool
     attempts: int
     worth: float | None
+    key: str = ""
 
 
 class _Lane:
     """The pace of one model."""
 
     def __init__(self, model: ChatModel, limits: Limits, clock: Clock, sleep: Sleep) -> None:
-        stated = limits.concurrency or getattr(model, "concurrency", None)
+        stated = limits.concurrency or model.concurrency
         self.places = AdaptiveConcurrency(stated)
         self.requests = (
             Bucket(limits.requests_per_minute, clock, sleep) if limits.requests_per_minute else None
@@ -108,7 +110,7 @@ class Gate:
         for model in models:
             for host, what in (
                 (model.host, f"model {model.name}"),
-                (getattr(model, "proxy_host", None), f"the proxy of model {model.name}"),
+                (model.proxy_host, f"the proxy of model {model.name}"),
             ):
                 if host is not None and not is_local(host) and host not in self._allowed:
                     raise MedjuryError(forbidden(host, what))
@@ -117,16 +119,15 @@ class Gate:
                     f"a budget in money is set, but the price of model {model.name} is not known: add "
                     "`price: {input: ..., output: ...}` (per million tokens) to that judge, or cap calls"
                 )
-            check = getattr(model, "check", None)
-            if check is not None:
-                check()
+            model.check()
 
-    async def ask(self, model: ChatModel, request: Request, repeat: int = 0) -> Answer:
-        """The reply, from the cache or from the model; `ModelError` where there is none."""
+    async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
+        """The reply, from the cache or from the model; `ModelError` where there is none. `name` is what the
+        question is called within its piece of work, for gates that keep account of it; this one does not."""
         key = request_key(model.identity, request, repeat)
         found = await self._cache.find_or_claim(key)
         if found is not None:
-            return Answer(found, 0.0, True, 0, self._price(model, found))
+            return Answer(found, 0.0, True, 0, self.price(model, found), key)
         try:
             return await self._call(model, request, key)
         except BaseException:
@@ -199,7 +200,7 @@ class Gate:
                 if cut is None:
                     await self._cache.put(key, reply, cost)
             good = True
-            answer = Answer(reply, cost, False, attempt, cost)
+            answer = Answer(reply, cost, False, attempt, cost, key)
             if cut is not None:
                 cut.paid = answer
                 raise cut
@@ -245,7 +246,7 @@ class Gate:
             self._record(model, key, attempt, reason, None, None, perhaps=reservation.money if lost else 0.0)
             raise
         self.calls += 1
-        cost = self._price(model, reply)
+        cost = self.price(model, reply)
         self._budget.settle(reservation, cost=cost)
         if cost is None:
             self._spent_is_known = False
@@ -253,7 +254,8 @@ class Gate:
             self._spent += cost
         return reply, cost
 
-    def _price(self, model: ChatModel, reply: Reply) -> float | None:
+    def price(self, model: ChatModel, reply: Reply) -> float | None:
+        """What a reply costs; None where that is not known."""
         if self._prices:
             return self._prices.cost(model, reply)
         return 0.0 if model.host is None else None

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from medjury.models._chat import Finish, ModelError, Reply, Request
+from medjury.models._chat import Finish, ModelError, PlainModel, Reply, Request
 from medjury.models._connection import open_session
 from medjury.models._faults import Place, retry_after_seconds
 from medjury.models._hosts import host_of, require_allowed
@@ -27,10 +27,8 @@ _FINISHES: dict[str, Finish] = {"STOP": "stop", "MAX_TOKENS": "length", "CONTINU
 _REFUSALS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"})
 
 
-class GoogleModel:
+class GoogleModel(PlainModel):
     """A model behind Google's generateContent. The prompt is never sent anywhere but to `url`."""
-
-    concurrency = None
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models._chat import ModelError, Reply, Request
+from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._connection import ForbiddenHostError, open_session
 from medjury.models._context_server import ServerTokenizer
 from medjury.models._faults import (
@@ -50,7 +50,7 @@ _OURS = (
 )  # fmt: skip
 
 
-class OpenAIModel:
+class OpenAIModel(PlainModel):
     """A model behind `url` + /chat/completions; with `azure_api_version`, behind Azure's address and header.
 
     The key comes from the environment variable `api_key_env`. `timeout` bounds the whole call in seconds,
@@ -58,8 +58,6 @@ class OpenAIModel:
     llama.cpp), to be asked where a prompt may not fit `context_window`. `extra` is added to every
     request body as it stands, and cannot hold what the adapter sets itself.
     """
-
-    concurrency = None
 
     def __init__(
         self,

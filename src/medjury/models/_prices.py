@@ -105,6 +105,22 @@ class PriceList:
         price = self.price(model)
         return None if price is None else price.of(reply.tokens_in, reply.tokens_out, reply.tokens_cached)
 
+    def text(self) -> str:
+        """The list for a reader."""
+        lines = [f"{self.currency} per million tokens, as of {self.as_of}. Check your provider's page.", ""]
+        lines.append(f"{'model':<28}{'input':>10}{'cached':>10}{'output':>10}")
+        for name, price in self.prices.items():
+            cached = "" if price.cached_input is None else f"{price.cached_input:g}"
+            lines.append(f"{name:<28}{price.input:>10g}{cached:>10}{price.output:>10g}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        rows = {
+            name: {"input": price.input, "output": price.output, "cached_input": price.cached_input}
+            for name, price in self.prices.items()
+        }
+        return {"as_of": self.as_of, "currency": self.currency, "models": rows}
+
 
 def without_version(model: str) -> str:
     """The model's name without the day of its release.

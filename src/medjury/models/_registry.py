@@ -11,6 +11,7 @@ from typing import Any
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.models._chat import ChatModel
+from medjury.models._weights import weights_file
 
 _TEXT: tuple[type, ...] = (str,)
 _NUMBER: tuple[type, ...] = (int, float)
@@ -113,3 +114,13 @@ def _check(kind: str, known: Kind, option: str, given: Any) -> None:
 def _plain(value: Any) -> Any:
     """YAML reads a version such as 2024-10-21 as a date."""
     return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def kinds_text() -> str:
+    """Every kind with its options, and whether the embedded model is here, for a reader."""
+    lines = []
+    for name, kind in KINDS.items():
+        words = [f"{option} (needed)" if option in kind.required else option for option in kind.options]
+        lines += [f"{name}: {kind.summary}", f"    options: {', '.join(words)}"]
+    here = "here" if weights_file().exists() else "not here yet; run `medjury models pull`"
+    return "\n".join([*lines, "", f"The embedded model's weights are {here} ({weights_file()})."])

@@ -7,21 +7,20 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from medjury.errors import MedjuryError
-from medjury.models._chat import ModelError, Reply, Request
+from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._tokens import estimate_tokens, request_tokens
 
 Line = str | Reply | Exception
 Script = str | Sequence[Line] | Mapping[str, Line] | Callable[[Request], Line]
 
 
-class Scripted:
+class Scripted(PlainModel):
     """Answers from a script, which is one text for every question, a list used up in order, a mapping from a
     text in the prompt to the answer (`"*"` for any other prompt), or a function of the request. An answer is
     a text, a whole `Reply`, or an exception that is raised. `requests` keeps what was asked.
     """
 
     host = None
-    concurrency = None
 
     def __init__(
         self, answers: Script, *, name: str = "scripted", vendor: str = "", context_window: int | None = None

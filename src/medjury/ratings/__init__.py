@@ -2,11 +2,20 @@
 
 from medjury.ratings._desk import StoreDesk
 from medjury.ratings._export import EXPORT_FORMATS, write_ratings
+from medjury.ratings._formula import guard_frame
 from medjury.ratings._frame import rating_frame, ratings_from_frame
 from medjury.ratings._import import ImportedRatings, import_ratings, open_pseudonyms, read_ratings
+from medjury.ratings._import_file import (
+    FileImport,
+    export_ratings,
+    import_into_file,
+    import_into_store,
+    runs_text,
+)
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
 from medjury.ratings._problems import ImportReport, Problem, RatingsError
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
+from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._record import Record, write_records
 from medjury.ratings._store import RatingCount, RunRecord, Spent, Store, open_store
@@ -17,11 +26,13 @@ __all__ = [
     "EXPORT_FORMATS",
     "Busy",
     "Claimed",
+    "FileImport",
     "ImportReport",
     "ImportedRatings",
     "Owner",
     "Problem",
     "Pseudonyms",
+    "Question",
     "RaterKind",
     "Rating",
     "RatingCount",
@@ -36,6 +47,10 @@ __all__ = [
     "StoreFull",
     "StoreLocked",
     "StoredReply",
+    "export_ratings",
+    "guard_frame",
+    "import_into_file",
+    "import_into_store",
     "import_ratings",
     "key_file_beside",
     "new_owner",
@@ -44,6 +59,7 @@ __all__ = [
     "rating_frame",
     "ratings_from_frame",
     "read_ratings",
+    "runs_text",
     "write_ratings",
     "write_records",
 ]

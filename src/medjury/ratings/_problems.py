@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
@@ -35,6 +37,11 @@ class RatingsError(MedjuryError):
     def __init__(self, message: str, problems: Sequence[Problem] = ()) -> None:
         super().__init__(message)
         self.problems = tuple(problems)
+
+    def write_problems(self, path: str | Path) -> None:
+        """Every problem as a row of a CSV file."""
+        rows = [(each.file, each.row, each.column, each.value, each.message) for each in self.problems]
+        write_rows(path, ("file", "row", "column", "value", "problem"), rows)
 
 
 @dataclass(slots=True)
@@ -69,7 +76,7 @@ class ImportReport:
         for what, count in (
             ("not rated (blank cells)", self.not_rated),
             ("rows left out by the mapping", self.rows_left_out),
-            ("ratings that stand there twice, kept once", self.duplicates),
+            ("ratings that appear twice, kept once", self.duplicates),
             ("ratings of unknown items, left out", self.unknown_items),
         ):
             if count:
@@ -82,6 +89,17 @@ class ImportReport:
             lines.append(f"  fields of JSON cells not used: {fields}")
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
+
+
+def write_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A CSV file of these rows."""
+    try:
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(header)
+            writer.writerows(rows)
+    except OSError as error:
+        raise MedjuryError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def refuse(problems: Sequence[Problem], advice: str) -> RatingsError:

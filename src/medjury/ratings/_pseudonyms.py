@@ -13,7 +13,7 @@ import re
 import secrets
 from pathlib import Path
 
-from medjury.ratings._problems import RatingsError
+from medjury.ratings._problems import RatingsError, write_rows
 
 _SECRET_BYTES = 32
 _PSEUDONYM = re.compile(r"clinician-[0-9a-f]{8}")
@@ -55,6 +55,10 @@ class Pseudonyms:
             self.given[name] = known
         return known
 
+    def write_names(self, path: str | os.PathLike[str]) -> None:
+        """Who got which pseudonym, as a CSV file to be kept safe."""
+        write_rows(Path(path), ("name", "pseudonym"), sorted(self.given.items()))
+
 
 def _write(path: Path, secret: bytes) -> None:
     """Keep a secret for its owner's eyes alone; one that is there already stays."""
@@ -64,7 +68,7 @@ def _write(path: Path, secret: bytes) -> None:
         return
     except OSError as error:
         raise RatingsError(
-            f"{path}: the secret of pseudonyms cannot be kept here ({error.strerror}); let this folder be written to"
+            f"{path}: the secret of pseudonyms cannot be kept here ({error.strerror}); make the folder writable"
         ) from None
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(secret.hex() + "\n")

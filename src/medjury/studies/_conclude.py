@@ -13,6 +13,7 @@ from medjury.models import PriceList, audit_totals
 from medjury.ratings import Store, write_ratings, write_records
 from medjury.runs import Conclusion, Coverage, Manifest, Units, file_hash, files
 from medjury.studies._context import left_out, left_out_lines
+from medjury.studies._drafting_cases import DraftedCases
 from medjury.studies._manifest import coverage, now
 from medjury.studies._patients import write_patients
 from medjury.studies._plan import Plan
@@ -97,11 +98,11 @@ def conclude(
     status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
     written = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
     models = [model for model, _ in study.models]
-    source = getattr(study.cases, "source", study.cases)  # of drafted cases
+    source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
     if isinstance(source, RedactedCases):
         manifest = manifest.replaced(redactions=dict(source.counts))
     # What an endpoint would not take, although the study asks for it.
-    dropped = {model.name: list(getattr(model, "dropped", ())) for model in models}
+    dropped = {model.name: list(model.dropped) for model in models}
     done = outcome.progress.found + outcome.progress.judged
     manifest = manifest.replaced(
         settings_refused={name: words for name, words in dropped.items() if words},
@@ -139,6 +140,7 @@ def judge_outcome(
     done = progress.found + progress.judged
     reasons = dict(covered.unscored_by_reason)
     capped = reasons.pop(Reason.OVER_BUDGET.value, 0)
+    unread = reasons.pop(Reason.NOT_STORED.value, 0)
     if fatal:
         return "failed", fatal
     if interrupted or done < progress.planned:
@@ -147,6 +149,11 @@ def judge_outcome(
         return (
             "incomplete",
             f"the budget was reached: {capped:,} ratings were not asked for; raise it and run again",
+        )
+    if unread:
+        return (
+            "incomplete",
+            f"{unread:,} ratings could not be read again: no reply to their question is stored",
         )
     answered = covered.scored + covered.not_applicable + sum(reasons.values())
     share = sum(reasons.values()) / answered if answered else 0.0

@@ -12,7 +12,6 @@ from medjury.judging import (
     Fitted,
     Judge,
     Rater,
-    Truncation,
     Unit,
     first_questions,
     run_async,
@@ -70,7 +69,7 @@ class WindowCheck:
         if not excess:
             return True
         self._doubtful[rater.name].discard(name)
-        rule: Truncation | None = getattr(rater, "truncation", None)
+        rule = rater.truncation
         fits = rule is not None and shorten(unit.case, rule, excess) is not None
         found_in = self._shortened if fits else self._too_long
         found_in[rater.name].add(name)

@@ -196,7 +196,7 @@ def conclude_drafting(result: DraftResult) -> RunResult:
         outcome.money,
         result.currency,
         coverage(()),
-        int(getattr(study.cases, "skipped", 0)),
+        study.cases.skipped,
         _lines(result),
         judged=False,
     )

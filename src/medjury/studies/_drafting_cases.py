@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from medjury.cases import Case
+from medjury.cases import Case, CaseSource
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.judging import TOKENS_PER_DRAFT, DraftBody, Drafter, drafted_case
@@ -22,7 +22,7 @@ class Undrafted:
     """The cases that need a draft, each with an id of its own. One that has an answer already is refused, or left
     to be judged as it is."""
 
-    def __init__(self, cases: Iterable[Case], existing: str) -> None:
+    def __init__(self, cases: CaseSource, existing: str) -> None:
         self._cases = cases
         self._existing = existing
         self.kept = 0
@@ -49,13 +49,13 @@ class Undrafted:
 
     @property
     def skipped(self) -> int:
-        return int(getattr(self._cases, "skipped", 0))
+        return self._cases.skipped
 
 
 class DraftedCases:
     """The study's cases with their drafts, read one at a time; `drafts` finds a draft by its key."""
 
-    def __init__(self, source: Iterable[Case], drafter: Drafter, drafts: Drafts | None) -> None:
+    def __init__(self, source: CaseSource, drafter: Drafter, drafts: Drafts | None) -> None:
         self.source = source
         self._drafter = drafter
         self._drafts = drafts
@@ -71,7 +71,7 @@ class DraftedCases:
 
     @property
     def skipped(self) -> int:
-        return int(getattr(self.source, "skipped", 0))
+        return self.source.skipped
 
 
 def _where(case: Case) -> str:
@@ -87,6 +87,13 @@ class Drafts:
         self.counts: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
         self._places: dict[str, int] = {}
+
+    @classmethod
+    def read(cls, file: Path) -> Drafts:
+        """The drafts of a file as it is."""
+        drafts = cls(file)
+        drafts._look_up()
+        return drafts
 
     def write(self, store: Store, run: str) -> None:
         """Write every draft of the run with what it cost. A half-written file never has the name."""

@@ -93,8 +93,9 @@ class Plan:
         return "\n".join(lines)
 
 
-def plan_study(study: Study, prices: PriceList) -> Plan:
-    """Read every case once: count it, hash it, check its inputs and estimate its tokens."""
+def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> Plan:
+    """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
+    `asking`, no model's window is looked at."""
     count = lacking = 0
     systems: Counter[str] = Counter()
     hashed = HashedCases(study.cases)
@@ -117,7 +118,7 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
                 if isinstance(expected, Unscored):
                     lacks = True
                     continue
-                if not windows.look(unit, expected, part.max_tokens):
+                if asking and not windows.look(unit, expected, part.max_tokens):
                     continue
                 total = totals[judge.name]
                 total[0] += expected.calls
@@ -136,11 +137,10 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
         _judge_plan(judge, part, [study.jury.repeats * number for number in totals[judge.name]], prices)
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
-    skipped = int(getattr(study.cases, "skipped", 0))
     notes = (*study.notes, *unknown_note(study, listed, unknown), *windows.notes(judges, count))
     return Plan(
         count,
-        skipped,
+        study.cases.skipped,
         dict(systems),
         hashed.hash,
         lacking,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import time
 from collections.abc import Callable, Iterator
 
 from medjury.errors import MedjuryError
@@ -176,7 +175,7 @@ async def _judge(
                     workers=study.workers,
                     progress=progress,
                     stop=stop,
-                    again=int(time.time()) if retry_unscored else 0,
+                    again=retry_unscored,
                 )
             if cases.hash not in ("", plan.data_hash):
                 outcome.fatal = (

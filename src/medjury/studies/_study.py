@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import Case, RedactedCases, make_redactor, read_cases
+from medjury.cases import CaseSource, RedactedCases, make_redactor, read_cases
 from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
@@ -32,7 +32,7 @@ class Study:
     settings: StudyFile
     instrument: Instrument
     jury: Jury
-    cases: Iterable[Case]
+    cases: CaseSource
     output: Path
     store: str
     models: Sequence[tuple[ChatModel, ModelPart]]  # every model that may be called, with its limits and price

@@ -75,6 +75,8 @@ def rating_table(
         table = replace(_made(frame), notes=notes)
     if repeats is not None:
         table = replace(table, repeats=repeats)
+    if quorum is not None and quorum < 1:
+        raise MedjuryError(f"a quorum is how many judges must have given a score, from 1 on, not {quorum}.")
     if jury is not None or quorum is not None:
         rule = JuryRule(jury or table.jury_rule.rule, quorum)
         table = replace(table, jury_rule=rule, jury_asked=True)

@@ -10,6 +10,7 @@ from medjury.transcripts._pairs import AlignedPair, aligned_pairs, impact_cases
 from medjury.transcripts._read import read_transcript
 from medjury.transcripts._repair import repair
 from medjury.transcripts._sample import EDGES, Band, sample_by_band
+from medjury.transcripts._speaker_turns import turns_of
 from medjury.transcripts._turn import Transcript, Turn, merge_speaker_turns
 from medjury.transcripts._weights import Weights
 from medjury.transcripts._words import comparable, similarity
@@ -44,4 +45,5 @@ __all__ = [
     "repair",
     "sample_by_band",
     "similarity",
+    "turns_of",
 ]

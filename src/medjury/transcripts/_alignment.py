@@ -62,6 +62,18 @@ class Alignment:
             "notes": list(self.notes),
         }
 
+    def text(self) -> str:
+        """Match by match, then what has no counterpart, for a reader."""
+        lines = [f"{'gold':<14}{'recognised':<18}{'match':<16}{'similarity':>10}{'confidence':>12}"]
+        for match in self.matches:
+            gold = ", ".join(map(str, match.golden_indices))
+            heard = ", ".join(map(str, match.asr_indices))
+            sure = "" if match.confidence is None else f"{match.confidence:.2f}"
+            lines.append(f"{gold:<14}{heard:<18}{match.match_type:<16}{match.similarity:>10.2f}{sure:>12}")
+        for name, indices in (("missed", self.missed), ("spurious", self.spurious)):
+            lines.append(f"{name}: {', '.join(map(str, indices)) or 'none'}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
 
 def make_match(golden: Sequence[Turn], segments: Sequence[Turn]) -> Match:
     """The match of these turns: its type, similarity, confidence and times are worked out here and nowhere else."""

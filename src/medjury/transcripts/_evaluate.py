@@ -40,6 +40,22 @@ class AlignmentQuality:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    def text(self) -> str:
+        """The shares, and every turn that is wrong, for a reader."""
+        shares = {
+            "structural accuracy": self.structural,
+            "classification, gold": self.golden_classification,
+            "classification, recognised": self.asr_classification,
+        }
+        lines = [
+            f"{name:<28}{'undefined: no turn there' if value is None else f'{100 * value:.1f} %'}"
+            for name, value in shares.items()
+        ]
+        for fault in self.faults:
+            expected, found = (", ".join(map(str, each)) or "none" for each in (fault.expected, fault.found))
+            lines.append(f"  {fault.side} {fault.index}: {fault.kind}, expected {expected}, found {found}")
+        return "\n".join(lines)
+
 
 def evaluate_alignment(
     found: Alignment, truth: Alignment, *, golden: Sequence[int], asr: Sequence[int]

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Score, Unscored
+from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
 from medjury.judging._adaptive.body import AdaptiveBody, AdaptiveCall, RecordedRule, Stopped
 from medjury.judging._adaptive.rule import AdaptiveRule, Vote
 from medjury.judging._combine import combine
 from medjury.judging._judge import Graded, Judge
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._outcomes import passing_failure
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
 from medjury.runs import RecordedOutcome
@@ -36,7 +37,7 @@ class _Call:
 
 
 @dataclass(frozen=True)
-class AdaptiveJury:
+class AdaptiveJury(PlainRater):
     """`jurors` in the order in which they are asked, and the `rule` that says after each whether to go on.
 
     A call grades all dimensions at once, so the next juror is asked about the whole case while any dimension is
@@ -153,7 +154,7 @@ class AdaptiveJury:
             asked = asked or graded.answers is not None
             call = self._seen(juror.name, turn, graded.outcomes, made, unit.dimensions)
             made.append(call)
-            passing = _passing(graded.outcomes)
+            passing = passing_failure(graded.outcomes.values())
             if passing is not None:
                 failed = Unscored(passing.reason, f"juror {juror.name}: {passing.message}")
                 return self._rated(
@@ -168,14 +169,10 @@ class AdaptiveJury:
         return self._rated(unit, outcomes, made, answers, stopped)
 
     async def _ask(self, juror: Judge, unit: Unit, again: int, gate: Gate) -> Graded:
-        """One call. Where unusable answers are to be asked for anew, only those are: the others are stored."""
         rounds = -(-self.most_calls // len(self.jurors))
         # With one round these are the draws of the juror as a single judge; further rounds follow them.
         place = replace(unit, repeat=unit.repeat * rounds + again)
-        graded = await juror.grade(replace(place, again=0), gate)
-        if unit.again and any(isinstance(each, Unscored) for each in graded.outcomes.values()):
-            return await juror.grade(place, gate)
-        return graded
+        return await juror.grade(place, gate)
 
     def _seen(
         self,
@@ -283,12 +280,6 @@ def _votes(outcomes: Sequence[Outcome]) -> list[Vote]:
     return [
         each.value if isinstance(each, Score) else None for each in outcomes if not isinstance(each, Unscored)
     ]
-
-
-def _passing(outcomes: Mapping[str, Outcome]) -> Unscored | None:
-    """A failure that may be gone another time, where there is one."""
-    found = [each for each in outcomes.values() if isinstance(each, Unscored) and each.reason in TRANSIENT]
-    return found[0] if found else None
 
 
 def _listed(value: object) -> list[str]:

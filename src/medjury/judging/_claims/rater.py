@@ -25,7 +25,7 @@ from medjury.instruments import (
     Unscored,
     load_instrument,
 )
-from medjury.judging._asking import Speaker
+from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
 from medjury.judging._claims.prompts import CLAIMS_PROMPT_VERSION, listing_system, verifying_system
 from medjury.judging._claims.record import record_of
 from medjury.judging._claims.share import (
@@ -40,7 +40,7 @@ from medjury.judging._claims.share import (
 from medjury.judging._claims.steps import ClaimReading, Listed, list_claims, needs_search, verify_claims
 from medjury.judging._claims.verifying import Checked
 from medjury.judging._evidence.quotation import Source
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, estimate_tokens
 
@@ -74,8 +74,15 @@ class ShareRule:
     minimum_verified: float = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class _Rating(Tried):
+    """One attempt at a whole unit."""
+
+    rated: Rated = field(kw_only=True)
+
+
 @dataclass(frozen=True)
-class Claims:
+class Claims(PlainRater):
     """Rates the dimensions of `measures` that the instrument has, one unit each.
 
     `lister` takes texts apart, `verifier` gives the verdicts, `batch` claims to a call. `rubric` is the instrument
@@ -214,18 +221,29 @@ class Claims:
         texts = self._texts(unit)
         if isinstance(texts, Unscored):
             return Rated(rows_of(unit, {dimension: texts}, None))
+
+        async def attempt(sample: Sample) -> _Rating:
+            return await self._rate(unit, texts, sample, gate)
+
+        return (await draw_anew(unit.sample, attempt)).rated
+
+    async def _rate(
+        self, unit: Unit, texts: tuple[list[Source], list[Source], str], sample: Sample, gate: Gate
+    ) -> _Rating:
+        [dimension] = unit.dimensions
         taken_apart, held_against, against = texts
         measure = self.measures[dimension]
         question = _text(unit.case.input("question"))
         listed = await list_claims(
             taken_apart,
+            case=unit.case,
             gate=gate,
             speaker=self.lister,
             rubric=self.rubric,
             question=question,
             reading=self.reading,
             least=self.least if measure == "omitted" else None,
-            draw=unit.draw,
+            sample=sample,
         )
         answers: list[Answer] = list(listed.answers)
         verified = None
@@ -233,13 +251,14 @@ class Claims:
             verified = await verify_claims(
                 listed.claims,
                 held_against,
+                case=unit.case,
                 gate=gate,
                 speaker=self.verifier,
                 rubric=self.rubric,
                 question=question,
                 reading=self.reading,
                 batch=self.batch,
-                draw=unit.draw,
+                sample=sample,
             )
             answers += verified.answers
         checked = verified.checked if verified else ()
@@ -258,7 +277,14 @@ class Claims:
             weights=self.rule.weights,
             outcome=outcome,
         )
-        return Rated(rows_of(unit, {dimension: outcome}, answers), record)
+        rated = Rated(rows_of(unit, {dimension: outcome}, answers), record)
+        if not isinstance(outcome, Unscored):
+            return _Rating(None, answers, rated=rated)
+        # A step that failed was drawn anew by itself. Where none did there is nothing to verify, or nothing to
+        # verify it with, and only another list can help.
+        sound = listed.failure is None and (verified is None or not verified.failed)
+        in_vain = sound and all(answer.from_cache for answer in answers)
+        return _Rating(outcome, answers, 1, in_vain, rated=rated)
 
     def _outcome(
         self,

@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from medjury.cases import Case
 from medjury.instruments import Instrument, Reason, Unscored
-from medjury.judging._asking import Speaker, ask_for
+from medjury.judging._asking import Sample, Speaker, ask_for
 from medjury.judging._claims.listing import Claim, numbers_of, pieces, read_claims, strays, without_repeats
 from medjury.judging._claims.prompts import listing_messages, listing_schema, listing_system, verifying_system
-from medjury.judging._claims.verifying import Checked, verify
+from medjury.judging._claims.verifying import Checked, Verdicts, verify
 from medjury.judging._evidence.quotation import CLOSENESS, Source
 from medjury.judging._retrieval import Embed, Hit, Index, passages
 from medjury.models import Answer, Gate
@@ -56,23 +57,26 @@ class Listed:
 
 @dataclass(frozen=True)
 class Verified:
-    """Every claim with its verdict or why it has none, and the passages it saw (None: the whole text)."""
+    """Every claim with its verdict or why it has none, and the passages it saw (None: the whole text). `failed`
+    says that a claim was asked about and has no verdict."""
 
     checked: Sequence[Checked]
     seen: Sequence[Sequence[Hit] | None]
     answers: Sequence[Answer]
+    failed: bool
 
 
 async def list_claims(
     sources: Sequence[Source],
     *,
+    case: Case,
     gate: Gate,
     speaker: Speaker,
     rubric: Instrument,
     question: str,
     reading: ClaimReading,
     least: int | None,
-    draw: int,
+    sample: Sample,
 ) -> Listed:
     """One call for each piece of each text. A piece that fails leaves no list at all: a list with a hole would
     look complete."""
@@ -89,7 +93,8 @@ async def list_claims(
             listing_messages(system, question, before, source.text[start:end]),
             schema,
             lambda value: read_claims(value, source, grades, reading.claims),
-            draw,
+            sample,
+            ["list", case.fingerprint(), source.id, start, end, least],
         )
         return asked.value or [], asked.failure, list(asked.answers)
 
@@ -118,13 +123,14 @@ async def verify_claims(
     claims: Sequence[Claim],
     sources: Sequence[Source],
     *,
+    case: Case,
     gate: Gate,
     speaker: Speaker,
     rubric: Instrument,
     question: str,
     reading: ClaimReading,
     batch: int,
-    draw: int,
+    sample: Sample,
 ) -> Verified:
     """`batch` claims to a call; a long record is searched for each claim."""
     system = verifying_system(rubric)
@@ -139,7 +145,7 @@ async def verify_claims(
             askable.append(place)
     batches = [askable[start : start + batch] for start in range(0, len(askable), batch)]
 
-    async def one(places: Sequence[int]) -> tuple[dict[int, Checked], list[Answer]]:
+    async def one(places: Sequence[int]) -> Verdicts:
         shown = (
             sources
             if hits[places[0]] is None
@@ -148,19 +154,21 @@ async def verify_claims(
         return await verify(
             {place + 1: claims[place] for place in places},
             shown,
+            case=case,
             gate=gate,
             speaker=speaker,
             system=system,
             question=question,
             closeness=reading.closeness,
-            draw=draw,
+            sample=sample,
         )
 
     done = await together([one(places) for places in batches])
-    for verdicts, _ in done:
-        checked |= {number - 1: each for number, each in verdicts.items()}
-    answers = [answer for _, given in done for answer in given]
-    return Verified([checked[place] for place in range(len(claims))], hits, answers)
+    for verdicts in done:
+        checked |= {number - 1: each for number, each in verdicts.checked.items()}
+    answers = [answer for verdicts in done for answer in verdicts.answers]
+    failed = any(verdicts.failure is not None for verdicts in done)
+    return Verified([checked[place] for place in range(len(claims))], hits, answers, failed)
 
 
 def needs_search(sources: Sequence[Source], reading: ClaimReading) -> bool:

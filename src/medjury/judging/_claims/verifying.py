@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from medjury.cases import clean_text
+from medjury.cases import Case, clean_text
 from medjury.instruments import TRANSIENT, Reason, Unscored
-from medjury.judging._asking import Speaker, Unusable, ask_for
+from medjury.judging._asking import Sample, Speaker, Tried, Unusable, ask_for, draw_anew
 from medjury.judging._claims.listing import Claim, whole_number
 from medjury.judging._claims.prompts import complaint, verifying_messages, verifying_schema
 from medjury.judging._claims.share import VERDICTS, ClaimFinding, Verdict
 from medjury.judging._evidence.quotation import Place, Source, check_evidence
-from medjury.models import Answer, Gate, Message
+from medjury.judging._outcomes import first_failure
+from medjury.models import Gate, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,32 +60,59 @@ class _Said:
     quotes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Verdicts(Tried):
+    """What became of the claims of one call, by their numbers."""
+
+    checked: Mapping[int, Checked] = field(kw_only=True)
+
+
 async def verify(
     claims: Mapping[int, Claim],
     shown: Sequence[Source],
     *,
+    case: Case,
     gate: Gate,
     speaker: Speaker,
     system: str,
     question: str,
     closeness: float,
-    draw: int,
-) -> tuple[dict[int, Checked], list[Answer]]:
+    sample: Sample,
+) -> Verdicts:
     """One call for these claims, and a second for those whose quotations do not occur: they are told once, and
     where the quotation stays invented there is no verdict. Only a fatal `ModelError` is raised."""
+
+    async def attempt(sample: Sample) -> Verdicts:
+        return await _verify(claims, shown, case, gate, speaker, system, question, closeness, sample)
+
+    return await draw_anew(sample, attempt)
+
+
+async def _verify(
+    claims: Mapping[int, Claim],
+    shown: Sequence[Source],
+    case: Case,
+    gate: Gate,
+    speaker: Speaker,
+    system: str,
+    question: str,
+    closeness: float,
+    sample: Sample,
+) -> Verdicts:
     messages = verifying_messages(system, question, shown, claims)
     numbers = list(claims)
+    texts = {number: claim.text for number, claim in claims.items()}
+    about = ["verify", case.fingerprint(), texts, [[each.id, each.offset, len(each.text)] for each in shown]]
     asked = await ask_for(
-        gate, speaker, messages, verifying_schema(numbers), lambda value: _read(value, numbers), draw
+        gate, speaker, messages, verifying_schema(numbers), lambda value: _read(value, numbers), sample, about
     )
-    answers = list(asked.answers)
     if asked.value is None:
-        failed = asked.failure or Unscored(Reason.PARSE)
-        return {number: Checked(claim, None, failure=failed) for number, claim in claims.items()}, answers
+        failed = {number: Checked(claim, None, failure=asked.failure) for number, claim in claims.items()}
+        return Verdicts(asked.failure, asked.answers, len(claims), asked.in_vain, checked=failed)
     checked = {number: _check(claims[number], said, shown, closeness) for number, said in asked.value.items()}
     wrong = {number: each for number, each in checked.items() if each.failure is not None}
     if not wrong:
-        return checked, answers
+        return Verdicts(None, asked.answers, checked=checked)
     problems = {number: _problem(each) for number, each in wrong.items()}
     said_so = Message("assistant", asked.answers[-1].reply.text), Message("user", complaint(problems))
     again = await ask_for(
@@ -93,12 +121,15 @@ async def verify(
         (*messages, *said_so),
         verifying_schema(list(wrong)),
         lambda value: _read(value, list(wrong)),
-        draw,
+        sample,
+        [*about, [[number, [one.quote for one in each.invented]] for number, each in wrong.items()]],
     )
-    answers += again.answers
     for number, first in wrong.items():
         checked[number] = _second(first, again.value, again.failure, number, shown, closeness)
-    return checked, answers
+    answers = [*asked.answers, *again.answers]
+    lost = [each.failure for each in checked.values() if each.failure is not None]
+    stored = all(answer.from_cache for answer in answers) and (again.failure is None or again.in_vain)
+    return Verdicts(first_failure(lost), answers, len(lost), bool(lost) and stored, checked=checked)
 
 
 def _second(

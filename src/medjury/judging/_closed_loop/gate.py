@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from medjury.cases import Case
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.instruments import TRANSIENT, Dimension, Instrument, Outcome, Score, Unscored
+from medjury.instruments import Dimension, Instrument, Outcome, Score, Unscored
 from medjury.judging._judge import Graded, Judge
+from medjury.judging._outcomes import first_failure
 from medjury.models import Answer, Gate, MemoryCache
 
 Passing = Mapping[str, int] | float
@@ -54,19 +55,13 @@ class DraftGate:
         object.__setattr__(self, "least", passing_grades(self.judge.instrument, self.passing))
 
     async def check(
-        self, case: Case, *, gate: Gate | None = None, repeat: int = 0, again: int = 0
+        self, case: Case, *, gate: Gate | None = None, repeat: int = 0, again: bool = False
     ) -> Checked:
         """Score the case's candidate and compare. Only a fatal `ModelError` is raised."""
         # A gate of its own for each draft: a service that runs for months must not gather clinical text.
         calls = gate or self.gate or Gate(cache=MemoryCache(), allow_hosts=self.allow_hosts)
         graded = await grade_case(self.judge, case, calls, repeat=repeat, again=again)
-        failures = [
-            outcome
-            for name, outcome in graded.outcomes.items()
-            if name in self.least and isinstance(outcome, Unscored)
-        ]
-        # A failure that may pass comes first: it is the one to try again.
-        failure = min(failures, key=lambda each: each.reason not in TRANSIENT, default=None)
+        failure = first_failure(graded.outcomes[name] for name in self.least)
         failing = tuple(
             name
             for name, least in self.least.items()
@@ -78,7 +73,7 @@ class DraftGate:
         return Checked(passed, graded.outcomes, failing, reasons, failure, graded.answers)
 
 
-async def grade_case(judge: Judge, case: Case, gate: Gate, *, repeat: int = 0, again: int = 0) -> Graded:
+async def grade_case(judge: Judge, case: Case, gate: Gate, *, repeat: int = 0, again: bool = False) -> Graded:
     """A judge's word on every dimension of one case, in as many calls as it takes."""
     outcomes: dict[str, Outcome] = {}
     answers: list[Answer] | None = None

@@ -21,7 +21,8 @@ from medjury.judging._closed_loop.gate import DEFAULT_PASSING, DraftGate, Passin
 from medjury.judging._closed_loop.story import Story, recorded
 from medjury.judging._closed_loop.writer import WRITER_VERSION, revise, sources
 from medjury.judging._judge import Judge
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._outcomes import first_failure
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, estimate_tokens
 
@@ -33,7 +34,7 @@ _NAMELESS = "draft"
 
 
 @dataclass(frozen=True)
-class ClosedLoop:
+class ClosedLoop(PlainRater):
     """Judges, revises and judges again, until the draft passes or `rounds` revisions were made.
 
     `loop_judge` gates the drafts, `writer` revises them, and `final` scores the first and the last. Its scores
@@ -152,13 +153,13 @@ class ClosedLoop:
         )
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
-        system = (unit.case.system or _NAMELESS) + self.suffix
+        system = revised_system(unit.case, self.suffix)
         lacking = self._lacking(unit.case)
         if lacking is not None:
             return Rated(rows_of(unit, dict.fromkeys(unit.dimensions, lacking), None, system=system))
         # Where an answer is asked for anew, drafts that were well made are not made again: their ratings, of this
         # repeat and of the others, are of one text.
-        for again in dict.fromkeys((0, unit.again)):
+        for again in dict.fromkeys((False, unit.again)):
             story = Story(self._gate.least, self.separate, unit.case.system)
             answers: list[Answer] = []
             improved = await self._improve(replace(unit, repeat=0, again=again), gate, story, answers)
@@ -186,7 +187,7 @@ class ClosedLoop:
                 break
             if number == self.rounds:
                 break
-            asked = await revise(gate, self.writer, self.instrument, case, checked, unit.draw)
+            asked = await revise(gate, self.writer, self.instrument, case, checked, unit.sample)
             answers.extend(asked.answers)
             if asked.value is None:
                 assert asked.failure is not None
@@ -221,9 +222,7 @@ class ClosedLoop:
                 for which, each in found.items()
                 if isinstance(outcome := each[name], Unscored)
             ]
-            # A failure that may pass comes first: it is the one to try again.
-            worst = min(failed, key=lambda each: each.reason not in TRANSIENT, default=None)
-            outcomes[name] = worst or found["last"][name]
+            outcomes[name] = first_failure(failed) or found["last"][name]
         return outcomes
 
     def _refuse_ending(self, case: Case) -> None:
@@ -241,6 +240,11 @@ class ClosedLoop:
         if next(sources(self.instrument, case), None) is None:
             return Unscored(Reason.INPUT, "the case has no source that a writer could revise the draft from")
         return None
+
+
+def revised_system(case: Case, suffix: str) -> str:
+    """The system under whose name the revised text of a case is rated."""
+    return (case.system or _NAMELESS) + suffix
 
 
 def _expected(judge: Judge, case: Case) -> Expected:

@@ -7,7 +7,7 @@ from typing import Any
 
 from medjury.cases import Case, clean_text
 from medjury.instruments import Instrument, Reason
-from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
+from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
 from medjury.judging._closed_loop.gate import Checked
 from medjury.judging._prompt import input_block, text_block
 from medjury.models import Gate, Message
@@ -67,10 +67,13 @@ def writer_messages(instrument: Instrument, case: Case, checked: Checked) -> lis
 
 
 async def revise(
-    gate: Gate, writer: Speaker, instrument: Instrument, case: Case, checked: Checked, draw: int
+    gate: Gate, writer: Speaker, instrument: Instrument, case: Case, checked: Checked, sample: Sample
 ) -> Asked[str]:
     """The revised text of the case's candidate, or why there is none."""
-    return await ask_for(gate, writer, writer_messages(instrument, case, checked), SCHEMA, _read, draw)
+    about = ["revise", case.fingerprint(), [[name, checked.reasons[name]] for name in checked.failing]]
+    return await ask_for(
+        gate, writer, writer_messages(instrument, case, checked), SCHEMA, _read, sample, about
+    )
 
 
 def _read(value: object) -> str:

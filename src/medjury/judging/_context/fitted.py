@@ -47,7 +47,7 @@ class Fitted(Around):
 
     def __init__(self, rater: Rater, truncation: Truncation | None = None, *, stated: bool = True) -> None:
         super().__init__(rater)
-        self.truncation = truncation
+        self._truncation = truncation
         unknown = [model.name for model in rater.models if context_window(model) is None]
         if truncation is not None and unknown:
             raise MedjuryError(
@@ -61,6 +61,10 @@ class Fitted(Around):
         }
         bound = truncation is not None or stated
         self._voice = hashlib.sha256(json.dumps(settings).encode()).hexdigest() if bound else rater.voice()
+
+    @property
+    def truncation(self) -> Truncation | None:
+        return self._truncation
 
     def voice(self) -> str:
         return self._voice
@@ -131,9 +135,9 @@ class Watched(Gate):
         self.questions: set[int] = set()  # those that were refused
         self.sent = 0
 
-    async def ask(self, model: ChatModel, request: Request, repeat: int = 0) -> Answer:
+    async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
         try:
-            answer = await self._gate.ask(model, request, repeat)
+            answer = await self._gate.ask(model, request, repeat, name)
         except ContextError as error:
             self.refused.append(error)
             self.questions.add(hash(request.messages))
@@ -156,7 +160,7 @@ class _Rehearsal(Gate):
         super().__init__(cache=MemoryCache())
         self.questions: list[tuple[ChatModel, Request]] = []
 
-    async def ask(self, model: ChatModel, request: Request, repeat: int = 0) -> Answer:
+    async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
         self.questions.append((model, request))
         raise ModelError(Reason.CONTEXT, "a rehearsal: nothing is asked")
 

@@ -22,6 +22,7 @@ from medjury.instruments import (
 from medjury.judging._asking import Unusable
 from medjury.judging._deliberation.averaging import averages
 from medjury.judging._deliberation.prompts import ALL, NOBODY
+from medjury.judging._outcomes import whole
 
 Grades = Mapping[str, Outcome]
 _SEPARATORS = re.compile(r"[\s_-]+")
@@ -49,7 +50,7 @@ class Statement:
 
 def read_opening(instrument: Instrument, dimensions: Sequence[str]) -> Callable[[Any], Grades]:
     def read(value: Any) -> Grades:
-        return _whole(instrument, read_answer(instrument, value, dimensions))
+        return whole(read_answer(instrument, value, dimensions))
 
     return read
 
@@ -123,25 +124,18 @@ def read_turn(instrument: Instrument, about: Sequence[str]) -> Callable[[Any], S
         grades = given.get("grades")
         if not isinstance(grades, Mapping):
             raise Unusable('"grades" is missing', Reason.MISSING)
-        return Statement(words, _whole(instrument, read_answer(instrument, grades, about)))
+        return Statement(words, whole(read_answer(instrument, grades, about)))
 
     return read
 
 
-def read_decision(
-    instrument: Instrument, dimensions: Sequence[str], kept: dict[str, Outcome]
-) -> Callable[[Any], Grades]:
-    """The orchestrator's grades, each with a reason that is not an average. `kept` holds, after answers that
-    could not be used whole, the outcomes of the best of them: what was well decided there is not lost."""
+def read_decision(instrument: Instrument, dimensions: Sequence[str]) -> Callable[[Any], Grades]:
+    """The orchestrator's grades, each with a reason that is not an average."""
 
     def read(value: Any) -> Grades:
         given = read_answer(instrument, value, dimensions)
         # A grade that is refused no longer makes another one "not applicable".
-        outcomes = apply_skips(instrument, {name: _decided(outcome) for name, outcome in given.items()})
-        if not kept or _unscored(outcomes) <= _unscored(kept):
-            kept.clear()
-            kept.update(outcomes)
-        return _whole(instrument, outcomes)
+        return whole(apply_skips(instrument, {name: _decided(outcome) for name, outcome in given.items()}))
 
     return read
 
@@ -169,23 +163,6 @@ def _decided(outcome: Outcome) -> Outcome:
             return Unscored(Reason.OUT_OF_RANGE, f"{message}; do not average, decide for one of them")
         case _:
             return outcome
-
-
-def _whole(instrument: Instrument, outcomes: Grades) -> Grades:
-    """The outcomes where each dimension has one; else what is wrong with all that have none."""
-    lost = [each for each in outcomes.values() if isinstance(each, Unscored)]
-    if lost:
-        wrong: dict[str, list[str]] = {}
-        for name, each in outcomes.items():
-            if isinstance(each, Unscored):
-                wrong.setdefault(each.message or each.reason.value, []).append(name)
-        told = "; ".join(f"{', '.join(names)}: {message}" for message, names in wrong.items())
-        raise Unusable(told, lost[0].reason)
-    return outcomes
-
-
-def _unscored(outcomes: Grades) -> int:
-    return sum(isinstance(each, Unscored) for each in outcomes.values())
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

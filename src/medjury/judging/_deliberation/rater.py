@@ -22,7 +22,7 @@ from medjury.judging._deliberation.personas import Persona
 from medjury.judging._deliberation.prompts import DELIBERATION_VERSION
 from medjury.judging._judge import groups_of
 from medjury.judging._prompt import PROMPT_VERSION, Prompt
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, estimate_tokens
 
@@ -41,7 +41,7 @@ class Agent:
 
 
 @dataclass(frozen=True)
-class Deliberation:
+class Deliberation(PlainRater):
     """Agents who grade alone, then speak when the orchestrator asks them; the orchestrator decides.
 
     At most `max_turns` agents' turns, and no more after `max_stalls` stalled ones in a row: a stall is a turn

@@ -7,7 +7,6 @@ from dataclasses import replace
 from medjury.cases import Case
 from medjury.instruments import Reason, Unscored
 from medjury.judging._around import Around
-from medjury.judging._context.shortening import Truncation
 from medjury.judging._drafting.body import DraftBody
 from medjury.judging._drafting.drafter import Drafter
 from medjury.judging._rater import Expected, Rated, Unit
@@ -29,11 +28,6 @@ def drafted_case(case: Case, drafter: Drafter, draft: DraftBody) -> Case:
 class AfterDrafting(Around):
     """A rater of drafts. A case whose draft failed is not asked about: its ratings are unscored for the reason
     the draft failed, so that no case is ever dropped."""
-
-    @property
-    def truncation(self) -> Truncation | None:
-        rule: Truncation | None = getattr(self.rater, "truncation", None)
-        return rule
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         return _failure(unit.case) or self.rater.expected(unit)

@@ -38,7 +38,7 @@ from medjury.judging._drafting.answer import (
 from medjury.judging._drafting.body import DraftBody
 from medjury.judging._drafting.selection import Selection, SelectionRules, select_sources
 from medjury.judging._prompt import text_block
-from medjury.judging._rater import Expected, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, Message, context_window, estimate_tokens
 
@@ -96,7 +96,7 @@ _RULES = DraftingRules()
 
 
 @dataclass(frozen=True)
-class Drafter:
+class Drafter(PlainRater):
     """Writes drafts with a model. `system` is the name under which they are judged."""
 
     speaker: Speaker
@@ -128,7 +128,7 @@ class Drafter:
             "system": self.system,
             "rules": asdict(self.rules),
             "opening": opening.content,
-            "window": getattr(model, "context_window", None),
+            "window": model.context_window,
             "truncation": None if self.truncation is None else [FITTING_VERSION, self.truncation.settings()],
         }
         object.__setattr__(self, "instrument", _instrument(self.rules))
@@ -195,7 +195,8 @@ class Drafter:
                 self._messages(case, case.notes, selection),
                 self._schema,
                 lambda value: read_draft(value, self.rules.sections),
-                unit.draw,
+                unit.sample,
+                ["draft", case.fingerprint(), [lab.line() for lab in selection.labs]],
             )
             failed = asked.failure is not None and asked.failure.reason is Reason.CONTEXT
             return (asked, case, bool(watched.sent)), failed
