@@ -93,7 +93,7 @@ def test_the_jury_of_a_table_is_the_jury_of_a_run(
 @pytest.mark.parametrize(
     ("ballot", "rule", "quorum", "score", "state"),
     [
-        # Exactly half is no majority, of scores as of voices that excuse themselves.
+        # Exactly half is no majority, of scores as of judges who find nothing to score.
         ([1.0, 1.0, "unscored", "unscored"], "mean", None, None, UNSCORED),
         ([1.0, 1.0, 2.0, "unscored"], "mean", None, 4 / 3, SCORED),
         ([1.0, 1.0, 2.0, 2.0], "majority", None, None, UNSCORED),

@@ -60,8 +60,8 @@ def test_the_mean_of_the_reference_is_that_of_whoever_scored() -> None:
     grid = table.grid("quality")
     assert table.reference_mean(grid, ("a", "b")) == pytest.approx([1.5, 4, np.nan], nan_ok=True)
     assert np.isnan(table.reference_mean(grid)).all()
-    told = diagnosis()
-    assert told.reference_mean(told.grid("risk")).tolist() == [1, 2, 3, 4]
+    known = diagnosis()
+    assert known.reference_mean(known.grid("risk")).tolist() == [1, 2, 3, 4]
 
 
 def test_a_jury_that_cannot_be_formed_is_refused() -> None:

@@ -62,7 +62,7 @@ def test_the_only_judge_is_the_one_whose_word_counts() -> None:
     assert roles({"anna": "clinician", "gpt": "judge"}).jury == "gpt"
 
 
-def test_where_no_kinds_are_told_everybody_else_is_compared_and_no_jury_is_formed() -> None:
+def test_where_no_kinds_are_named_everybody_else_is_compared_and_no_jury_is_formed() -> None:
     kinds = dict.fromkeys(("human", "x", "y"), "")
     assert roles(kinds, reference="human") == Roles(("human",), ("x", "y"))
     assert roles(kinds, reference="human", asked=True).jurors == ("x", "y")

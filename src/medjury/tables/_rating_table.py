@@ -32,7 +32,7 @@ class RatingTable:
 
     `rows` are those of held-out cases: whatever served development (tuning, examples, calibration) is in
     `development_rows` and counts in no analysis. The unit is one system's answer to one item; `cluster` names its
-    patient, or the item where no patient is known. `raters` maps every rater to its kind ("" where none is told).
+    patient, or the item where no patient is known. `raters` maps every rater to its kind ("" where none is named).
     `records` tell how ratings of several steps came about; only a run folder has any.
     `seats` names who rated each dimension at all: the judges who have a seat in its jury.
     """

@@ -53,13 +53,13 @@ def assign(
             humans = ()  # a table that calls everybody a clinician tells nobody apart
     if need_reference and not humans:
         raise MedjuryError("name the reference: whose scores are the yardstick? (--reference RATER)")
-    told = any(kind in MACHINES for kind in kinds.values())
+    kinds_known = any(kind in MACHINES for kind in kinds.values())
     listed = (raters,) if isinstance(raters, str) else raters
     # The jury that is formed here has no rows yet, but it can be named.
     jury_named = listed is not None and JURY in listed and (asked or JURY not in kinds)
     if listed is None:
         others = [name for name in free if name not in humans]
-        chosen = tuple(name for name in others if kinds[name] in allowed) if told else tuple(others)
+        chosen = tuple(name for name in others if kinds[name] in allowed) if kinds_known else tuple(others)
     else:
         chosen = named(
             [name for name in listed if not (jury_named and name == JURY)], kinds, "compared rater"
@@ -67,7 +67,7 @@ def assign(
     judges = tuple(
         name
         for name in (free if jury_named else chosen)
-        if name in free and name not in humans and kinds[name] in ("judge", *(() if told else ("",)))
+        if name in free and name not in humans and kinds[name] in ("judge", *(() if kinds_known else ("",)))
     )
     if jury_named and len(judges) < 2:
         raise MedjuryError(
@@ -79,7 +79,7 @@ def assign(
         )
     if stored in chosen:
         return Roles(humans, chosen, stored)
-    if jury_named or (len(judges) > 1 and (asked or (told and raters is None))):
+    if jury_named or (len(judges) > 1 and (asked or (kinds_known and raters is None))):
         if kinds.get(JURY, "jury") != "jury":
             raise MedjuryError(f"a rater is called {JURY!r}, the name of the jury formed here; rename it.")
         # A jury that is formed here takes the place of the stored one.
