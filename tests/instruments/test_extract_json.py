@@ -28,7 +28,6 @@ PLAIN = json.dumps(ANSWER)
         PLAIN.replace("}", ",}"),
         PLAIN.replace('"', "'"),
         PLAIN.replace('": "', '": “').replace('", "', '”, "').replace('."', ".”"),
-        f'The form is {{"accurate": <1-5>}}. My answer: {PLAIN}',
         f"{PLAIN}\nTo repeat: {PLAIN}",
     ],
 )
@@ -104,6 +103,15 @@ def test_an_end_tag_quoted_inside_the_reasoning_does_not_end_it() -> None:
         ('{"accurate": }', "value is missing"),
         ('{"accurate": 4 "thorough": 3}', "no comma"),
         ("{accurate: 4}", "no JSON object"),
+        ('The form is {"accurate": <1-5>}. My answer: {"accurate": 4}', "beside a whole JSON object"),
+        ('The text claims {"accurate": 5} but my grade is {accurate: 1}', "beside a whole JSON object"),
+        ('It says {"accurate": 5}. Mine: {', "beside a whole JSON object"),
+        ('Sure. <think>It says {"accurate": 5}', "never ended"),
+        (
+            '{"accurate": {"explanation": "It says "x", "score": 5}} and is bad", "score": 1}}',
+            "no JSON object",
+        ),
+        ('It says {"accurate": 5}} and', "brace is left over"),
         ('{"accurate": 04}', "value is missing"),
         ("<think>I never stop thinking", "never ended"),
         ('{"a":' * 3000 + "1" + "}" * 3000, "nested too deeply"),

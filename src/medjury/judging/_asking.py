@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from medjury.instruments import AnswerError, Reason, Unscored, extract_json
+from medjury.instruments import AnswerError, AnswerForm, AnswerReader, Reason, Unscored
+from medjury.judging._prompt import shown_texts
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request
 
 # A model can mend its form when told; it does not mend a refusal or the token limit.
@@ -69,11 +70,14 @@ async def ask_for(
     schema: Mapping[str, Any],
     read: Callable[[Any], _Value],
     draw: int = 0,
+    *,
+    shown: str | None = None,
 ) -> Asked[_Value]:
     """Ask for a JSON object of this schema and give it to `read`, which raises `Unusable` where it is wrong.
 
-    A wrong answer is handed back with what was wrong, at most `reasks` times. Only a fatal `ModelError` is
-    raised; every other failure is told in the result.
+    `shown` is the part of the question that holds the texts under judgement (all of it, where nothing is said):
+    what is quoted from them is no answer. A wrong answer is handed back with what was wrong, at most `reasks`
+    times. Only a fatal `ModelError` is raised; every other failure is told in the result.
     """
     request = Request(
         messages=tuple(messages),
@@ -82,7 +86,9 @@ async def ask_for(
         temperature=speaker.temperature,
         seed=None if speaker.seed is None else seed_of(speaker.seed, draw),
     )
-    expected = list(schema.get("properties", ()))
+    if shown is None:
+        shown = "\n".join(message.content for message in messages if message.role == "user")
+    reader = AnswerReader(AnswerForm.of_schema(schema), shown_texts(shown))
     answers: list[Answer] = []
     failure: Unscored | None = None
     for _ in range(1 + speaker.reasks):
@@ -96,7 +102,7 @@ async def ask_for(
         failure = no_answer(answer.reply, speaker.max_tokens)
         if failure is None:
             try:
-                return Asked(read(extract_json(answer.reply.text, expected)), None, answers)
+                return Asked(read(reader.read(answer.reply.text)), None, answers)
             except AnswerError as error:
                 failure = Unscored(Reason.PARSE, str(error))
             except Unusable as error:

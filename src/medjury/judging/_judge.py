@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from medjury.cases import Case
 from medjury.instruments import (
     TRANSIENT,
+    AnswerForm,
+    AnswerReader,
     Example,
     Instrument,
     Outcome,
@@ -20,7 +22,7 @@ from medjury.instruments import (
 )
 from medjury.judging._asking import HOPELESS, no_answer
 from medjury.judging._examples.drawn import DrawnExamples
-from medjury.judging._prompt import PROMPT_VERSION, Prompt, worked_messages
+from medjury.judging._prompt import PROMPT_VERSION, Prompt, shown_texts, worked_messages
 from medjury.judging._rater import Expected, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, estimate_tokens
@@ -176,6 +178,8 @@ class Judge:
         request = self.request(unit)
         if isinstance(request, Unscored):
             return Graded(dict.fromkeys(unit.dimensions, request), None)
+        form = AnswerForm.of(self.instrument, unit.dimensions)
+        reader = AnswerReader(form, shown_texts(request.messages[-1].content))
         answers: list[Answer] = []
         best: Mapping[str, Outcome] | None = None
         for _ in range(1 + self.reasks):
@@ -193,7 +197,7 @@ class Judge:
                     }
                 break
             answers.append(answer)
-            outcomes = self._read(answer.reply, unit.dimensions)
+            outcomes = self._read(answer.reply, unit.dimensions, reader)
             if best is None or _unscored(outcomes) <= _unscored(best):
                 best = outcomes
             if not _unscored(outcomes) or not _worth_asking_again(outcomes):
@@ -204,11 +208,11 @@ class Judge:
         assert best is not None
         return Graded(best, answers)
 
-    def _read(self, reply: Reply, dimensions: Sequence[str]) -> Mapping[str, Outcome]:
+    def _read(self, reply: Reply, dimensions: Sequence[str], reader: AnswerReader) -> Mapping[str, Outcome]:
         failure = no_answer(reply, self.max_tokens)
         if failure is not None:
             return dict.fromkeys(dimensions, failure)
-        return read_answer(self.instrument, reply.text, dimensions)
+        return read_answer(self.instrument, reply.text, dimensions, reader)
 
 
 def _unscored(outcomes: Mapping[str, Outcome]) -> int:

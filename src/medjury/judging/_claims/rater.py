@@ -18,6 +18,7 @@ from medjury.cases import Case, Note
 from medjury.errors import MedjuryError
 from medjury.instruments import (
     TRANSIENT,
+    AnswerForm,
     Instrument,
     NotApplicable,
     Outcome,
@@ -26,7 +27,13 @@ from medjury.instruments import (
     load_instrument,
 )
 from medjury.judging._asking import Speaker
-from medjury.judging._claims.prompts import CLAIMS_PROMPT_VERSION, listing_system, verifying_system
+from medjury.judging._claims.prompts import (
+    CLAIMS_PROMPT_VERSION,
+    listing_schema,
+    listing_system,
+    verifying_schema,
+    verifying_system,
+)
 from medjury.judging._claims.record import KIND, record_of
 from medjury.judging._claims.share import (
     WEIGHTS,
@@ -258,7 +265,9 @@ class Claims:
             weights=self.rule.weights,
             outcome=outcome,
         )
-        return Rated(rows_of(unit, {dimension: outcome}, answers), record)
+        schemas = listing_schema(self.rubric.dimension("importance").values), verifying_schema(())
+        forms = tuple(AnswerForm.of_schema(schema) for schema in schemas)
+        return Rated(rows_of(unit, {dimension: outcome}, answers, forms=forms), record)
 
     def _outcome(
         self,

@@ -265,7 +265,7 @@ class Course:
         said = [] if alone else [transcript(self.words, self.turns, self.plan.turns_shown)]
         content = "\n\n".join((self.texts, *said, question))
         messages = (*self.opening, Message("user", content))
-        return await ask_for(self.gate, speaker, messages, schema, read, self.unit.draw)
+        return await ask_for(self.gate, speaker, messages, schema, read, self.unit.draw, shown=self.texts)
 
     def _exclude(self, agent: Agent, failure: Unscored | None, where: str) -> Unscored:
         """An agent without a usable answer speaks no more and its grades no longer count. Where it is not to
