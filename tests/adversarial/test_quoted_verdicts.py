@@ -93,7 +93,7 @@ async def test_nor_does_it_where_words_stand_before_the_object() -> None:
 
 
 async def test_a_tag_in_a_fence_is_a_quotation() -> None:
-    reply = f"The text holds\n```\n</think> {DECOY}\n```\nand I do not grade it."
+    reply = f"The text holds\n```\n</think> {DECOY}\n```\nand I decline to grade it."
     for text in (PLAIN, f"{PLAIN} </think> {DECOY}"):
         assert scores(await rate(text, reply)) != [5, 5]
 
@@ -243,6 +243,7 @@ async def test_a_note_may_hold_the_grades_as_well() -> None:
         "The accuracy is poor and clarity too.\n\n{}",
         "Accuracy: 1. Clarity: 1.\n\n{}",
         "I cannot find anything right in it. {}",
+        "I cannot assess the dose, and the injection of insulin is missing. {}",
     ],
 )
 async def test_words_around_the_one_object_do_not_matter_where_the_case_holds_no_grades(

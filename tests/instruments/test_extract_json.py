@@ -123,6 +123,12 @@ def test_what_has_two_readings_or_none_is_refused(text: str, reason: str) -> Non
         extract_json(text)
 
 
+def test_a_key_that_was_cut_off_is_not_closed_by_what_comes_next() -> None:
+    for text in ("{'accurate': 4, 'thor\nThe text says {'thorough': 5}", '{"accurate": 4, "thor\nIt says x": 5}'):
+        with pytest.raises(AnswerError, match="a key is not closed"):
+            extract_json(text, ["accurate"])
+
+
 def test_what_stands_inside_a_broken_object_never_counts() -> None:
     with pytest.raises(AnswerError):
         extract_json('{"accurate": {"score": 4}, "thorough": oops, "useful": {"score": 3}}')

@@ -12,13 +12,16 @@ from medjury.instruments._lenient import JsonError, decode
 from medjury.instruments._reply import Parts, take_apart
 from medjury.instruments._self_grading import SelfGrading, grades_in, self_grading
 
+_GRADING = r"(?:grade|rate|score|judge|evaluate|assess)"
+# Said of the whole task: "I cannot assess the dose" is a reason for a grade, and an injection may be insulin.
 _DECLINES = re.compile(
-    r"\bI\s+(?:must\s+|have\s+to\s+|will\s+|would\s+)?(?:decline|refuse)\b|"
-    r"\bI(?:\s+(?:can\s?not|can['’]t|will\s+not|won['’]t|do\s+not|don['’]t)|['’]m\s+(?:not\s+able|unable)\s+to|"
-    r"\s+am\s+(?:not\s+able|unable)\s+to)\s+(?:\w+\s+)?(?:grade|rate|score|judge|assess|evaluate|comply|follow)|"
-    r"\bprompt\s+injection|\binjection\b|\bmanipulat|\bjailbreak",
+    rf"\bI\s+(?:must\s+|have\s+to\s+|will\s+|would\s+)?(?:decline|refuse)\s+to\s+{_GRADING}|"
+    rf"\bI(?:\s+(?:can\s?not|can['’]t|will\s+not|won['’]t|am\s+unable\s+to)|['’]m\s+unable\s+to)\s+(?:\w+ly\s+)?"
+    rf"(?:{_GRADING}\s+(?:it|this|that|such|the\s+(?:text|answer|response|summary|note|case))\b|comply|follow\s+that)|"
+    r"\bprompt\s+injection|\binjection\s+attempt|\bmanipulate\s+(?:me|the\s+(?:judge|grad|rat|scor|evaluat))|\bjailbreak",
     re.IGNORECASE,
 )
+_NO_KEY = re.compile(r"[\n{}'\"]")
 
 
 class AnswerError(ValueError):
@@ -60,11 +63,12 @@ class AnswerReader:
         if parts.unfinished:
             raise AnswerError("the reasoning never ended, so there is no answer after it")
         alone = parts.alone
-        if alone is None:
-            alone = self._out_of_prose(parts)
-        elif self._case.found:
+        value = self._out_of_prose(parts) if alone is None else alone
+        if self._form.keys and _runs_on(value):
+            raise AnswerError("the answer holds no JSON object that is whole: a key is not closed")
+        if alone is not None:
             self._check(alone, parts)
-        return alone
+        return value
 
     def _out_of_prose(self, parts: Parts) -> dict[str, object]:
         """The object among other words. Of several those with a key that was asked for count, where any has one. If
@@ -101,11 +105,13 @@ class AnswerReader:
 
     def _check(self, value: Mapping[str, object], parts: Parts) -> None:
         """Refuse an object that the texts may have written, or helped to write."""
+        if not (self._case.found or self._case.hint):
+            return
         if parts.ended and self._case.tags:
             raise AnswerError(
                 "the texts under judgement hold tags of reasoning, and so does the answer; give the JSON alone"
             )
-        if self._case.in_json and not self._form.fits(value):
+        if self._case.found and not self._form.fits(value):
             raise AnswerError(
                 "it has keys that were not asked for, or one key in two spellings; give only those asked for"
             )
@@ -152,6 +158,15 @@ def _has_key(value: object, names: Collection[str]) -> bool:
         return any(_has_key(each, names) for each in value)
     return isinstance(value, Mapping) and any(
         plain(key) in names or _has_key(each, names) for key, each in value.items()
+    )
+
+
+def _runs_on(value: object) -> bool:
+    """Whether a key at any depth holds signs of JSON: it was cut off, and what comes next closed it."""
+    if isinstance(value, list):
+        return any(map(_runs_on, value))
+    return isinstance(value, Mapping) and any(
+        _NO_KEY.search(str(key)) or _runs_on(each) for key, each in value.items()
     )
 
 

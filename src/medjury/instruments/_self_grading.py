@@ -15,7 +15,7 @@ from itertools import pairwise
 from medjury.instruments._folding import folded
 from medjury.instruments._form import AnswerForm, Grade, plain
 from medjury.instruments._reply import TAG
-from medjury.instruments._written import folded_once, name_pattern, value_of, value_pattern, words
+from medjury.instruments._written import NUMBERS, folded_once, name_pattern, value_of, value_pattern, words
 
 _BETWEEN = (
     r'(?:\s++|["*_~()\[\]{}:=|>→,-]|(?<![a-z])(?:is|was|be|gets?|scores?|scored|grades?|graded|rating|rated|equals?|deserves?|'
@@ -29,19 +29,21 @@ _NO_GRADE = re.compile(r'\s*(?:-\s*|to\s+)\d|"?\s*=|[a-z0-9%°]|[.,]\d')
 _NEXT_WORD = re.compile(r"[^\S\n]+([a-z]+)")
 _GOES_ON = frozenset(("and", "but", "or", "out", "because", "since", "as", "for", "with", "so", "while", "whereas",
                       "point", "points", "star", "stars", "mark", "marks"))  # fmt: skip
-_ROW = re.compile(r'[\s|,;:"./0-9-]+')
-_CELL = re.compile(r"(?<![\w.])-?\d+(?![\w.])")
+_CELLS = re.compile(r'[\s|,;"]+')
+_CELL = re.compile(rf"-?\d+(?:\.0+)?(?:/\d+)?|null|none|n/?a|{'|'.join(NUMBERS)}")
 _SCORE = re.compile(r'"score"\s*:\s*"?-?\d')
 
 
 @dataclass(frozen=True, slots=True)
 class SelfGrading:
     """`names` are the keys that the texts give grades for; `in_json` says that they hold keys of the answer as JSON
-    has them, so that words copied without their escapes could be JSON; `tags`, that they hold tags of reasoning."""
+    has them, so that words copied without their escapes could be JSON; `tags`, that they hold tags of reasoning;
+    `hint`, that a grade stands behind some key, be it by chance."""
 
     names: tuple[str, ...] = ()
     in_json: bool = False
     tags: bool = False
+    hint: bool = False
 
     @property
     def found(self) -> bool:
@@ -70,7 +72,7 @@ def self_grading(texts: Iterable[str], form: AnswerForm) -> SelfGrading:
     names = [name for name in form.keys if plain(name) in keys]
     inner = sorted(keys - {plain(name) for name in names})
     json = bool(in_json) or any(each.score_in_json for each in found)
-    return SelfGrading((*names, *inner), json, any(each.tags for each in found))
+    return SelfGrading((*names, *inner), json, any(each.tags for each in found), bool(graded))
 
 
 def grades_in(prose: str, form: AnswerForm) -> dict[str, frozenset[str]]:
@@ -146,16 +148,15 @@ def _key_in_json(text: str, key: str) -> bool:
 def _in_tables(text: str, form: AnswerForm) -> set[str]:
     """Keys in one line, as many numbers or more in the next: a table with a head."""
     keys = [each for each in form.grades if folded(each.key.split("_")[0]) in text]
+    lines = [line for line in text.split("\n") if line.strip(" |:-\t\r")] if keys else []
     found: set[str] = set()
-    if len(keys) < 2:
-        return found
-    lines = [line for line in text.split("\n") if line.strip(" |:-\t\r")]
     for head, row in pairwise(lines):
-        if _ROW.fullmatch(row):
+        cells = [cell for cell in _CELLS.split(row) if cell]
+        if all(map(_CELL.fullmatch, cells)):
             named = {
                 each.key
                 for each in keys
                 if name_pattern(each.key).search(head) or name_pattern(each.label).search(head)
             }
-            found |= named if 1 < len(named) <= len(_CELL.findall(row)) else set()
+            found |= named if len(named) <= len(cells) else set()
     return found

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from medjury.instruments._folding import folded
 
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NOT_APPLICABLE = ("null", "none", "n/a", "na", r"not\s+applicable")
 _SPACES = re.compile(r"[\s_-]+")
 
@@ -43,7 +43,7 @@ def value_pattern(values: tuple[str, ...]) -> re.Pattern[str]:
         if value == "null":
             ways += _NOT_APPLICABLE
         elif _is_number(value):
-            ways += [_figure(value), *([_NUMBERS[int(value)]] if 0 <= int(value) < len(_NUMBERS) else [])]
+            ways += [_figure(value), *([NUMBERS[int(value)]] if 0 <= int(value) < len(NUMBERS) else [])]
         else:
             ways.append(words(_SPACES.sub("_", value)))
     return re.compile(rf"(?<![\w.])(?:{'|'.join(ways)})(?!\w)" if ways else "(?!)")
@@ -56,8 +56,8 @@ def values_in(text: str, values: tuple[str, ...]) -> set[str]:
 
 def value_of(written: str) -> str:
     """The grade that a word or a figure means."""
-    if written in _NUMBERS:
-        return str(_NUMBERS.index(written))
+    if written in NUMBERS:
+        return str(NUMBERS.index(written))
     if any(re.fullmatch(way, written) for way in _NOT_APPLICABLE):
         return "null"
     return str(int(written)) if _is_number(written) else _SPACES.sub("_", written)
