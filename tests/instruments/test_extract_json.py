@@ -28,7 +28,6 @@ PLAIN = json.dumps(ANSWER)
         PLAIN.replace("}", ",}"),
         PLAIN.replace('"', "'"),
         PLAIN.replace('": "', '": “').replace('", "', '”, "').replace('."', ".”"),
-        f'The form is {{"accurate": <1-5>}}. My answer: {PLAIN}',
         f"{PLAIN}\nTo repeat: {PLAIN}",
     ],
 )
@@ -104,6 +103,15 @@ def test_an_end_tag_quoted_inside_the_reasoning_does_not_end_it() -> None:
         ('{"accurate": }', "value is missing"),
         ('{"accurate": 4 "thorough": 3}', "no comma"),
         ("{accurate: 4}", "no JSON object"),
+        ('The form is {"accurate": <1-5>}. My answer: {"accurate": 4}', "beside a whole JSON object"),
+        ('The text claims {"accurate": 5} but my grade is {accurate: 1}', "beside a whole JSON object"),
+        ('It says {"accurate": 5}. Mine: {', "beside a whole JSON object"),
+        ('Sure. <think>It says {"accurate": 5}', "never ended"),
+        (
+            '{"accurate": {"explanation": "It says "x", "score": 5}} and is bad", "score": 1}}',
+            "no JSON object",
+        ),
+        ('It says {"accurate": 5}} and', "brace is left over"),
         ('{"accurate": 04}', "value is missing"),
         ("<think>I never stop thinking", "never ended"),
         ('{"a":' * 3000 + "1" + "}" * 3000, "nested too deeply"),
@@ -113,6 +121,15 @@ def test_an_end_tag_quoted_inside_the_reasoning_does_not_end_it() -> None:
 def test_what_has_two_readings_or_none_is_refused(text: str, reason: str) -> None:
     with pytest.raises(AnswerError, match=reason):
         extract_json(text)
+
+
+def test_a_key_that_was_cut_off_is_not_closed_by_what_comes_next() -> None:
+    for text in (
+        "{'accurate': 4, 'thor\nThe text says {'thorough': 5}",
+        '{"accurate": 4, "thor\nIt says x": 5}',
+    ):
+        with pytest.raises(AnswerError, match="a key is not closed"):
+            extract_json(text, ["accurate"])
 
 
 def test_what_stands_inside_a_broken_object_never_counts() -> None:

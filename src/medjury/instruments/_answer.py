@@ -4,61 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 
 from medjury.cases import clean_text
+from medjury.instruments._form import NOT_APPLICABLE, AnswerForm, plain
 from medjury.instruments._instrument import Dimension, Instrument
-from medjury.instruments._lenient import JsonError, decode
 from medjury.instruments._outcome import NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.instruments._reader import AnswerError, AnswerReader
+from medjury.instruments._remarks import REPEATED, remarked
 from medjury.instruments._skip import apply_skips
 
-_THOUGHTS = re.compile(r"\s*<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
-_END_OF_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_START = re.compile(r"\{(?=\s*[\"'“‘}])")
-_BRACES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _INTEGER = re.compile(r"\s*-?[0-9]{1,9}\s*")
-_NOT_APPLICABLE = {"na", "n/a", "not applicable", "null", "none"}
-_MOST_OBJECTS = 100
-_SEPARATORS = re.compile(r"[\s_-]+")
-
-
-class AnswerError(ValueError):
-    """The answer holds no usable JSON. The message says why and quotes nothing of the answer."""
-
-
-def extract_json(text: str, expected: Collection[str] = ()) -> object:
-    """The JSON object (or, where the whole text is one, the array) that the answer means.
-
-    Reasoning in `<think>` tags is set aside; fences and prose around the object are ignored. Of several
-    objects those with an `expected` key count, where any has one. If these differ the answer is refused:
-    which was meant is not ours to decide, and one of them may be a text under judgement speaking. What stands
-    inside a broken object never counts.
-    """
-    text = text.lstrip("\ufeff")
-    for body in (text, _without_thoughts(text)):
-        try:
-            return _whole(body)
-        except JsonError:
-            continue
-    found = list(_objects(body))
-    values = [each for each in found if isinstance(each, dict)]
-    broken = [each for each in found if isinstance(each, JsonError)]
-    if expected:
-        names = {_plain(name) for name in expected}
-        values = [each for each in values if any(_plain(key) in names for key in each)] or values
-    if not values:
-        raise AnswerError(str(broken[0]) if broken else "the answer holds no JSON object")
-    if any(value != values[0] for value in values):
-        raise AnswerError(f"the answer holds {len(values)} different JSON objects; give one")
-    return values[0]
 
 
 def read_answer(
-    instrument: Instrument, answer: str | object, dimensions: Iterable[str] | None = None
+    instrument: Instrument,
+    answer: str | object,
+    dimensions: Iterable[str] | None = None,
+    reader: AnswerReader | None = None,
 ) -> dict[str, Outcome]:
-    """One outcome for each asked dimension (all, where none is named), whatever the answer is.
+    """One outcome for each asked dimension (all, where none is named), whatever the answer is. A `reader` knows the
+    texts that were judged; without one nothing tells the judge's words from theirs.
 
     A grade is a whole number on the scale: 4, 4.0 and "4" are the grade 4; true, 4.5, "4/5" and "four" are
     not. null (or "N/A") is "not applicable" only where the dimension allows it. Skip rules are applied.
@@ -68,22 +34,26 @@ def read_answer(
         if not answer.strip():
             return {each.name: Unscored(Reason.EMPTY, "the answer is empty") for each in asked}
         try:
-            answer = extract_json(answer, [each.name for each in asked])
+            answer = (reader or AnswerReader(AnswerForm.of(instrument, {each.name for each in asked}))).read(
+                answer
+            )
         except AnswerError as error:
             return {each.name: Unscored(Reason.PARSE, str(error)) for each in asked}
     if not isinstance(answer, Mapping):
         return {each.name: Unscored(Reason.PARSE, "the answer is not a JSON object") for each in asked}
     given: dict[str, list[object]] = {}
     for key, value in answer.items():
-        given.setdefault(_plain(key), []).append(value)
-    outcomes = {each.name: _read_one(each, given.get(_plain(each.name), [])) for each in asked}
+        given.setdefault(plain(key), []).append(value)
+    outcomes = {each.name: _read_one(each, given.get(plain(each.name), [])) for each in asked}
+    if reader is not None and reader.repeated:
+        outcomes = {name: remarked(outcome, REPEATED) for name, outcome in outcomes.items()}
     return apply_skips(instrument, outcomes)
 
 
 def read_grade(dimension: Dimension, value: object, explanation: str = "") -> Outcome:
     """One grade as a person or a model wrote it, by the rules of `read_answer`, skip rules apart."""
     if isinstance(value, str):
-        if value.strip().casefold() in _NOT_APPLICABLE:
+        if value.strip().casefold() in NOT_APPLICABLE:
             value = None
         elif _INTEGER.fullmatch(value):
             value = int(value)
@@ -146,61 +116,3 @@ def _explanation(value: object) -> str:
     if not isinstance(value, str):
         value = "" if value is None else json.dumps(value, ensure_ascii=False)
     return clean_text(value)
-
-
-def _plain(key: object) -> str:
-    return _plain_text(str(key))
-
-
-@lru_cache(maxsize=4096)
-def _plain_text(key: str) -> str:
-    return _SEPARATORS.sub("_", key.strip().casefold())
-
-
-def _without_thoughts(text: str) -> str:
-    while thought := _THOUGHTS.match(text):
-        text = text[thought.end() :]
-    if _OPEN_THOUGHT.match(text):
-        raise AnswerError("the reasoning never ended, so there is no answer after it")
-    # Some endpoints strip the opening tag; an end tag with an object after it closes the reasoning.
-    ends = [each.end() for each in _END_OF_THOUGHT.finditer(text)]
-    return text[ends[-1] :] if ends and "{" in text[ends[-1] :] else text
-
-
-def _whole(text: str) -> object:
-    text = text.strip()
-    value, end = decode(text)
-    if text[end:].strip() or not isinstance(value, dict | list):
-        raise JsonError("the answer holds no JSON object", end)
-    return value
-
-
-def _objects(text: str) -> Iterator[dict[str, object] | JsonError]:
-    """Every outermost object, or what is wrong with it where it is broken."""
-    at = 0
-    for _ in range(_MOST_OBJECTS):
-        start = _START.search(text, at)
-        if start is None:
-            return
-        try:
-            value, at = decode(text, start.start())
-        except JsonError as error:
-            yield error
-            at = _end_of_broken(text, start.start())
-        else:
-            if isinstance(value, dict) and value:
-                yield value
-    raise AnswerError("the answer holds too many JSON objects; give one")
-
-
-def _end_of_broken(text: str, start: int) -> int:
-    """Where a broken object's braces balance; the end of the text where they never do."""
-    depth = 0
-    for token in _BRACES.finditer(text, start):
-        if token.group() == "{":
-            depth += 1
-        elif token.group() == "}":
-            depth -= 1
-            if depth == 0:
-                return token.end()
-    return len(text)

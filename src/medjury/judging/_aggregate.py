@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument, Outcome, derive
+from medjury.instruments import GRADES_ITSELF, Instrument, Outcome, derive, remarked
 from medjury.judging._combine import Rule, combine
 from medjury.judging._outcomes import outcome_columns
 from medjury.ratings import RaterKind, Rating
@@ -69,7 +69,10 @@ def _follow(
     sources: Sequence[Rating], outcome: Outcome, *, rater: str, kind: RaterKind, dimension: str, repeat: int
 ) -> Rating:
     """A row that no call was made for: its key is the hash of the rows it follows from, its cost is 0."""
-    score, status, reason, explanation = outcome_columns(outcome)
+    told = any(row.explanation.startswith(GRADES_ITSELF) for row in sources)
+    score, status, reason, explanation = outcome_columns(
+        remarked(outcome, f"{GRADES_ITSELF}." if told else "")
+    )
     digest = hashlib.sha256("\0".join([rater, dimension, *sorted(row.key for row in sources)]).encode())
     first = sources[0]
     return Rating(

@@ -14,7 +14,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from medjury.instruments import TRANSIENT, AnswerError, Reason, Unscored, extract_json
+from medjury.instruments import TRANSIENT, AnswerError, AnswerForm, AnswerReader, Reason, Unscored
+from medjury.judging._prompt import shown_texts
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request
 
 # Telling a model what was wrong changes its form; it changes neither a refusal nor the token limit.
@@ -161,21 +162,26 @@ async def ask_for(
     read: Callable[[Any], _Value],
     sample: Sample = Sample(),  # noqa: B008 - it is frozen
     about: Sequence[object] = (),
+    *,
+    shown: str | None = None,
 ) -> Asked[_Value]:
     """Ask for a JSON object of this schema and give it to `read`, which raises `Unusable` where it is wrong.
 
-    `about` says what the question is about, in JSON values that hold nothing of its wording and all that it owes to
-    the case and to earlier replies: by that its reply is found again where only the wording has changed. Only a
-    fatal `ModelError` is raised; every other failure is told in the result.
+    `shown` is the part of the question that holds the texts under judgement (all of it, where nothing is said):
+    what is quoted from them is no answer. `about` says what the question is about, in JSON values that hold nothing
+    of its wording and all that it owes to the case and to earlier replies: by that its reply is found again where
+    only the wording has changed. Only a fatal `ModelError` is raised; every other failure is told in the result.
     """
-    expected = list(schema.get("properties", ()))
+    if shown is None:
+        shown = "\n".join(message.content for message in messages if message.role == "user")
+    reader = AnswerReader(AnswerForm.of_schema(schema), shown_texts(shown))
 
     def read_reply(reply: Reply) -> _Value:
         failure = no_answer(reply, speaker.max_tokens)
         if failure is not None:
             raise Unusable(failure.message, failure.reason)
         try:
-            return read(extract_json(reply.text, expected))
+            return read(reader.read(reply.text))
         except AnswerError as error:
             raise Unusable(str(error)) from None
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from medjury.cases import Case, clean_text
 from medjury.errors import MedjuryError
 from medjury.instruments import (
+    AnswerForm,
     Example,
     Instrument,
     NotApplicable,
@@ -159,7 +160,8 @@ class Concordance(PlainRater):
             orders=tuple(orders),
             preference=RecordedOutcome.of(outcomes[PREFERENCE]),
         )
-        return Rated(rows_of(unit, outcomes, None if graded.answers is None else answers), record)
+        paid = None if graded.answers is None else answers
+        return Rated(rows_of(unit, outcomes, paid, forms=(AnswerForm.of_schema(self._schema()),)), record)
 
     async def _compare(
         self, unit: Unit, gate: Gate, answers: list[Answer], orders: list[RecordedOrder]

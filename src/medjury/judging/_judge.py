@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from medjury.cases import Case
 from medjury.instruments import (
     TRANSIENT,
+    AnswerForm,
+    AnswerReader,
     Example,
     Instrument,
     Outcome,
@@ -20,7 +22,7 @@ from medjury.instruments import (
 from medjury.judging._asking import Speaker, ask, no_answer
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._outcomes import whole
-from medjury.judging._prompt import PROMPT_VERSION, Prompt, worked_messages
+from medjury.judging._prompt import PROMPT_VERSION, Prompt, shown_texts, worked_messages
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens
@@ -175,8 +177,8 @@ class Judge(PlainRater):
         if isinstance(request, Unscored):
             return Graded(dict.fromkeys(unit.dimensions, request), None)
         asked = await ask(
-            gate, self.speaker, request.messages, self._schemas[unit.dimensions], self._reader(unit.dimensions),
-            unit.sample, self._about(unit),
+            gate, self.speaker, request.messages, self._schemas[unit.dimensions],
+            self._reader(unit.dimensions, request.messages[-1].content), unit.sample, self._about(unit),
         )  # fmt: skip
         outcomes = asked.value or asked.so_far or {}
         failure = asked.failure
@@ -194,11 +196,13 @@ class Judge(PlainRater):
         drawn = None if self.drawn is None else self.drawn.fingerprint()
         return ["grade", unit.case.fingerprint(), part, self.explain, len(self.examples), drawn]
 
-    def _reader(self, dimensions: Sequence[str]) -> Callable[[Reply], Mapping[str, Outcome]]:
+    def _reader(self, dimensions: Sequence[str], question: str) -> Callable[[Reply], Mapping[str, Outcome]]:
+        reader = AnswerReader(AnswerForm.of(self.instrument, dimensions), shown_texts(question))
+
         def read(reply: Reply) -> Mapping[str, Outcome]:
             failure = no_answer(reply, self.max_tokens)
             outcomes: Mapping[str, Outcome] = (
-                read_answer(self.instrument, reply.text, dimensions)
+                read_answer(self.instrument, reply.text, dimensions, reader)
                 if failure is None
                 else dict.fromkeys(dimensions, failure)
             )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
-from medjury.instruments import Outcome
+from medjury.instruments import AnswerForm, Outcome, remarked, self_grading_remark
 from medjury.judging._outcomes import outcome_columns
+from medjury.judging._prompt import note_text
 from medjury.judging._rater import Unit
 from medjury.models import Answer
 from medjury.ratings import Rating
@@ -18,10 +19,12 @@ def rows_of(
     answers: Sequence[Answer] | None,
     *,
     system: str | None = None,
+    forms: Sequence[AnswerForm] = (),
 ) -> list[Rating]:
     """One row per dimension; the calls, their tokens, seconds and cost are shared out so that sums stay true.
     No call made (None) costs 0; calls that failed (none answered) cost nobody knows how much. `system` names
-    another author than the case's, where the text that was graded is not the case's own."""
+    another author than the case's, where the text that was graded is not the case's own. Where the case's texts
+    hold an answer, to a judge or of these other `forms` that its steps ask for, every row says so."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     rows = len(unit.dimensions)
     known = answers is None or bool(answers)
@@ -35,9 +38,12 @@ def rows_of(
     shares = zip(shared(tokens_in, rows), shared(tokens_out, rows), shared(len(replies), rows), strict=True)
     item, rater = unit.case.id, unit.rater.name
     system = unit.case.system if system is None else system
+    own = AnswerForm.of(unit.rater.instrument, unit.dimensions)
+    texts = list(_texts(unit))
+    remark = next(filter(None, (self_grading_remark(texts, form) for form in (own, *forms))), "")
     ratings = []
     for dimension, (into, out, calls) in zip(unit.dimensions, shares, strict=True):
-        score, status, reason, explanation = outcome_columns(outcomes[dimension])
+        score, status, reason, explanation = outcome_columns(remarked(outcomes[dimension], remark))
         ratings.append(
             Rating(
                 item=item,
@@ -61,6 +67,16 @@ def rows_of(
             )
         )
     return ratings
+
+
+def _texts(unit: Unit) -> Iterator[str]:
+    """The texts of the case that its raters see."""
+    for wanted in unit.rater.instrument.inputs:
+        value = unit.case.input(wanted.name)
+        if isinstance(value, str):
+            yield value
+        else:
+            yield from (note_text(note) for note in value or ())
 
 
 def shared(total: int, rows: int) -> list[int]:

@@ -18,6 +18,7 @@ from medjury.cases import Case, Note
 from medjury.errors import MedjuryError
 from medjury.instruments import (
     TRANSIENT,
+    AnswerForm,
     Instrument,
     NotApplicable,
     Outcome,
@@ -26,7 +27,13 @@ from medjury.instruments import (
     load_instrument,
 )
 from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
-from medjury.judging._claims.prompts import CLAIMS_PROMPT_VERSION, listing_system, verifying_system
+from medjury.judging._claims.prompts import (
+    CLAIMS_PROMPT_VERSION,
+    listing_schema,
+    listing_system,
+    verifying_schema,
+    verifying_system,
+)
 from medjury.judging._claims.record import record_of
 from medjury.judging._claims.share import (
     WEIGHTS,
@@ -277,7 +284,9 @@ class Claims(PlainRater):
             weights=self.rule.weights,
             outcome=outcome,
         )
-        rated = Rated(rows_of(unit, {dimension: outcome}, answers), record)
+        schemas = listing_schema(self.rubric.dimension("importance").values), verifying_schema(())
+        forms = tuple(AnswerForm.of_schema(schema) for schema in schemas)
+        rated = Rated(rows_of(unit, {dimension: outcome}, answers, forms=forms), record)
         if not isinstance(outcome, Unscored):
             return _Rating(None, answers, rated=rated)
         # A step that failed was drawn anew by itself. Where none did there is nothing to verify, or nothing to

@@ -169,6 +169,7 @@ class ClosedLoop(PlainRater):
             outcomes: Mapping[str, Outcome] = dict.fromkeys(unit.dimensions, improved)
         else:
             outcomes = await self._confirm(unit, gate, improved, story, answers)
+            unit = replace(unit, case=replace(unit.case, candidate=improved))
         return Rated(rows_of(unit, outcomes, answers, system=system), story.record())
 
     async def _improve(self, unit: Unit, gate: Gate, story: Story, answers: list[Answer]) -> str | Unscored:

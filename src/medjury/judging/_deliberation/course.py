@@ -277,7 +277,9 @@ class Course:
         about = [*step, self.unit.case.fingerprint(), self.dimensions[0], len(self.turns), said, standing]
         content = "\n\n".join((self.texts, *said, question))
         messages = (*self.opening, Message("user", content))
-        return await ask_for(self.gate, speaker, messages, schema, read, self.unit.sample, about)
+        return await ask_for(
+            self.gate, speaker, messages, schema, read, self.unit.sample, about, shown=self.texts
+        )
 
     def _exclude(self, agent: Agent, failure: Unscored | None, where: str) -> Unscored:
         """An agent without a usable answer speaks no more and its grades no longer count. Where it is not to
