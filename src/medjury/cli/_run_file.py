@@ -31,7 +31,7 @@ def run_file(
         line.finish(result.progress, result.money, result.currency)
     print(result.text())
     if result.judged:
-        _write_report(result.folder)
+        print_report(result.folder)
     return exit_status(result.status, result.why)
 
 
@@ -43,7 +43,8 @@ def exit_status(status: str, why: str) -> int:
     return EXIT_FAILED if status == "failed" else EXIT_INCOMPLETE
 
 
-def _write_report(folder: Path) -> None:
+def print_report(folder: Path) -> None:
+    """Write the report of a run folder and say where it is."""
     from medjury.report import write_page
 
     try:

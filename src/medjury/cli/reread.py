@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import EXIT_INCOMPLETE
+from medjury.cli._run_file import print_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,10 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.report import write_page
     from medjury.studies import reread_run
 
     found = reread_run(options.run, study=options.study, out=options.out)
     print(found.text())
-    print(f"Report: {write_page(found.result.folder)}")
+    print_report(found.result.folder)
     return EXIT_INCOMPLETE if found.no_reply else 0

@@ -3,7 +3,7 @@ judging is one file that the engine runs."""
 
 from medjury.judging._adaptive.body import AdaptiveBody
 from medjury.judging._adaptive.jury import AdaptiveJury
-from medjury.judging._adaptive.rule import AdaptiveRule, Vote, WidthCell, Widths, read_widths, width_cell
+from medjury.judging._adaptive.rule import AdaptiveRule, WidthCell, Widths, read_widths, width_cell
 from medjury.judging._adaptive.rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
@@ -28,17 +28,16 @@ from medjury.judging._deliberation.rater import Agent, Deliberation
 from medjury.judging._drafting.answer import SECTIONS, Citation
 from medjury.judging._drafting.body import DraftBody
 from medjury.judging._drafting.drafted import AfterDrafting, drafted_case
-from medjury.judging._drafting.drafter import DRAFTING_VERSION, TOKENS_PER_DRAFT, Drafter, DraftingRules
-from medjury.judging._drafting.selection import Selection, SelectionRules, select_sources
-from medjury.judging._engine import Ledger, Progress, judge_all
+from medjury.judging._drafting.drafter import TOKENS_PER_DRAFT, Drafter, DraftingRules
+from medjury.judging._drafting.selection import SelectionRules, select_sources
+from medjury.judging._engine import Progress, judge_all
 from medjury.judging._evidence.quotation import Place, Source, check_evidence
 from medjury.judging._examples.drawn import DRAWS, Draw, DrawnExamples
 from medjury.judging._examples.split import TrainingSplit, WorkedExample, split_training
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
-from medjury.judging._outcomes import outcome_columns
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
-from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
+from medjury.judging._rater import Expected, Rated, Rater, Unit
 from medjury.judging._repeats import Repeats
 from medjury.judging._repeats_body import RepeatsBody
 from medjury.judging._rereading import EarlierRun, Reread
@@ -46,7 +45,6 @@ from medjury.judging._rows import rows_of
 from medjury.judging._sync import judge, run_async
 
 __all__ = [
-    "DRAFTING_VERSION",
     "DRAWS",
     "PERSONAS",
     "PERSONA_GROUPS",
@@ -86,7 +84,6 @@ __all__ = [
     "Fitted",
     "Judge",
     "Jury",
-    "Ledger",
     "LoopRound",
     "Persona",
     "Place",
@@ -103,7 +100,6 @@ __all__ = [
     "Rule",
     "Sample",
     "SavedAdaptiveRule",
-    "Selection",
     "SelectionRules",
     "ShareRule",
     "Source",
@@ -113,7 +109,6 @@ __all__ = [
     "Truncation",
     "Unit",
     "Unusable",
-    "Vote",
     "WidthCell",
     "Widths",
     "WorkedExample",
@@ -130,8 +125,6 @@ __all__ = [
     "judge",
     "judge_all",
     "load_adaptive_rule",
-    "make_units",
-    "outcome_columns",
     "read_widths",
     "revised_cases",
     "rows_of",

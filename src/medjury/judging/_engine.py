@@ -112,7 +112,7 @@ async def judge_all(
                 if unit.key in settled:
                     progress.found += 1
                 else:
-                    unit = replace(unit, again=unit.key in lasting)
+                    unit = replace(unit, again=True) if unit.key in lasting else unit
                     await queues[unit.rater.name].put(unit)
         for queue in queues.values():
             await queue.put(None)

@@ -37,7 +37,9 @@ class EarlierRun:
         """The key of the same unit then, and what came of each dimension; "" where there was none."""
         case, ending = unit.case, unit.rater.revises_as
         system = revised_system(case, ending) if ending else case.system
-        keys = self._units.get(_place(case.id, system, unit.rater.name, unit.repeat), ())
+        keys = self._units.get(_place(case.id, system, unit.rater.name, unit.repeat))
+        if not keys:
+            return "", {}
         found: dict[str, dict[str, Outcome]] = {}
         for (key, dimension), outcome in self.store.outcomes(keys).items():
             found.setdefault(key, {})[dimension] = outcome

@@ -4,7 +4,7 @@ from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
-from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, Request, Role
+from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, Request
 from medjury.models._context import ContextError, clearly_too_long, excess_tokens, require_fit
 from medjury.models._context_windows import context_window
 from medjury.models._embedded import EmbeddedModel
@@ -44,7 +44,6 @@ __all__ = [
     "Reply",
     "ReplyCache",
     "Request",
-    "Role",
     "Scripted",
     "audit_totals",
     "cautious_tokens",

@@ -1,7 +1,7 @@
 """Ratings: one row shape for clinicians, judges, juries and metrics, and the store that keeps them."""
 
 from medjury.ratings._desk import StoreDesk
-from medjury.ratings._export import EXPORT_FORMATS, write_ratings
+from medjury.ratings._export import write_ratings
 from medjury.ratings._formula import guard_frame
 from medjury.ratings._frame import rating_frame, ratings_from_frame
 from medjury.ratings._import import ImportedRatings, import_ratings, open_pseudonyms, read_ratings
@@ -13,24 +13,21 @@ from medjury.ratings._import_file import (
     runs_text,
 )
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
-from medjury.ratings._problems import ImportReport, Problem, RatingsError
+from medjury.ratings._problems import RatingsError
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._record import Record, write_records
-from medjury.ratings._store import RatingCount, RunRecord, Spent, Store, open_store
+from medjury.ratings._store import RatingCount, Store, open_store
 from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked
 from medjury.ratings._transaction import StoredReply
 
 __all__ = [
-    "EXPORT_FORMATS",
     "Busy",
     "Claimed",
     "FileImport",
-    "ImportReport",
     "ImportedRatings",
     "Owner",
-    "Problem",
     "Pseudonyms",
     "Question",
     "RaterKind",
@@ -38,8 +35,6 @@ __all__ = [
     "RatingCount",
     "RatingsError",
     "Record",
-    "RunRecord",
-    "Spent",
     "Status",
     "Store",
     "StoreDesk",

@@ -8,11 +8,11 @@ appendix A; wording is ours.)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.instruments import AnswerError, extract_json
+from medjury.instruments import Reason
+from medjury.judging import Asked, Speaker, Unusable, ask_for
 from medjury.models import ChatModel, Gate, Message, ModelError, Request
 from medjury.transcripts._alignment import Alignment
 from medjury.transcripts._repair import repair
@@ -81,27 +81,29 @@ async def align_with_model(
     if not golden or not segments:
         return repair(golden, segments, [], method=method, weights=weights)
     request = alignment_request(golden, segments)
-    for _ in range(1 + reasks):
-        try:
-            reply = (await gate.ask(model, request)).reply
-        except ModelError as error:
-            raise MedjuryError(f"{model.name} gave no alignment: {error.message}") from None
-        if reply.finish != "stop":
-            why = "declined to answer" if reply.finish == "refusal" else "ran out of room for its answer"
-            raise MedjuryError(f"{model.name} gave no alignment: it {why}; leave --model out, or use another")
-        try:
-            proposals, notes = _read_answer(reply.text, golden, segments)
-        except AnswerError as error:
-            complaint = (
-                f"That could not be used: {error}. Answer again, with the JSON object and nothing else."
-            )
-            said = (Message("assistant", reply.text), Message("user", complaint))
-            request = replace(request, messages=(*request.messages, *said))
-            continue
-        return repair(golden, segments, proposals, method=method, notes=notes, weights=weights)
-    raise MedjuryError(
-        f"{model.name} gave no usable alignment in {1 + reasks} answers; leave --model out, or use another"
-    )
+    speaker = Speaker(model, request.temperature, request.seed, request.max_tokens, reasks)
+    try:
+        asked = await ask_for(
+            gate, speaker, request.messages, SCHEMA, lambda value: _read_answer(value, golden, segments)
+        )
+    except ModelError as error:
+        raise MedjuryError(f"{model.name} gave no alignment: {error.message}") from None
+    if asked.value is None:
+        raise MedjuryError(f"{model.name} gave {_why(asked)}")
+    proposals, notes = asked.value
+    return repair(golden, segments, proposals, method=method, notes=notes, weights=weights)
+
+
+def _why(asked: Asked[Any]) -> str:
+    assert asked.failure is not None
+    match asked.failure.reason:
+        case Reason.REFUSAL:
+            return "no alignment: it declined to answer; leave --model out, or use another"
+        case Reason.TRUNCATED:
+            return "no alignment: it ran out of room for its answer; leave --model out, or use another"
+        case Reason.PARSE | Reason.EMPTY:
+            return f"no usable alignment in {len(asked.answers)} answers; leave --model out, or use another"
+    return f"no alignment: {asked.failure.message}"
 
 
 def alignment_request(golden: Sequence[Turn], segments: Sequence[Turn]) -> Request:
@@ -131,13 +133,12 @@ def _line(letter: str, place: int, turn: Turn) -> str:
 
 
 def _read_answer(
-    text: str, golden: Sequence[Turn], segments: Sequence[Turn]
+    content: object, golden: Sequence[Turn], segments: Sequence[Turn]
 ) -> tuple[list[tuple[list[int], list[int]]], list[str]]:
     """The proposals of an answer, and notes on what of it could not be taken."""
-    content = extract_json(text, ["alignments"])
     entries = content.get("alignments") if isinstance(content, dict) else content
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise AnswerError("it needs an object with a list `alignments`")
+        raise Unusable("it needs an object with a list `alignments`")
     proposals: list[tuple[list[int], list[int]]] = []
     notes: list[str] = []
     answered: set[int] = set()

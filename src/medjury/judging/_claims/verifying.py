@@ -81,55 +81,49 @@ async def verify(
 ) -> Verdicts:
     """One call for these claims, and a second for those whose quotations do not occur: they are told once, and
     where the quotation stays invented there is no verdict. Only a fatal `ModelError` is raised."""
-
-    async def attempt(sample: Sample) -> Verdicts:
-        return await _verify(claims, shown, case, gate, speaker, system, question, closeness, sample)
-
-    return await draw_anew(sample, attempt)
-
-
-async def _verify(
-    claims: Mapping[int, Claim],
-    shown: Sequence[Source],
-    case: Case,
-    gate: Gate,
-    speaker: Speaker,
-    system: str,
-    question: str,
-    closeness: float,
-    sample: Sample,
-) -> Verdicts:
     messages = verifying_messages(system, question, shown, claims)
     numbers = list(claims)
     texts = {number: claim.text for number, claim in claims.items()}
     about = ["verify", case.fingerprint(), texts, [[each.id, each.offset, len(each.text)] for each in shown]]
-    asked = await ask_for(
-        gate, speaker, messages, verifying_schema(numbers), lambda value: _read(value, numbers), sample, about
-    )
-    if asked.value is None:
-        failed = {number: Checked(claim, None, failure=asked.failure) for number, claim in claims.items()}
-        return Verdicts(asked.failure, asked.answers, len(claims), asked.in_vain, checked=failed)
-    checked = {number: _check(claims[number], said, shown, closeness) for number, said in asked.value.items()}
-    wrong = {number: each for number, each in checked.items() if each.failure is not None}
-    if not wrong:
-        return Verdicts(None, asked.answers, checked=checked)
-    problems = {number: _problem(each) for number, each in wrong.items()}
-    said_so = Message("assistant", asked.answers[-1].reply.text), Message("user", complaint(problems))
-    again = await ask_for(
-        gate,
-        speaker,
-        (*messages, *said_so),
-        verifying_schema(list(wrong)),
-        lambda value: _read(value, list(wrong)),
-        sample,
-        [*about, [[number, [one.quote for one in each.invented]] for number, each in wrong.items()]],
-    )
-    for number, first in wrong.items():
-        checked[number] = _second(first, again.value, again.failure, number, shown, closeness)
-    answers = [*asked.answers, *again.answers]
-    lost = [each.failure for each in checked.values() if each.failure is not None]
-    stored = all(answer.from_cache for answer in answers) and (again.failure is None or again.in_vain)
-    return Verdicts(first_failure(lost), answers, len(lost), bool(lost) and stored, checked=checked)
+
+    async def attempt(sample: Sample) -> Verdicts:
+        asked = await ask_for(
+            gate,
+            speaker,
+            messages,
+            verifying_schema(numbers),
+            lambda value: _read(value, numbers),
+            sample,
+            about,
+        )
+        if asked.value is None:
+            failed = {number: Checked(claim, None, failure=asked.failure) for number, claim in claims.items()}
+            return Verdicts(asked.failure, asked.answers, len(claims), asked.in_vain, checked=failed)
+        checked = {
+            number: _check(claims[number], said, shown, closeness) for number, said in asked.value.items()
+        }
+        wrong = {number: each for number, each in checked.items() if each.failure is not None}
+        if not wrong:
+            return Verdicts(None, asked.answers, checked=checked)
+        problems = {number: _problem(each) for number, each in wrong.items()}
+        said_so = Message("assistant", asked.answers[-1].reply.text), Message("user", complaint(problems))
+        again = await ask_for(
+            gate,
+            speaker,
+            (*messages, *said_so),
+            verifying_schema(list(wrong)),
+            lambda value: _read(value, list(wrong)),
+            sample,
+            [*about, [[number, [one.quote for one in each.invented]] for number, each in wrong.items()]],
+        )
+        for number, first in wrong.items():
+            checked[number] = _second(first, again.value, again.failure, number, shown, closeness)
+        answers = [*asked.answers, *again.answers]
+        lost = [each.failure for each in checked.values() if each.failure is not None]
+        stored = all(answer.from_cache for answer in answers) and (again.failure is None or again.in_vain)
+        return Verdicts(first_failure(lost), answers, len(lost), bool(lost) and stored, checked=checked)
+
+    return await draw_anew(sample, attempt)
 
 
 def _second(
