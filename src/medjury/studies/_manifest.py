@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
 
-from medjury import __version__
 from medjury.judging import PROMPT_VERSION, Rater
 from medjury.models import ChatModel
 from medjury.ratings import RatingCount
@@ -31,6 +30,7 @@ from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
 from medjury.studies._plan import Plan
 from medjury.studies._study import Study
+from medjury.version import __version__
 
 _PACKAGES = (
     "aiohttp", "polars", "sqlalchemy", "xllamacpp", "anthropic", "google-genai", "numpy", "scipy", "matplotlib",

@@ -11,33 +11,23 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Example, Instrument, Unscored
 from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.course import Course
-from medjury.judging._deliberation.personas import Persona
 from medjury.judging._deliberation.prompts import DELIBERATION_VERSION
+from medjury.judging._deliberation.rules import Agent, WhenAgreed
 from medjury.judging._judge import groups_of
 from medjury.judging._prompt import PROMPT_VERSION, Prompt
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, estimate_tokens
 
-WhenAgreed = Literal["stop", "discuss"]
 # For a plan: tokens of one explained grade, of a statement with its grades, and of a question.
 _EXPLAINED, _STATEMENT, _QUESTION = 57, 180, 120
 _ROLE = 250  # a role's part of the prompt
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """A point of view and the model that takes it."""
-
-    persona: Persona
-    speaker: Speaker
 
 
 @dataclass(frozen=True)
