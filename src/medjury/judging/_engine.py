@@ -20,7 +20,7 @@ from medjury.cases import Case
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate
-from medjury.ratings import Rating, Record
+from medjury.ratings import Rating, StoredRecord
 
 # Units looked up in the store at once.
 _LOOKUP = 256
@@ -37,7 +37,7 @@ class Ledger(Protocol):
         """The keys that need no further work; they become part of the run."""
 
     async def write_ratings(
-        self, run: str, ratings: Sequence[Rating], records: Sequence[Record] = ()
+        self, run: str, ratings: Sequence[Rating], records: Sequence[StoredRecord] = ()
     ) -> None:
         """Returns when all of it is safely stored."""
 
@@ -168,13 +168,15 @@ async def _wait(stop: asyncio.Event) -> None:
     await stop.wait()
 
 
-def _records(unit: Unit, rated: Rated) -> Sequence[Record]:
+def _records(unit: Unit, rated: Rated) -> Sequence[StoredRecord]:
     """The record of a unit as the store keeps it; a single judge has none."""
     if rated.record is None:
         return ()
     first = rated.ratings[0]
     body = json.dumps(rated.record.content(), ensure_ascii=False)
-    return (Record(unit.key, first.item, first.system, first.rater, unit.repeat, body, first.created_at),)
+    return (
+        StoredRecord(unit.key, first.item, first.system, first.rater, unit.repeat, body, first.created_at),
+    )
 
 
 def _all_units(cases: Iterable[Case], raters: Sequence[Rater], repeats: int) -> Iterator[Unit]:

@@ -15,8 +15,8 @@ from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
 from medjury.ratings._problems import ImportReport, Problem, RatingsError
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._rating import RaterKind, Rating, Status
-from medjury.ratings._record import Record, write_records
-from medjury.ratings._store import RatingCount, RunRecord, Spent, Store, open_store
+from medjury.ratings._record import StoredRecord, write_records
+from medjury.ratings._store import RatingCount, Spent, Store, StoredRun, open_store
 from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked
 from medjury.ratings._transaction import StoredReply
 
@@ -34,8 +34,6 @@ __all__ = [
     "Rating",
     "RatingCount",
     "RatingsError",
-    "Record",
-    "RunRecord",
     "Spent",
     "Status",
     "Store",
@@ -43,7 +41,9 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreLocked",
+    "StoredRecord",
     "StoredReply",
+    "StoredRun",
     "export_ratings",
     "import_into_file",
     "import_into_store",

@@ -11,7 +11,7 @@ from medjury.instruments import Reason
 from medjury.models import Reply
 from medjury.ratings._owner import Busy, Claimed, Owner
 from medjury.ratings._rating import Rating
-from medjury.ratings._record import Record
+from medjury.ratings._record import StoredRecord
 from medjury.ratings._transaction import StoredReply, Transaction
 
 Answer: TypeAlias = Reply | Claimed | Busy
@@ -35,7 +35,7 @@ class Write:
     future: asyncio.Future[None]
     replies: Sequence[StoredReply] = ()
     ratings: Sequence[Rating] = ()
-    records: Sequence[Record] = ()
+    records: Sequence[StoredRecord] = ()
     run: str = ""
     releases: Sequence[str] = ()
 

@@ -20,7 +20,7 @@ from medjury.models import Reply
 from medjury.ratings._batch import Answer, Batch, SettledQuestion, Write
 from medjury.ratings._owner import Busy, Claimed, new_owner
 from medjury.ratings._rating import Rating
-from medjury.ratings._record import Record
+from medjury.ratings._record import StoredRecord
 from medjury.ratings._store import Store
 from medjury.ratings._store_error import StoreError, ValueRefused
 from medjury.ratings._transaction import StoredReply, Transaction
@@ -114,7 +114,7 @@ class StoreDesk:
         return await question.future
 
     async def write_ratings(
-        self, run: str, ratings: Sequence[Rating], records: Sequence[Record] = ()
+        self, run: str, ratings: Sequence[Rating], records: Sequence[StoredRecord] = ()
     ) -> None:
         """Add ratings as part of a run, with their records; returns when they are safely stored."""
         write = Write(self._future(), ratings=ratings, records=records, run=run)

@@ -18,7 +18,7 @@ from medjury.runs._manifest_parts import (
     ManifestInstrument,
     ManifestJudge,
     ManifestJury,
-    Planned,
+    PlannedWork,
     Prices,
     Units,
 )
@@ -62,7 +62,7 @@ class Manifest(RunPart):
     redactions: dict[str, int] = {}
     settings_refused: dict[str, list[str]] = {}
     prices: Prices = Prices()
-    planned: dict[str, Planned] = {}
+    planned: dict[str, PlannedWork] = {}
     drafting: ManifestDrafting | None = None
     coverage: Coverage = Coverage()
     units: Units | None = None

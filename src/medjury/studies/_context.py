@@ -26,7 +26,7 @@ from medjury.models import (
     excess_tokens,
     require_fit,
 )
-from medjury.ratings import Record
+from medjury.ratings import StoredRecord
 from medjury.runs import Shortened, files
 from medjury.studies._file import JudgePart, ModelPart
 
@@ -131,7 +131,7 @@ def _first(unit: Unit) -> list[tuple[ChatModel, Request]]:
     return run_async(first_questions(unit))
 
 
-def left_out(records: Iterable[Record]) -> dict[str, Shortened]:
+def left_out(records: Iterable[StoredRecord]) -> dict[str, Shortened]:
     """How many units of work were done on a shortened record, and how much of it was left out; by judge."""
     units: Counter[str] = Counter()
     notes: Counter[str] = Counter()

@@ -21,14 +21,14 @@ from medjury.runs import (
     ManifestJudge,
     ManifestJury,
     ManifestModel,
-    Planned,
+    PlannedWork,
     Prices,
     ReportSettings,
     file_hash,
 )
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
-from medjury.studies._plan import Plan
+from medjury.studies._plan import RunPlan
 from medjury.studies._study import Study
 from medjury.version import __version__
 
@@ -37,7 +37,7 @@ _PACKAGES = (
 )  # fmt: skip
 
 
-def run_name(study: Study, plan: Plan, humans: Humans | None = None) -> str:
+def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
     """The run's name in its store: the study's, and a hash of the data, the instrument, the jury and the
     clinicians' ratings. A changed study is another run, which finds in the store what it shares with the first.
     """
@@ -47,7 +47,7 @@ def run_name(study: Study, plan: Plan, humans: Humans | None = None) -> str:
     return f"{study.name}@{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:12]}"
 
 
-def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str) -> Manifest:
+def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: str) -> Manifest:
     """Everything that is known before the first call."""
     jury = study.jury
     return Manifest(
@@ -77,7 +77,7 @@ def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str)
         redacted=bool(study.settings.redact),
         prices=Prices(as_of=prices_as_of, currency=plan.currency),
         planned={
-            judge.name: Planned(
+            judge.name: PlannedWork(
                 calls=judge.calls, tokens_in=judge.tokens_in, tokens_out=judge.tokens_out, money=judge.money
             )
             for judge in plan.judges

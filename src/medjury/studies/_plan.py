@@ -35,7 +35,7 @@ class JudgePlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """What a run will do. Calls count first questions; an unusable answer is asked again at most twice."""
 
     cases: int
@@ -93,7 +93,7 @@ class Plan:
         return "\n".join(lines)
 
 
-def plan_study(study: Study, prices: PriceList) -> Plan:
+def plan_study(study: Study, prices: PriceList) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens."""
     count = lacking = 0
     systems: Counter[str] = Counter()
@@ -137,7 +137,7 @@ def plan_study(study: Study, prices: PriceList) -> Plan:
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     notes = (*study.notes, *unknown_note(study, listed, unknown), *windows.notes(judges, count))
-    return Plan(
+    return RunPlan(
         count,
         study.cases.skipped,
         dict(systems),

@@ -12,7 +12,7 @@ from medjury.runs import Record, files
 from medjury.statistics import counted, percent, shown
 from medjury.validation import ENDINGS, DeliberationTally
 
-Deliberated = Record[DeliberationBody]
+DeliberationRecord = Record[DeliberationBody]
 Graded = Mapping[str, float | None]
 _CHARACTERS = 1500
 _ENDED_BY = (
@@ -49,14 +49,14 @@ def section(material: Material) -> Section | None:
     return Section("deliberations", "Deliberations", Html(body))
 
 
-def _noted(material: Material, tallies: dict[str, DeliberationTally]) -> Iterator[Deliberated]:
+def _noted(material: Material, tallies: dict[str, DeliberationTally]) -> Iterator[DeliberationRecord]:
     """Each record as it is counted."""
     for record in material.records.of(DeliberationBody):
         tallies.setdefault(record.rater, DeliberationTally()).note(record.body)
         yield record
 
 
-def _interest(record: Deliberated) -> tuple[float, ...]:
+def _interest(record: DeliberationRecord) -> tuple[float, ...]:
     """What a reader should see first: decisions beyond all agents, none, lost agents, unsettled and long talks."""
     body = record.body
     unsettled = body.ended in ("max_turns", "max_stalls")
@@ -153,7 +153,7 @@ def _personas(material: Material, tallies: Mapping[str, DeliberationTally]) -> H
     return Html(table + element("details", element("summary", "The points of view in words"), views))
 
 
-def _transcripts(material: Material, chosen: Sequence[Deliberated], total: int) -> Html:
+def _transcripts(material: Material, chosen: Sequence[DeliberationRecord], total: int) -> Html:
     if not chosen:
         return Html("")
     note = (
@@ -164,7 +164,7 @@ def _transcripts(material: Material, chosen: Sequence[Deliberated], total: int) 
     return Html(element("h3", "Transcripts") + paragraph(note, class_="soft") + "".join(blocks))
 
 
-def _transcript(material: Material, number: int, record: Deliberated) -> Html:
+def _transcript(material: Material, number: int, record: DeliberationRecord) -> Html:
     body = record.body
     case = record.title(f"deliberation {number}", hide=material.evidence.table.settings.hide_texts)
     title = f"{case}: {counted(body.turns, 'turn')}, {ENDINGS[body.ended]}"
