@@ -99,7 +99,7 @@ class CaseReader:
             rows = f"{found.skipped:,} of {found.skipped + found.count:,} rows"
             raise CaseError(
                 f"{self.name}: {rows} cannot be used:\n{list_problems(found.bad, found.problems)}\n"
-                "Mend them, or go on without them (--skip-bad-cases).",
+                "Fix them, or go on without them (--skip-bad-cases).",
                 found.bad,
             )
 

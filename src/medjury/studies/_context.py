@@ -110,12 +110,12 @@ class WindowCheck:
             if count := len(self._shortened[judge.name]):
                 lines.append(
                     f"{judge.name}: {count:,} of {cases:,} cases are too long for its {known:,} tokens{how}: part "
-                    "of the record will be left out, and what was is recorded"
+                    "of the record will be left out; records.jsonl says which"
                 )
             if count := len(self._doubtful[judge.name]):
                 lines.append(
                     f"{judge.name}: {count:,} of {cases:,} cases may be too long for its {known:,} tokens; that is "
-                    "told only when they are asked about"
+                    "known only when they are asked about"
                 )
         return tuple(lines)
 

@@ -103,8 +103,8 @@ class StudyExamples:
         for split in self._splits.values():
             lines.append(
                 f"examples: {len(split.examples):,} of {split.rated:,} rated answers may be shown; the "
-                f"{len(split.development):,} cases of that side are not validated on, {split.held_out:,} rated "
-                "cases remain for it"
+                f"{len(split.development):,} cases of that side are left out of the validation, for which "
+                f"{split.held_out:,} rated cases remain"
             )
             lines += [
                 f"examples: rated answers not used: {count:,} ({why})"
