@@ -156,7 +156,7 @@ def describe_drafting(result: DraftResult) -> ManifestDrafting:
     known = {
         "run": result.run,
         "model": describe_model(drafter.speaker.model),
-        "settings_hash": drafter.voice(),
+        "settings_hash": drafter.settings_hash(),
         "status": result.status,
         "file": {files.DRAFTS: file_hash(result.file)},
     }

@@ -43,7 +43,7 @@ def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
     """
     parts = [plan.data_hash, study.instrument.fingerprint(), str(study.jury.repeats)]
     parts.append("" if humans is None else humans.fingerprint())
-    parts += [f"{judge.name} {judge.voice()}" for judge in study.jury.judges]
+    parts += [f"{judge.name} {judge.settings_hash()}" for judge in study.jury.judges]
     return f"{study.name}@{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:12]}"
 
 
@@ -87,7 +87,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
 
 def _describe_judge(judge: Rater) -> ManifestJudge:
     models = tuple(describe_model(model) for model in judge.models)
-    known = {"name": judge.name, "models": models, "settings_hash": judge.voice()}
+    known = {"name": judge.name, "models": models, "settings_hash": judge.settings_hash()}
     return ManifestJudge.model_validate({**known, **judge.describe()})
 
 

@@ -53,7 +53,7 @@ class Deliberation(PlainRater):
     per_dimension: bool = False
     examples: Sequence[Example] = ()
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
-    _voice: str = field(init=False, repr=False, compare=False)
+    _settings_hash: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._check()
@@ -71,8 +71,8 @@ class Deliberation(PlainRater):
                 [each.persona.name, each.persona.text, each.speaker.settings()] for each in self.agents
             ],
         }
-        voice = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-        object.__setattr__(self, "_voice", voice)
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+        object.__setattr__(self, "_settings_hash", digest)
 
     def _check(self) -> None:
         names = [agent.persona.name.casefold().replace("-", "_") for agent in self.agents]
@@ -102,8 +102,8 @@ class Deliberation(PlainRater):
         """The dimensions that are deliberated together."""
         return tuple(self._prompts)
 
-    def voice(self) -> str:
-        return self._voice
+    def settings_hash(self) -> str:
+        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         return {
