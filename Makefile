@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test browser check bench lock clean
+.PHONY: help install demo test browser check bench mutants lock clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -23,8 +23,8 @@ $(INSTALLED): requirements/develop.txt pyproject.toml hatch_build.py $(wildcard 
 demo: install ## judge a dozen synthetic discharge summaries on this machine, no network
 	$(BIN)/medjury demo
 
-test: install browser ## run every test
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+test: install browser ## run every test (OPTIONS="--hypothesis-seed=1" for pytest)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(OPTIONS)
 
 # Tests look at pages in a real browser; PostgreSQL comes with the requirements.
 browser:
@@ -39,11 +39,15 @@ check: install ## lint, format and strict types
 bench: install ## measure speed beside the peers, as ratios
 	$(BIN)/python -m benchmarks
 
+mutants: install ## change the code of the rooms that decide, one thing at a time: do the tests notice? (hours)
+	$(BIN)/mutmut run
+	$(BIN)/mutmut results
+
 # `neural` stays out: it brings torch, which weighs gigabytes; its tests say so where it is absent.
-EXTRAS := local speed stats text report postgres anthropic google redact
+EXTRAS := local speed report postgres anthropic google redact
 
 lock: ## renew the pinned requirements (needs uv)
-	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group build \
+	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/develop.txt
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
+import statistics
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -127,3 +129,27 @@ def test_a_circle_would_be_found() -> None:
 def test_no_file_has_a_name_that_says_nothing() -> None:
     vague = {"utils.py", "helpers.py", "common.py", "misc.py"}
     assert not [file for file in PACKAGE.rglob("*.py") if file.name in vague]
+
+
+READS_A_FILE = re.compile(
+    r"\b(?:read_parquet|read_csv|read_ndjson|read_excel|read_text|read_bytes|load_workbook|read_rating_table)\(|\.open\(|\bopen\("
+)
+# What is read there is no table of ratings: a calibration or an adaptive rule that somebody saved.
+SAVED_BY_US = {"calibration/_saved.py"}
+
+
+@pytest.mark.parametrize("room", ["agreement", "calibration", "audits", "ranking", "validation"])
+def test_no_analysis_reads_a_file_by_itself(room: str) -> None:
+    """Ratings come from `tables/` alone, so that every analysis sees the same patients, scale, jury and cases."""
+    found = {
+        str(file.relative_to(PACKAGE))
+        for file in (PACKAGE / room).rglob("*.py")
+        if READS_A_FILE.search(file.read_text(encoding="utf-8"))
+    }
+    assert found <= SAVED_BY_US
+
+
+def test_commands_are_thin() -> None:
+    """A command parses, calls and prints; half of them fit on one screen."""
+    lines = [len(file.read_text(encoding="utf-8").splitlines()) for file in (PACKAGE / "cli").glob("*.py")]
+    assert statistics.median(lines) < 60

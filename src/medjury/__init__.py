@@ -15,21 +15,32 @@ _ROOMS = {
     "Case": "cases",
     "Judge": "judging",
     "Jury": "judging",
+    "RatingTable": "tables",
+    "agreement": "agreement",
+    "audit": "audits",
+    "calibrate": "calibration",
     "cases_from_frame": "cases",
     "judge": "judging",
     "load_instrument": "instruments",
     "load_study": "studies",
     "make_model": "models",
+    "open_run": "tables",
     "open_store": "ratings",
+    "rank": "ranking",
+    "rating_table": "tables",
     "read_cases": "cases",
     "read_ratings": "ratings",
     "run_study": "studies",
+    "validate": "validation",
     "write_ratings": "ratings",
 }
 
 __all__ = ["__version__", *sorted(_ROOMS)]
 
 if TYPE_CHECKING:
+    from medjury.agreement import agreement as agreement
+    from medjury.audits import audit as audit
+    from medjury.calibration import calibrate as calibrate
     from medjury.cases import Case as Case
     from medjury.cases import cases_from_frame as cases_from_frame
     from medjury.cases import read_cases as read_cases
@@ -38,14 +49,26 @@ if TYPE_CHECKING:
     from medjury.judging import Jury as Jury
     from medjury.judging import judge as judge
     from medjury.models import make_model as make_model
+    from medjury.ranking import rank as rank
     from medjury.ratings import open_store as open_store
     from medjury.ratings import read_ratings as read_ratings
     from medjury.ratings import write_ratings as write_ratings
     from medjury.studies import load_study as load_study
     from medjury.studies import run_study as run_study
+    from medjury.tables import RatingTable as RatingTable
+    from medjury.tables import open_run as open_run
+    from medjury.tables import rating_table as rating_table
+    from medjury.validation import validate as validate
 
 
 def __getattr__(name: str) -> Any:
+    if name == "agreement":
+        # The room has the function's name and is called in its place: an imported room hides any function here.
+        return importlib.import_module("medjury.agreement")
     if name in _ROOMS:
         return getattr(importlib.import_module(f"medjury.{_ROOMS[name]}"), name)
     raise AttributeError(f"module 'medjury' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

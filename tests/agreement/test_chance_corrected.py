@@ -12,14 +12,13 @@ from tests.agreement.reference_values import reference
 
 from medjury.agreement import (
     brennan_prediger,
-    chance_corrected,
-    chance_statistics,
     cohen_kappa,
     conger_kappa,
     fleiss_kappa,
     gwet_ac,
     krippendorff_alpha,
 )
+from medjury.agreement._groups.chance_corrected import chance_corrected, chance_statistics
 from medjury.statistics import evaluate
 
 GWET = reference("gwet_ac_handbook_4raters_12units")

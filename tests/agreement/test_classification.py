@@ -9,13 +9,24 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import area_under_curve, classification, classification_rates, roc_curve
+from medjury.agreement import area_under_curve, classification, roc_curve
+from medjury.agreement._pairs.classification import classification_rates
 from medjury.errors import MedjuryError
 
 R = reference("classification_metrics_auc")
 TRUTH, SAID, SCORE = (R["data"][name] for name in ("truth", "pred", "score"))
 LABELS = st.integers(2, 40).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(0, 3), min_size=n, max_size=n) for _ in range(2)])
+)
+# Truth with both classes in it, and a score of 0 to 3 for each.
+BOTH_CLASSES = (
+    st.lists(st.integers(0, 1), max_size=38)
+    .flatmap(lambda more: st.permutations([0, 1, *more]))
+    .flatmap(
+        lambda truth: st.tuples(
+            st.just(truth), st.lists(st.integers(0, 3), min_size=len(truth), max_size=len(truth))
+        )
+    )
 )
 
 
@@ -46,9 +57,9 @@ def test_rates_equal_those_of_scikit_learn(labels: tuple[list[int], list[int]]) 
 
 
 @settings(deadline=None)
-@given(LABELS.filter(lambda labels: len({label % 2 for label in labels[0]}) == 2))
+@given(BOTH_CLASSES)
 def test_auc_equals_that_of_scikit_learn_with_ties(labels: tuple[list[int], list[int]]) -> None:
-    truth, score = [label % 2 for label in labels[0]], labels[1]
+    truth, score = labels
     found = area_under_curve(truth, score)
     assert found.value == pytest.approx(metrics.roc_auc_score(truth, score))
     if found.low is not None:

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from medjury.agreement import agreement_weights, cohen_kappa, gwet_ac, icc
+from medjury.agreement import cohen_kappa, gwet_ac, icc
+from medjury.agreement._pairs.weights import agreement_weights
 from medjury.statistics import Estimate
 
 STUDIES = {40: 2000, 300: 600}

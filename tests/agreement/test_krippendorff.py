@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import alpha_statistics, krippendorff_alpha, krippendorff_alphas
+from medjury.agreement import krippendorff_alpha
+from medjury.agreement._groups.krippendorff import alpha_statistics, krippendorff_alphas
 from medjury.errors import MedjuryError
 from medjury.statistics import evaluate
 

@@ -10,16 +10,16 @@ import pytest
 from medjury.agreement import (
     cohen_kappa,
     plan_f1,
-    plan_f1_by_simulation,
     plan_icc,
-    plan_icc_by_simulation,
     plan_kappa,
-    plan_kappa_by_simulation,
     plan_study,
     simulate_f1,
     simulate_icc,
     simulate_kappa,
 )
+from medjury.agreement._planning.f1 import plan_f1_by_simulation
+from medjury.agreement._planning.icc import plan_icc_by_simulation
+from medjury.agreement._planning.kappa import plan_kappa_by_simulation
 from medjury.errors import MedjuryError
 
 LIKERT = [0.05, 0.1, 0.2, 0.35, 0.3]

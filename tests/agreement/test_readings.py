@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.agreement import koo_li, landis_koch, reading
+from medjury.agreement import reading
+from medjury.agreement._readings import koo_li, landis_koch
 from medjury.statistics import Estimate, undefined
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
+from medjury.agreement._pairs.pair import Settings
 from medjury.agreement._pairs.system_estimates import (
     between_and_within,
     of_system_means,
@@ -48,7 +49,7 @@ def slow(rows: np.ndarray) -> dict[str, float]:
 def test_many_systems_give_the_same_as_the_plain_loop() -> None:
     """Above 64 groups the sums go through sparse matrices."""
     rows = rows_of(5, items=12, systems=70, levels=60)
-    found = evaluate(rows, between_and_within, np.arange(len(rows))[np.newaxis])
+    found = evaluate(rows, between_and_within(Settings()), np.arange(len(rows))[np.newaxis])
     for name, value in slow(rows).items():
         assert found[name][0] == pytest.approx(value, abs=1e-9), name
 
@@ -62,7 +63,7 @@ def test_every_value_equals_the_plain_loop_on_data_and_on_resamples(seed: int) -
     indices = np.array(
         [np.arange(120), *(np.concatenate([np.arange(4) + 4 * case for case in some]) for some in drawn)]
     )
-    found = evaluate(rows, between_and_within, indices)
+    found = evaluate(rows, between_and_within(Settings()), indices)
     for place, index in enumerate(indices):
         for name, value in slow(rows[index]).items():
             assert found[name][place] == pytest.approx(value, abs=1e-9), name
@@ -75,7 +76,7 @@ def test_the_baseline_sees_no_score_it_predicts() -> None:
     for seed in range(40):
         case, system = np.repeat(np.arange(20), 3), np.tile(np.arange(3), 20)
         rows = system_rows(generator.normal(0, 1, (60, 2)), system, case, seed)
-        found = evaluate(rows, between_and_within, np.arange(60)[np.newaxis])
+        found = evaluate(rows, between_and_within(Settings()), np.arange(60)[np.newaxis])
         values.append(float(found["pearson_system_mean_baseline"][0]))
     assert np.mean(values) < 0.03
 

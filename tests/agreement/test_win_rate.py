@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference, resample_indices
 
-from medjury.agreement import WinRate, win_rates
+from medjury.agreement import win_rates
+from medjury.agreement._pairs.win_rate import WinRate
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate
 

@@ -269,7 +269,7 @@ def test_a_replayed_jury_says_what_the_jury_itself_says(
     calls = calls_made(doubts(table, table.everybody, rule), tolerance)
     replayed = float(scores_after(table, table.everybody, calls, minimum)[0, 0])
     assert rated.record is not None
-    assert len(rated.record["calls"]) == calls[0]
+    assert len(rated.record.calls) == calls[0]
     assert (live is None and np.isnan(replayed)) or live == pytest.approx(replayed)
 
 

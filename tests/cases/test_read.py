@@ -413,8 +413,16 @@ class TestFrame:
             cases_from_frame(frame, mapping={"reference": "gold"})
 
 
-texts = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1).filter(str.strip)
-names = texts.map(str.strip).filter(lambda text: text and not set(text) & set("\r\n\t"))
+# A text has something to see in it; a name is also free of lines and tabs, and of blanks at its ends.
+visible = st.characters(codec="utf-8", categories=("L", "M", "N", "P", "S"))
+
+
+def around(characters: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.tuples(st.text(characters), visible, st.text(characters)).map("".join)
+
+
+texts = around(st.characters(codec="utf-8", exclude_characters="\x00"))
+names = around(st.characters(codec="utf-8", exclude_characters="\x00\r\n\t")).map(str.strip)
 notes = st.builds(Note, names, texts, st.none() | names, st.none() | names)
 facts = names | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.booleans()
 made_cases = st.builds(

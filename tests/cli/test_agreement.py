@@ -11,8 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.agreement.rating_rows import likert, long_table
+from tests.ratings.samples import rating
 
 from medjury.cli import main
+from medjury.ratings import open_store
 
 STABLE = (
     "exact_match", "offset", "rmse", "pearson", "spearman", "kendall_tau_b", "kappa", "kappa_linear",
@@ -128,6 +130,38 @@ def test_a_run_folder_is_read(ratings: Path, tmp_path: Path, capsys: pytest.Capt
     assert rows(capsys, folder, *words) == rows(capsys, ratings, *words)
     (tmp_path / "empty").mkdir()
     assert "is it a run folder?" in refused(capsys, tmp_path / "empty", "--reference", "human")
+
+
+def test_a_store_is_read_run_by_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "ratings.sqlite"
+    with open_store(place) as store:
+        for run, shift in (("first", 0), ("second", 1)):
+            store.put_run(run, {})
+            store.write_ratings(
+                run,
+                [
+                    rating(
+                        item=f"{i}", rater=who, score=float(i % 4 + 1 + shift * moved), key=f"{run} {who} {i}"
+                    )
+                    for who, moved in (("human", 0), ("judge", 1))
+                    for i in range(8)
+                ],
+            )
+    words = (
+        place,
+        "--reference",
+        "human",
+        "--raters",
+        "judge",
+        "--resamples",
+        "50",
+        "--statistics",
+        "offset",
+    )
+    assert "name the run" in refused(capsys, *words)
+    for run, offset in (("first", 0), ("second", 1)):
+        assert [row["value"] for row in rows(capsys, *words, "--run", run)] == [offset]
+    assert "a run is chosen from a store" in refused(capsys, tmp_path, "--run", "first")
 
 
 def test_what_was_not_scored_is_said_on_standard_error(

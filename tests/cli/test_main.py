@@ -54,8 +54,8 @@ def test_a_missing_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(options: object) -> int:
-        raise ModuleNotFoundError("No module named 'scipy.stats'", name="scipy.stats")
+        raise ModuleNotFoundError("No module named 'matplotlib.figure'", name="matplotlib.figure")
 
     monkeypatch.setattr("medjury.cli.verify.run", broken)
     assert main(["verify", "somewhere"]) == 2
-    assert capsys.readouterr().err.endswith('pip install "medjury[stats]"\n')
+    assert capsys.readouterr().err.endswith('pip install "medjury[report]"\n')

@@ -651,24 +651,24 @@ async def test_a_cap_on_calls_stops_in_the_middle_and_leaves_the_case_open() -> 
 
 
 async def test_first_gradings_are_asked_for_at_the_same_time() -> None:
-    class Slow(Scripted):
-        waiting = 0
-        most = 0
+    all_there = asyncio.Barrier(3)
+
+    class Waiting(Scripted):
+        """Answers the first three questions once all three are there."""
 
         async def ask(self, request: Request) -> Reply:
-            Slow.waiting += 1
-            Slow.most = max(Slow.most, Slow.waiting)
-            await asyncio.sleep(0.01)
-            Slow.waiting -= 1
-            return await super().ask(request)
+            reply = await super().ask(request)
+            if len(self.requests) <= 3:
+                await asyncio.wait_for(all_there.wait(), 60)
+            return reply
 
-    model = Slow(graded(3, 3), name="one")
+    model = Waiting(graded(3, 3), name="one")
     rater = Deliberation(
         "one", INSTRUMENT, Speaker(model), [Agent(PERSONAS[name], Speaker(model)) for name in NAMES]
     )
     (unit,) = rater.units(CASE, 0)
     rated = await rater.rate(unit, Gate(cache=MemoryCache()))
-    assert scores(rated) == {"accuracy": 3, "clarity": 3} and Slow.most == 3
+    assert scores(rated) == {"accuracy": 3, "clarity": 3} and len(model.requests) == 4
     assert rater.models == (model,)
 
 

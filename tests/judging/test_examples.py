@@ -415,17 +415,13 @@ def studies(draw: st.DrawFn) -> tuple[list[Case], list[Rating]]:
         (Note("1", "A long record of the first kind. " * 15),),
         (Note("1", "Another record. " * 30),),
     ]
-    rows = draw(
-        st.lists(
-            st.tuples(
-                st.integers(0, 15), st.sampled_from("ab"), st.sampled_from([None, None, *"pqrstuv"]),
-                st.sampled_from(records), st.integers(1, 5),
-            ),
-            min_size=8, max_size=24, unique_by=lambda row: row[:2],
-        )
-    )  # fmt: skip
-    cases = [Case(f"i{n}", f"Text {n}{s}", system=s, patient=p, notes=notes) for n, s, p, notes, _ in rows]
-    ratings = [row for n, s, _, _, grade in rows for row in rate(f"i{n}", grade, grade, system=s)]
+    answers = draw(st.permutations([(number, system) for number in range(16) for system in "ab"]))
+    facts = st.tuples(st.sampled_from([None, None, *"pqrstuv"]), st.sampled_from(records), st.integers(1, 5))
+    rows = list(zip(answers, draw(st.lists(facts, min_size=8, max_size=24)), strict=False))
+    cases = [
+        Case(f"i{n}", f"Text {n}{s}", system=s, patient=p, notes=notes) for (n, s), (p, notes, _) in rows
+    ]
+    ratings = [row for (n, s), (_, _, grade) in rows for row in rate(f"i{n}", grade, grade, system=s)]
     return cases, ratings
 
 

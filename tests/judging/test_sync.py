@@ -72,10 +72,11 @@ async def test_it_works_inside_a_running_loop() -> None:
 
 
 async def test_an_interrupt_inside_a_running_loop_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended = threading.Event()
+    started, ended = threading.Event(), threading.Event()
 
     async def endless() -> None:
         try:
+            started.set()
             await asyncio.sleep(60)
         finally:
             ended.set()
@@ -86,7 +87,7 @@ async def test_an_interrupt_inside_a_running_loop_ends_the_work(monkeypatch: pyt
     def interrupted(self: threading.Thread, timeout: float | None = None) -> None:
         calls.append(self.name)
         if len(calls) == 1:
-            join(self, 0.2)
+            assert started.wait(60)
             raise KeyboardInterrupt
         join(self, timeout)
 

@@ -129,7 +129,7 @@ async def test_a_cancelled_call_lets_go_of_its_claim() -> None:
     await started.wait()
     second = asyncio.create_task(the_gate.ask(model, request()))
     first.cancel()
-    assert (await asyncio.wait_for(second, 5)).reply.text == "fine"
+    assert (await asyncio.wait_for(second, 60)).reply.text == "fine"
     assert the_gate.concurrency(model) == (0, 1)
 
 
@@ -177,16 +177,16 @@ async def test_a_retry_after_date_is_honoured_over_http() -> None:
     from email.utils import format_datetime
 
     clock = HandClock()
-    when = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    when = format_datetime(datetime.now(UTC) + timedelta(seconds=500), usegmt=True)
     with LoopbackServer([f"429:{when}"]) as server:
         model = model_at("openai", server.base_url)
         answer = await gate(clock).ask(model, request())
         await model.close()
-    assert answer.attempts == 2 and 25 <= sum(clock.slept) <= 35
+    assert answer.attempts == 2 and 400 <= sum(clock.slept) <= 501
 
 
 async def test_concurrency_never_exceeds_what_was_stated() -> None:
-    with LoopbackServer(latency=0.01) as server:
+    with LoopbackServer(latency=0.05) as server:
         model = model_at("openai", server.base_url)
         the_gate = gate(limits={"juror": Limits(concurrency=5)})
         await asyncio.gather(*(the_gate.ask(model, request(f"{n}")) for n in range(60)))
@@ -195,7 +195,7 @@ async def test_concurrency_never_exceeds_what_was_stated() -> None:
 
 
 async def test_concurrency_finds_what_the_endpoint_bears() -> None:
-    with LoopbackServer(latency=0.01, most_in_flight=6) as server:
+    with LoopbackServer(latency=0.1, most_in_flight=6) as server:
         model = model_at("openai", server.base_url)
         the_gate = Gate(
             cache=MemoryCache(), limits={"juror": Limits(concurrency=64)}, chance=random.Random(1)
@@ -208,7 +208,7 @@ async def test_concurrency_finds_what_the_endpoint_bears() -> None:
 
 
 async def test_without_a_stated_limit_it_starts_slowly_and_grows() -> None:
-    with LoopbackServer(latency=0.02) as server:
+    with LoopbackServer(latency=0.2) as server:  # so long that a busy machine can have many on the way
         model = model_at("openai", server.base_url)
         the_gate = gate()
         await asyncio.gather(*(the_gate.ask(model, request(f"{n}")) for n in range(120)))
@@ -342,8 +342,8 @@ async def test_a_call_cancelled_before_its_turn_gives_its_room_in_the_budget_bac
 
 
 async def test_a_lost_answer_counts_against_the_cap_but_is_not_reported_as_spent() -> None:
-    with LoopbackServer("slow:3") as server:
-        model = model_at("openai", server.base_url, timeout=0.1)
+    with LoopbackServer("slow:9") as server:
+        model = model_at("openai", server.base_url, timeout=1)
         prices = PriceList.shipped().with_price(model, input=1000.0, output=1000.0)
         budget = Budget(money=50.0)
         the_gate = gate(prices=prices, budget=budget, attempts=1)
@@ -418,8 +418,8 @@ async def test_a_reply_is_in_the_log_before_it_is_in_the_store(tmp_path: Path) -
 
 async def test_the_next_run_still_sets_aside_what_a_lost_answer_may_cost(tmp_path: Path) -> None:
     log = tmp_path / "audit.jsonl"
-    with LoopbackServer("slow:3") as server:
-        model = model_at("openai", server.base_url, timeout=0.1)
+    with LoopbackServer("slow:9") as server:
+        model = model_at("openai", server.base_url, timeout=1)
         prices = PriceList.shipped().with_price(model, input=1000.0, output=2000.0)
         first = Budget(money=500.0)
         with pytest.raises(ModelError):

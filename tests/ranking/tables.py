@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
+
+from medjury import tables
+from medjury.ranking._benchmark_scores import benchmark_scores
+from medjury.ranking._ranked import ranked_by
+from medjury.ranking._scores import Scores
+
+
+def scores_of(
+    source: pl.DataFrame,
+    *,
+    raters: Sequence[str] | None = None,
+    each: Sequence[str] | None = None,
+    reference: Sequence[str] | None = None,
+    scale: tuple[float, float] | None = None,
+    **options: Any,
+) -> Scores:
+    """What a ranking rests on: the jury of `raters`, or `each` of some raters, averaged."""
+    if "rater" not in source.columns:
+        return benchmark_scores(source, scale=scale, **options)
+    table = tables.rating_table(source, scale=scale)
+    rest = {"dimensions": None, "composites": (), "lower_is_better": (), "missing": "refuse"} | options
+    ranked = ranked_by(table, raters, reference, **rest)
+    return ranked.scores(ranked.raters if each is None else each)
 
 
 def benchmark_table(

@@ -8,17 +8,17 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-from tests.ranking.tables import benchmark_table, rating_table
+from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
 from medjury.errors import MedjuryError
-from medjury.ranking import ranking_agreement, read_scores
+from medjury.ranking._agreement import ranking_agreement
 
 QUALITY = {"A": 0.0, "B": 0.1, "C": 0.2, "D": 0.4, "E": 0.7, "F": 1.0}
 
 
 def test_tau_equals_scipy_and_lies_in_its_interval() -> None:
     ratings = rating_table(QUALITY, cases=60)
-    one, two = (read_scores(ratings, raters=[rater]) for rater in ("ada", "bob"))
+    one, two = (scores_of(ratings, raters=[rater]) for rater in ("ada", "bob"))
     found = ranking_agreement(one, two, resamples=500)
     expected = stats.kendalltau(one.means.mean(axis=1), two.means.mean(axis=1)).statistic
     assert found.tau.value == pytest.approx(expected)
@@ -30,15 +30,15 @@ def test_tau_equals_scipy_and_lies_in_its_interval() -> None:
 
 def test_a_ranking_agrees_with_itself_and_disagrees_with_its_reverse() -> None:
     ratings = rating_table(QUALITY, cases=40)
-    scores = read_scores(ratings)
+    scores = scores_of(ratings)
     assert ranking_agreement(scores, scores, resamples=200).tau.value == 1.0
-    turned = read_scores(ratings, lower_is_better=["accuracy", "clarity"], scale=(1, 5))
+    turned = scores_of(ratings, lower_is_better=["accuracy", "clarity"], scale=(1, 5))
     reverse = ranking_agreement(scores, turned, resamples=200)
     assert reverse.tau.value == -1.0 and reverse.discordant == 15
 
 
 def test_benchmarks_are_resampled_where_there_is_nothing_else() -> None:
-    one, two = (read_scores(benchmark_table(QUALITY, seed=seed, benchmarks=12, noise=0.1)) for seed in (1, 2))
+    one, two = (scores_of(benchmark_table(QUALITY, seed=seed, benchmarks=12, noise=0.1)) for seed in (1, 2))
     for by in ("macro_average", "win_rate"):
         found = ranking_agreement(one, two, by=by, resamples=300)  # type: ignore[arg-type]
         assert found.tau.low is not None and "12 clusters" in found.tau.method
@@ -47,7 +47,7 @@ def test_benchmarks_are_resampled_where_there_is_nothing_else() -> None:
 def test_rankings_on_different_cases_have_no_interval_and_say_why() -> None:
     ratings = rating_table(QUALITY, cases=20)
     elsewhere = ratings.with_columns((pl.lit("x") + pl.col("item")).alias("item"))
-    found = ranking_agreement(read_scores(ratings), read_scores(elsewhere))
+    found = ranking_agreement(scores_of(ratings), scores_of(elsewhere))
     assert found.tau.value == 1.0 and found.tau.low is None and "do not share" in found.tau.method
 
 
@@ -55,7 +55,7 @@ def test_a_resample_without_a_benchmark_is_no_ranking_by_either_measure() -> Non
     """Only four of thirty cases have a score of clarity: some resamples hold none of them."""
     ratings = rating_table(QUALITY, cases=30)
     some = (pl.col("dimension") == "accuracy") | pl.col("item").is_in(["c0", "c1", "c2", "c3"])
-    one, two = (read_scores(ratings.filter(some), raters=[rater]) for rater in ("ada", "bob"))
+    one, two = (scores_of(ratings.filter(some), raters=[rater]) for rater in ("ada", "bob"))
     macro = ranking_agreement(one, two, by="macro_average", resamples=1000).tau.method
     wins = ranking_agreement(one, two, by="win_rate", resamples=1000).tau.method
     count = re.search(r"undefined in \d+ of them", macro)
@@ -65,28 +65,28 @@ def test_a_resample_without_a_benchmark_is_no_ranking_by_either_measure() -> Non
 def test_ties_count_as_ties() -> None:
     table = pl.DataFrame({"system": ["A", "B", "C"], "benchmark": "b", "score": [0.1, 0.1, 0.9]})
     other = table.with_columns(pl.Series("score", [0.1, 0.2, 0.3]))
-    found = ranking_agreement(read_scores(table), read_scores(other))
+    found = ranking_agreement(scores_of(table), scores_of(other))
     assert found.tied == 1 and found.tau.value == pytest.approx(
         stats.kendalltau([1, 1, 9], [1, 2, 3]).statistic
     )
     level = table.with_columns(pl.lit(0.5).alias("score"))
-    assert ranking_agreement(read_scores(level), read_scores(other)).tau.reason.startswith("all systems tie")
+    assert ranking_agreement(scores_of(level), scores_of(other)).tau.reason.startswith("all systems tie")
 
 
 def test_other_systems_are_refused() -> None:
-    one = read_scores(rating_table({"A": 0.0, "B": 1.0}, cases=5))
-    two = read_scores(rating_table({"A": 0.0, "C": 1.0}, cases=5))
+    one = scores_of(rating_table({"A": 0.0, "B": 1.0}, cases=5))
+    two = scores_of(rating_table({"A": 0.0, "C": 1.0}, cases=5))
     with pytest.raises(MedjuryError, match="only one of them has 'B'"):
         ranking_agreement(one, two)
 
 
 def test_noisier_rankings_agree_less() -> None:
-    truth = read_scores(rating_table(QUALITY, cases=300, seed=9))
+    truth = scores_of(rating_table(QUALITY, cases=300, seed=9))
     taus = [
         np.mean(
             [
                 ranking_agreement(
-                    read_scores(rating_table(QUALITY, cases=cases, seed=seed)), truth, resamples=0
+                    scores_of(rating_table(QUALITY, cases=cases, seed=seed)), truth, resamples=0
                 ).tau.value
                 for seed in range(10)
             ]

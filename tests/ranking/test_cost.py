@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from tests.ranking.tables import benchmark_table
+from tests.ranking.tables import benchmark_table, scores_of
 
 from medjury.errors import MedjuryError
-from medjury.ranking import Ranking, cost_performance, rank, read_scores
+from medjury.ranking._cost import CostPoint
+from medjury.ranking._rank_scores import rank_scores
 
 
-def ranked(**quality: float) -> Ranking:
-    return rank(read_scores(benchmark_table(quality)), resamples=500)
+def priced(costs: dict[str, float], **quality: float) -> tuple[CostPoint, ...]:
+    return rank_scores(scores_of(benchmark_table(quality)), resamples=500, costs=costs).part("cost").rows
 
 
 def test_the_published_costs_and_win_rates_of_nine_models() -> None:
@@ -22,10 +23,9 @@ def test_the_published_costs_and_win_rates_of_nine_models() -> None:
         "GPT-4o mini": (0.39, 804.74), "Llama 3.3": (0.30, 939.58), "Gemini 1.5 Pro": (0.24, 1131.06),
     }  # fmt: skip
     rows = [(system, "all", rate) for system, (rate, _) in published.items()]
-    scores = read_scores(pl.DataFrame(rows, schema=["system", "benchmark", "score"], orient="row"))
-    points = cost_performance(
-        rank(scores, resamples=0), {name: cost for name, (_, cost) in published.items()}
-    )
+    scores = scores_of(pl.DataFrame(rows, schema=["system", "benchmark", "score"], orient="row"))
+    costs = {name: cost for name, (_, cost) in published.items()}
+    points = rank_scores(scores, resamples=0, costs=costs).part("cost").rows
     front = [point.system for point in points if point.on_front]
     assert front == ["GPT-4o mini", "Gemini 2.0 Flash", "GPT-4o", "Claude 3.7 Sonnet", "DeepSeek R1"]
     dominated = {point.system: point.dominated_by for point in points if not point.on_front}
@@ -38,19 +38,16 @@ def test_the_published_costs_and_win_rates_of_nine_models() -> None:
 def test_the_cheapest_that_is_not_separated_from_the_best() -> None:
     points = {
         each.system: each
-        for each in cost_performance(
-            ranked(best=0.30, twin=0.30, cheap=0.1), {"best": 10.0, "twin": 4.0, "cheap": 1.0}
-        )
+        for each in priced({"best": 10.0, "twin": 4.0, "cheap": 1.0}, best=0.30, twin=0.30, cheap=0.1)
     }
     assert points["twin"].cheapest_of_best and points["twin"].level_with_best
     assert not points["cheap"].level_with_best and points["cheap"].on_front
 
 
 def test_unknown_costs_are_refused_for_unknown_is_not_zero() -> None:
-    ranking = ranked(a=0.1, b=0.2)
     with pytest.raises(MedjuryError, match="no cost of the system 'b'"):
-        cost_performance(ranking, {"a": 1.0})
+        priced({"a": 1.0}, a=0.1, b=0.2)
     with pytest.raises(MedjuryError, match="0 or more"):
-        cost_performance(ranking, {"a": 1.0, "b": -1.0})
+        priced({"a": 1.0, "b": -1.0}, a=0.1, b=0.2)
     with pytest.raises(MedjuryError, match="'c', which is not among"):
-        cost_performance(ranking, {"a": 1.0, "b": 1.0, "c": 1.0})
+        priced({"a": 1.0, "b": 1.0, "c": 1.0}, a=0.1, b=0.2)

@@ -7,10 +7,10 @@ import statistics
 import numpy as np
 import polars as pl
 import pytest
-from tests.ranking.tables import benchmark_table, rating_table
+from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
 from medjury.errors import MedjuryError
-from medjury.ranking import detectable_effects, read_scores
+from medjury.ranking._detectable import detectable_effects
 
 
 def items(scores: dict[str, list[float]]) -> pl.DataFrame:
@@ -20,7 +20,7 @@ def items(scores: dict[str, list[float]]) -> pl.DataFrame:
 
 def test_the_formula_by_hand() -> None:
     scores = {"A": [1.0, 2.0, 3.0, 5.0], "B": [1.0, 1.0, 4.0, 4.0], "C": [2.0, 2.0, 2.0, 2.0]}
-    found = detectable_effects(read_scores(items(scores)))[0]
+    found = detectable_effects(scores_of(items(scores)))[0]
     factor = (1.959964 + 0.841621) / 2
     sizes = [
         factor * statistics.stdev(x - y for x, y in zip(scores[one], scores[other], strict=True))
@@ -40,19 +40,19 @@ def test_a_difference_of_that_size_is_detected_four_times_in_five() -> None:
         detected.append(abs(difference.mean()) > 1.96 * difference.std(ddof=1) / np.sqrt(88))
     assert np.mean(detected) == pytest.approx(0.8, abs=0.05)
     table = items({"A": generator.normal(0.3, 1.0, 88).tolist(), "B": [0.0] * 88})
-    assert detectable_effects(read_scores(table))[0].mde == pytest.approx(0.3, abs=0.04)
+    assert detectable_effects(scores_of(table))[0].mde == pytest.approx(0.3, abs=0.04)
 
 
 def test_every_dimension_of_ratings_has_its_own() -> None:
-    found = detectable_effects(read_scores(rating_table({"A": 0.0, "B": 1.5}, cases=50)))
+    found = detectable_effects(scores_of(rating_table({"A": 0.0, "B": 1.5}, cases=50)))
     assert [each.benchmark for each in found] == ["accuracy", "clarity"]
     assert all(each.beyond == 1 and each.n == 50 for each in found)
 
 
 def test_without_items_it_is_refused() -> None:
     with pytest.raises(MedjuryError, match="add a column `item`"):
-        detectable_effects(read_scores(benchmark_table({"A": 0.0, "B": 0.1})))
+        detectable_effects(scores_of(benchmark_table({"A": 0.0, "B": 0.1})))
     with pytest.raises(MedjuryError, match="share 1 scored cases on 'b'"):
-        detectable_effects(read_scores(items({"A": [1.0], "B": [2.0]})))
+        detectable_effects(scores_of(items({"A": [1.0], "B": [2.0]})))
     with pytest.raises(MedjuryError, match="between 0 and 1"):
-        detectable_effects(read_scores(items({"A": [1.0, 2.0], "B": [2.0, 2.0]})), power=1.0)
+        detectable_effects(scores_of(items({"A": [1.0, 2.0], "B": [2.0, 2.0]})), power=1.0)

@@ -8,10 +8,12 @@ import statistics
 import numpy as np
 import polars as pl
 import pytest
-from tests.ranking.tables import benchmark_table, rating_table
+from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
 from medjury.errors import MedjuryError
-from medjury.ranking import Scores, composite_of, rank, read_scores
+from medjury.ranking._composite import composite_of
+from medjury.ranking._rank_scores import rank_scores
+from medjury.ranking._scores import Scores
 
 QUALITY = {"best": 0.30, "twin": 0.30, "middle": 0.20, "worst": 0.0}
 
@@ -23,8 +25,8 @@ def by_hand() -> pl.DataFrame:
 
 
 def test_win_rate_and_macro_average_by_hand() -> None:
-    ranking = rank(read_scores(by_hand()), resamples=200)
-    found = {each.system: each for each in ranking.standings}
+    ranking = rank_scores(scores_of(by_hand()), resamples=200)
+    found = {each.system: each for each in ranking.rows}
     assert found["A"].win_rate.value == pytest.approx((1 + 0.75 + 1) / 3)
     assert found["B"].win_rate.value == pytest.approx((0 + 0.75 + 0) / 3)
     assert found["C"].win_rate.value == pytest.approx((0.5 + 0 + 0.5) / 3)
@@ -32,30 +34,30 @@ def test_win_rate_and_macro_average_by_hand() -> None:
     assert found["A"].win_sd_rivals == pytest.approx(statistics.stdev([2.5 / 3, 3 / 3]))
     assert found["C"].macro_average.value == pytest.approx(1.4 / 3)
     assert found["C"].macro_sd == pytest.approx(statistics.stdev([0.7, 0.1, 0.6]))
-    assert [each.rank for each in ranking.standings] == [1, 2, 3]
+    assert [each.rank for each in ranking.rows] == [1, 2, 3]
 
 
 def test_a_tie_may_count_as_a_win_for_both() -> None:
-    ranking = rank(read_scores(by_hand()), ties="win", resamples=200)
-    assert ranking.standing("A").win_rate.value == 1.0
-    assert ranking.standing("B").win_rate.value == pytest.approx(1 / 3)
+    ranking = rank_scores(scores_of(by_hand()), ties="win", resamples=200)
+    assert ranking.find(system="A").win_rate.value == 1.0
+    assert ranking.find(system="B").win_rate.value == pytest.approx(1 / 3)
 
 
 def test_planted_ties_share_a_letter_and_planted_differences_do_not() -> None:
     for by in ("macro_average", "win_rate"):
-        ranking = rank(read_scores(benchmark_table(QUALITY)), by=by, resamples=1000)  # type: ignore[arg-type]
-        letters = {each.system: each.tie_group for each in ranking.standings}
+        ranking = rank_scores(scores_of(benchmark_table(QUALITY)), by=by, resamples=1000)  # type: ignore[arg-type]
+        letters = {each.system: each.tie_group for each in ranking.rows}
         assert letters == {"best": "a", "twin": "a", "middle": "b", "worst": "c"}
-        assert {each.system: (each.rank_low, each.rank_high) for each in ranking.standings} == {
+        assert {each.system: (each.rank_low, each.rank_high) for each in ranking.rows} == {
             "best": (1, 2), "twin": (1, 2), "middle": (3, 3), "worst": (4, 4),
         }  # fmt: skip
 
 
 def test_ratings_rank_the_same_way() -> None:
-    ranking = rank(
-        read_scores(rating_table({name: 3 * worth for name, worth in QUALITY.items()})), resamples=1000
+    ranking = rank_scores(
+        scores_of(rating_table({name: 3 * worth for name, worth in QUALITY.items()})), resamples=1000
     )
-    letters = {each.system: each.tie_group for each in ranking.standings}
+    letters = {each.system: each.tie_group for each in ranking.rows}
     assert letters == {"best": "a", "twin": "a", "middle": "b", "worst": "c"}
     assert ranking.unit == "cases" and ranking.benchmarks == ("accuracy", "clarity")
 
@@ -72,16 +74,18 @@ def test_what_is_resampled_is_said_and_matters() -> None:
     ]
     items = pl.DataFrame(rows, schema=["system", "benchmark", "item", "score"], orient="row")
     means = items.group_by("system", "benchmark").agg(pl.col("score").mean()).sort("system", "benchmark")
-    fine, coarse = (rank(read_scores(table), resamples=1000) for table in (items, means))
+    fine, coarse = (rank_scores(scores_of(table), resamples=1000) for table in (items, means))
     assert fine.unit == "cases within each benchmark" and coarse.unit == "benchmarks"
     widths = []
     for ranking in (fine, coarse):
-        estimate = ranking.standing("A").macro_average
+        estimate = ranking.find(system="A").macro_average
         assert estimate.low is not None and estimate.high is not None
         widths.append(estimate.high - estimate.low)
     assert 4 * widths[0] < widths[1]
-    assert fine.standing("A").macro_average.value == pytest.approx(coarse.standing("A").macro_average.value)
-    assert "within 10 benchmarks" in fine.standing("A").macro_average.method
+    assert fine.find(system="A").macro_average.value == pytest.approx(
+        coarse.find(system="A").macro_average.value
+    )
+    assert "within 10 benchmarks" in fine.find(system="A").macro_average.method
 
 
 def test_patients_are_drawn_whole() -> None:
@@ -89,8 +93,8 @@ def test_patients_are_drawn_whole() -> None:
     patients = ratings.with_columns(
         ("p" + pl.col("item").str.slice(1).cast(pl.Int64).floordiv(6).cast(pl.String)).alias("patient")
     )
-    assert "of 60 cases" in rank(read_scores(ratings), resamples=100).standings[0].macro_average.method
-    assert "of 10 cases" in rank(read_scores(patients), resamples=100).standings[0].macro_average.method
+    assert "of 60 cases" in rank_scores(scores_of(ratings), resamples=100).rows[0].macro_average.method
+    assert "of 10 patients" in rank_scores(scores_of(patients), resamples=100).rows[0].macro_average.method
 
 
 def test_a_rater_who_left_answers_out_does_not_shift_the_system() -> None:
@@ -98,8 +102,8 @@ def test_a_rater_who_left_answers_out_does_not_shift_the_system() -> None:
     ratings = rating_table({"A": 0.0, "B": 0.0}, cases=200)
     lenient = pl.when(pl.col("rater") == "ada").then(pl.col("score") + 1).otherwise(pl.col("score"))
     gap = (pl.col("rater") == "ada") & (pl.col("system") == "A") & pl.col("item").str.ends_with("1")
-    full = read_scores(ratings.with_columns(lenient.alias("score")))
-    part = read_scores(ratings.with_columns(pl.when(~gap).then(lenient).alias("score")))
+    full = scores_of(ratings.with_columns(lenient.alias("score")))
+    part = scores_of(ratings.with_columns(pl.when(~gap).then(lenient).alias("score")))
     assert part.means == pytest.approx(full.means, abs=0.05)
     assert part.unscored == (40, 0)
 
@@ -107,9 +111,9 @@ def test_a_rater_who_left_answers_out_does_not_shift_the_system() -> None:
 def test_a_rater_who_rated_one_dimension_only_takes_part_in_that_one() -> None:
     ratings = rating_table({"A": 0.0, "B": 0.5}, cases=20)
     part = ratings.filter((pl.col("rater") == "ada") | (pl.col("dimension") == "accuracy"))
-    whole, cut = read_scores(ratings), read_scores(part)
+    whole, cut = scores_of(ratings), scores_of(part)
     assert cut.means[:, 0] == pytest.approx(whole.means[:, 0])
-    assert cut.means[:, 1] == pytest.approx(read_scores(ratings, raters=["ada"]).means[:, 1])
+    assert cut.means[:, 1] == pytest.approx(scores_of(ratings, raters=["ada"]).means[:, 1])
 
 
 def test_the_jury_ranks_where_there_is_one_and_clinicians_do_not() -> None:
@@ -118,10 +122,16 @@ def test_the_jury_ranks_where_there_is_one_and_clinicians_do_not() -> None:
         pl.lit("jury").alias("rater"), pl.lit("jury").alias("rater_kind")
     )
     clinician = jury.with_columns(pl.lit("dr one").alias("rater"), pl.lit("clinician").alias("rater_kind"))
-    assert read_scores(pl.concat([ratings, clinician])).raters == ("ada", "bob")
-    assert read_scores(pl.concat([ratings, jury, clinician])).raters == ("jury",)
-    assert read_scores(ratings.drop("rater_kind"), reference=["bob"]).raters == ("ada",)
-    assert read_scores(ratings, raters=["bob"]).raters == ("bob",)
+    formed, stored = (
+        scores_of(pl.concat([ratings, clinician])),
+        scores_of(pl.concat([ratings, jury, clinician])),
+    )
+    assert formed.raters == stored.raters == ("jury",)
+    assert formed.means == pytest.approx(scores_of(ratings, each=["ada", "bob"]).means)
+    assert stored.means == pytest.approx(scores_of(ratings, raters=["ada"]).means)
+    assert scores_of(pl.concat([ratings, clinician]), raters=["dr one"]).raters == ("dr one",)
+    assert scores_of(ratings.drop("rater_kind"), reference=["bob"]).raters == ("ada",)
+    assert scores_of(ratings, raters=["bob"]).raters == ("bob",)
 
 
 def test_a_benchmark_column_holds_the_mean_of_its_dimensions() -> None:
@@ -130,7 +140,7 @@ def test_a_benchmark_column_holds_the_mean_of_its_dimensions() -> None:
         ratings.with_columns(pl.lit(name).alias("benchmark"), (pl.lit(name) + pl.col("item")).alias("item"))
         for name in ("notes", "letters")
     )
-    scores = read_scores(both)
+    scores = scores_of(both)
     assert scores.benchmarks == ("letters", "notes") and len(scores.blocks) == 2
     expected = ratings.filter(pl.col("system") == "A")["score"].mean()
     assert scores.means[0] == pytest.approx([expected, expected])
@@ -139,21 +149,23 @@ def test_a_benchmark_column_holds_the_mean_of_its_dimensions() -> None:
 def test_composites_follow_the_instruments_rule() -> None:
     ratings = rating_table({"A": 0.0, "B": 0.5}, cases=20)
     composite = composite_of("quality=accuracy:3,clarity:1")
-    scores = read_scores(ratings, composites=[composite])
+    scores = scores_of(ratings, composites=[composite], each=["ada", "bob"])
     means = ratings.filter(pl.col("system") == "A").group_by("dimension").agg(pl.col("score").mean())
     part = dict(means.iter_rows())
     assert scores.benchmarks == ("quality",)
     assert scores.means[0, 0] == pytest.approx(0.75 * part["accuracy"] + 0.25 * part["clarity"])
     gap = (pl.col("item") == "c0") & (pl.col("dimension") == "clarity")
-    lost = read_scores(
-        ratings.with_columns(pl.when(~gap).then(pl.col("score")).alias("score")), composites=[composite]
+    lost = scores_of(
+        ratings.with_columns(pl.when(~gap).then(pl.col("score")).alias("score")),
+        composites=[composite],
+        each=["ada", "bob"],
     )
     assert lost.unscored == (2, 2) and lost.counts == (38, 38)
     skipped = ratings.with_columns(
         pl.when(~gap).then(pl.col("score")).alias("score"),
         pl.when(gap).then(pl.lit("not_applicable")).otherwise(pl.lit("scored")).alias("status"),
     )
-    assert read_scores(skipped, composites=[composite]).counts == (40, 40)
+    assert scores_of(skipped, composites=[composite], each=["ada", "bob"]).counts == (40, 40)
 
 
 @pytest.mark.parametrize("text", ["quality", "=a:1", "q=", "q=a", "q=a:x", "q=a:-1", "q=:1", "q=a:0"])
@@ -164,23 +176,23 @@ def test_a_composite_that_cannot_be_read_is_refused(text: str) -> None:
 
 def test_a_risk_is_turned_around_on_its_scale() -> None:
     ratings = rating_table({"A": 0.0, "B": 1.0}, cases=30)
-    plain = read_scores(ratings, dimensions=["clarity"])
-    turned = read_scores(ratings, dimensions=["clarity"], lower_is_better=["clarity"], scale=(1, 5))
+    plain = scores_of(ratings, dimensions=["clarity"])
+    turned = scores_of(ratings, dimensions=["clarity"], lower_is_better=["clarity"], scale=(1, 5))
     assert turned.means == pytest.approx(6 - plain.means)
     with pytest.raises(MedjuryError, match="give the scale"):
-        read_scores(ratings, lower_is_better=["clarity"])
+        scores_of(ratings, lower_is_better=["clarity"])
 
 
 def test_a_system_without_overlap_is_refused() -> None:
     table = pl.concat([by_hand(), pl.DataFrame({"system": ["D"], "benchmark": ["other"], "score": [0.5]})])
     with pytest.raises(MedjuryError, match="'D' shares no benchmark with any other system"):
-        read_scores(table)
+        scores_of(table)
     ratings = rating_table({"A": 0.0, "B": 0.0}, cases=5)
     stranger = ratings.filter(pl.col("system") == "A").with_columns(
         pl.lit("D").alias("system"), ("x" + pl.col("item")).alias("item")
     )
     with pytest.raises(MedjuryError, match="'D' answered no item that another system answered"):
-        read_scores(pl.concat([ratings, stranger]))
+        scores_of(pl.concat([ratings, stranger]))
 
 
 def easy_and_hard(systems: dict[str, tuple[float, int]]) -> pl.DataFrame:
@@ -196,17 +208,17 @@ def easy_and_hard(systems: dict[str, tuple[float, int]]) -> pl.DataFrame:
 
 def test_a_system_that_skipped_the_hard_items_gains_nothing_by_it() -> None:
     """A is worse on every item that both answered; its mean over its own items is better."""
-    ranking = rank(read_scores(easy_and_hard({"A": (0.1, 1), "B": (0.0, 20)})), resamples=300)
-    assert [each.system for each in ranking.standings] == ["B", "A"]
-    assert ranking.pairs[0].difference.value == pytest.approx(0.1)
-    assert [each.n for each in ranking.standings] == [21, 21]
+    ranking = rank_scores(scores_of(easy_and_hard({"A": (0.1, 1), "B": (0.0, 20)})), resamples=300)
+    assert [each.system for each in ranking.rows] == ["B", "A"]
+    assert ranking.pairs.rows[0].difference.value == pytest.approx(0.1)
+    assert [each.n for each in ranking.rows] == [21, 21]
     assert "19 of 61 scores" in ranking.warnings[0] and ranking.warnings[0].endswith("left out: B 19")
 
 
 def test_an_answer_scored_twice_weighs_no_more_than_its_rivals() -> None:
     table = easy_and_hard({"A": (0.1, 20), "B": (0.0, 20)})
     again = table.filter((pl.col("system") == "A") & pl.col("item").str.starts_with("easy"))
-    assert read_scores(pl.concat([table, again, again])).means == pytest.approx(read_scores(table).means)
+    assert scores_of(pl.concat([table, again, again])).means == pytest.approx(scores_of(table).means)
 
 
 def test_without_an_item_that_all_answered_there_is_no_ranking() -> None:
@@ -214,7 +226,7 @@ def test_without_an_item_that_all_answered_there_is_no_ranking() -> None:
     table = pl.DataFrame(rows, schema=["system", "item"], orient="row")
     table = table.with_columns(pl.lit("b").alias("benchmark"), pl.lit(1.0).alias("score"))
     with pytest.raises(MedjuryError, match="no item of 'b' has a score of every system"):
-        read_scores(table)
+        scores_of(table)
 
 
 @pytest.mark.parametrize("gap", ["absent", "not_applicable"])
@@ -240,59 +252,59 @@ def test_a_system_without_its_weak_dimension_gains_nothing_by_it(gap: str) -> No
             pl.when(~lacks).then(pl.col("score")).alias("score"),
             pl.when(lacks).then(pl.lit(gap)).otherwise(pl.col("status")).alias("status"),
         )
-    scores = read_scores(table)
+    scores = scores_of(table)
     assert scores.means.tolist() == [[3.0], [3.0]] and scores.counts == (5, 5)
     assert "15 of 40 answers lack a dimension" in scores.warnings[0] and scores.warnings[0].endswith("A 15")
     assert scores.warnings[1].endswith("left out: B 15")
     never = table.filter((pl.col("system") == "B") | (pl.col("dimension") == "d1"))
     with pytest.raises(MedjuryError, match="every answer of 'A' lacks a dimension"):
-        read_scores(never)
+        scores_of(never)
 
 
 def test_a_dimension_that_an_item_has_for_nobody_is_not_missed() -> None:
     ratings = rating_table({"A": 0.0, "B": 0.5}, cases=20).with_columns(pl.lit("notes").alias("benchmark"))
     some = ratings.filter((pl.col("item") != "c3") | (pl.col("dimension") != "clarity"))
-    scores = read_scores(some)
+    scores = scores_of(some, each=["ada", "bob"])
     assert scores.counts == (40, 40) and scores.warnings == ()
 
 
 def test_an_empty_cell_is_refused_or_left_out_by_name() -> None:
     gap = by_hand().filter((pl.col("system") != "B") | (pl.col("benchmark") != "b1"))
     with pytest.raises(MedjuryError, match=r"1 of 9 cells are empty, first 'B' on 'b1'.*--missing common"):
-        read_scores(gap)
-    scores = read_scores(gap, missing="common")
+        scores_of(gap)
+    scores = scores_of(gap, missing="common")
     assert scores.benchmarks == ("b0", "b2") and "left out: b1" in scores.warnings[0]
     unrated = rating_table({"A": 0.0, "B": 0.0}, cases=5).filter(
         (pl.col("system") == "A") | (pl.col("rater") == "bob")
     )
     with pytest.raises(MedjuryError, match="the rater 'ada' has no score of 'B' on 'accuracy'"):
-        read_scores(unrated)
+        scores_of(unrated, each=["ada", "bob"])
+    with pytest.raises(MedjuryError, match="only 'A', for no answer of B has a score"):
+        scores_of(unrated)  # one of two judges is no jury
 
 
 def test_bad_tables_are_refused_with_the_row() -> None:
     with pytest.raises(MedjuryError, match="2 scores of 'A' on 'b0'"):
-        read_scores(pl.concat([by_hand(), by_hand().head(1)]))
+        scores_of(pl.concat([by_hand(), by_hand().head(1)]))
     with pytest.raises(MedjuryError, match="row 1: the score 'good' is not a number"):
-        read_scores(by_hand().with_columns(pl.lit("good").alias("score")))
+        scores_of(by_hand().with_columns(pl.lit("good").alias("score")))
     with pytest.raises(MedjuryError, match="row 1: the score is not finite"):
-        read_scores(by_hand().with_columns(pl.lit(float("nan")).alias("score")))
+        scores_of(by_hand().with_columns(pl.lit(float("nan")).alias("score")))
     with pytest.raises(MedjuryError, match="row 1: there is no system"):
-        read_scores(by_hand().with_columns(pl.lit(" ").alias("system")))
+        scores_of(by_hand().with_columns(pl.lit(" ").alias("system")))
     items = by_hand().with_columns(pl.lit("").alias("item"))
     with pytest.raises(MedjuryError, match="row 1: there is no item"):
-        read_scores(items)
+        scores_of(items)
     with pytest.raises(MedjuryError, match="ratings have no benchmark"):
-        read_scores(rating_table({"A": 0.0, "B": 0.0}, cases=3).with_columns(pl.lit(None).alias("benchmark")))
+        scores_of(rating_table({"A": 0.0, "B": 0.0}, cases=3).with_columns(pl.lit(None).alias("benchmark")))
     with pytest.raises(MedjuryError, match="only 'A'"):
-        read_scores(by_hand().filter(pl.col("system") == "A"))
+        scores_of(by_hand().filter(pl.col("system") == "A"))
     with pytest.raises(MedjuryError, match="needs system, benchmark, score"):
-        read_scores(by_hand().drop("benchmark"))
+        scores_of(by_hand().drop("benchmark"))
     with pytest.raises(MedjuryError, match="no column `system`"):
-        read_scores(
-            rating_table({"A": 0.0, "B": 0.0}, cases=3).filter(pl.col("system") == "A").drop("system")
-        )
+        scores_of(rating_table({"A": 0.0, "B": 0.0}, cases=3).filter(pl.col("system") == "A").drop("system"))
     with pytest.raises(MedjuryError, match="no rater 'eve'"):
-        read_scores(rating_table({"A": 0.0, "B": 0.0}, cases=3), raters=["eve"])
+        scores_of(rating_table({"A": 0.0, "B": 0.0}, cases=3), raters=["eve"])
 
 
 def test_scales_far_apart_and_few_units_are_said() -> None:
@@ -302,44 +314,48 @@ def test_scales_far_apart_and_few_units_are_said() -> None:
         .otherwise(pl.col("score"))
         .alias("score")
     )
-    warnings = rank(read_scores(apart), resamples=100).warnings
+    warnings = rank_scores(scores_of(apart), resamples=100).warnings
     assert any("only 3 benchmarks to resample" in text for text in warnings)
     assert any("rank by win_rate" in text for text in warnings)
 
 
 def test_too_few_resamples_for_many_pairs_are_said() -> None:
-    scores = read_scores(rating_table(dict.fromkeys("ABCDE", 0.0), cases=20))
+    scores = scores_of(rating_table(dict.fromkeys("ABCDE", 0.0), cases=20))
     assert any(
-        "100 resamples are too few" in text for text in rank(scores, by="win_rate", resamples=100).warnings
+        "100 resamples are too few" in text
+        for text in rank_scores(scores, by="win_rate", resamples=100).warnings
     )
 
 
 def test_the_same_seed_gives_the_same_ranking_in_any_order_of_rows() -> None:
     table = benchmark_table(QUALITY)
     shuffled = table.sample(fraction=1.0, shuffle=True, seed=3)
-    assert rank(read_scores(table), resamples=300).rows() == rank(read_scores(shuffled), resamples=300).rows()
+    assert (
+        rank_scores(scores_of(table), resamples=300).rows
+        == rank_scores(scores_of(shuffled), resamples=300).rows
+    )
 
 
 def test_rows_have_the_stable_names_and_json_has_no_nan() -> None:
-    ranking = rank(read_scores(by_hand()), resamples=100)
+    ranking = rank_scores(scores_of(by_hand()), resamples=100)
     rows = json.loads(ranking.to_json())
     wanted = {"win_rate", "win_rate_low", "win_rate_high", "win_sd", "macro_average", "macro_sd", "tie_group"}
     assert all(wanted <= set(row) for row in rows)
     assert ranking.frame().height == 3
-    single = rank(read_scores(by_hand().filter(pl.col("benchmark") == "b0")), resamples=100)
+    single = rank_scores(scores_of(by_hand().filter(pl.col("benchmark") == "b0")), resamples=100)
     assert json.loads(single.to_json())[0]["win_sd"] is None
-    assert single.standings[0].win_rate.low is None
+    assert single.rows[0].win_rate.low is None
 
 
 def test_every_pair_is_compared() -> None:
-    ranking = rank(read_scores(benchmark_table(QUALITY)), resamples=500)
-    assert len(ranking.pairs) == 6
-    pair = next(each for each in ranking.pairs if {each.better, each.other} == {"middle", "worst"})
+    ranking = rank_scores(scores_of(benchmark_table(QUALITY)), resamples=500)
+    assert len(ranking.pairs.rows) == 6
+    pair = next(each for each in ranking.pairs.rows if {each.better, each.other} == {"middle", "worst"})
     assert (
         pair.better == "middle" and pair.separated and pair.difference.value == pytest.approx(0.2, abs=0.03)
     )
     with pytest.raises(MedjuryError, match="macro_average or win_rate"):
-        rank(read_scores(by_hand()), by="median")  # type: ignore[arg-type]
+        rank_scores(scores_of(by_hand()), by="median")  # type: ignore[arg-type]
 
 
 def test_intervals_of_the_macro_average_cover() -> None:
@@ -349,7 +365,7 @@ def test_intervals_of_the_macro_average_cover() -> None:
         generator = np.random.default_rng(seed)
         means = 0.5 + generator.normal(0, 0.1, (2, 30))
         scores = Scores(("A", "B"), tuple(f"b{k}" for k in range(30)), (), means, (), (30, 30), (0, 0), ())
-        found = rank(scores, resamples=400, seed=seed).standing("A").macro_average
+        found = rank_scores(scores, resamples=400, seed=seed).find(system="A").macro_average
         assert found.low is not None and found.high is not None
         covered += found.low <= 0.5 <= found.high
     assert 0.89 <= covered / 150 <= 0.985
@@ -358,7 +374,7 @@ def test_intervals_of_the_macro_average_cover() -> None:
 def test_a_system_without_any_score_is_named_not_dropped() -> None:
     import polars
 
-    from medjury.ranking import rank, read_scores
+    from medjury.ranking._rank_scores import rank_scores
 
     rows = [
         {"item": f"i{n}", "system": system, "rater": "jury", "rater_kind": "jury", "dimension": "d",
@@ -367,5 +383,5 @@ def test_a_system_without_any_score_is_named_not_dropped() -> None:
         for n in range(30)
         for system, bonus in (("a", 0), ("b", 1), ("mute", 0))
     ]  # fmt: skip
-    ranked = rank(read_scores(polars.DataFrame(rows)), resamples=200)
+    ranked = rank_scores(scores_of(polars.DataFrame(rows)), resamples=200)
     assert any("mute" in warning for warning in ranked.warnings)

@@ -6,11 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.ranking.tables import benchmark_table, rating_table
+from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
-from medjury.ranking import rank, rank_limits, read_scores, separate, tie_groups
+from medjury.ranking._rank_scores import rank_scores
+from medjury.ranking._ties import rank_limits, separate, tie_groups
 
 
 @st.composite
@@ -22,6 +23,7 @@ def separations(draw: st.DrawFn) -> np.ndarray:
     return apart
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(apart=separations(), order=st.randoms(use_true_random=False))
 def test_two_systems_share_a_letter_exactly_where_they_are_not_separated(
     apart: np.ndarray, order: object
@@ -59,9 +61,9 @@ EQUAL = dict.fromkeys(("A", "B", "C", "D", "E"), 0.0)
 def test_equal_systems_are_separated_in_about_one_ranking_of_twenty(by: str, benchmarks: int) -> None:
     false = 0
     for seed in range(150):
-        scores = read_scores(benchmark_table(EQUAL, benchmarks=benchmarks, seed=seed))
-        ranking = rank(scores, by=by, resamples=400, seed=seed)  # type: ignore[arg-type]
-        false += any(pair.separated for pair in ranking.pairs)
+        scores = scores_of(benchmark_table(EQUAL, benchmarks=benchmarks, seed=seed))
+        ranking = rank_scores(scores, by=by, resamples=400, seed=seed)  # type: ignore[arg-type]
+        false += any(pair.separated for pair in ranking.pairs.rows)
     assert false / 150 <= 0.09
 
 
@@ -69,9 +71,9 @@ def test_equal_systems_are_separated_in_about_one_ranking_of_twenty(by: str, ben
 def test_the_same_holds_for_ratings(by: str) -> None:
     false = 0
     for seed in range(60):
-        scores = read_scores(rating_table(EQUAL, cases=50, seed=seed))
-        ranking = rank(scores, by=by, resamples=400, seed=seed)  # type: ignore[arg-type]
-        false += any(pair.separated for pair in ranking.pairs)
+        scores = scores_of(rating_table(EQUAL, cases=50, seed=seed))
+        ranking = rank_scores(scores, by=by, resamples=400, seed=seed)  # type: ignore[arg-type]
+        false += any(pair.separated for pair in ranking.pairs.rows)
     assert false / 60 <= 0.12
 
 

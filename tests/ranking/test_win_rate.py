@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from medjury.errors import MedjuryError
-from medjury.ranking import Ties, rival_win_rates, win_shares
+from medjury.ranking._win_rate import Ties, rival_win_rates, win_shares
 
 SCORES = st.tuples(st.integers(2, 6), st.integers(1, 8)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.integers(0, 4).map(float))

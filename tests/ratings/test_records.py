@@ -126,7 +126,8 @@ def test_a_store_of_the_first_schema_is_brought_up_to_date_and_keeps_its_ratings
     old = sqlite3.connect(path, isolation_level=None)
     old.execute("DROP TABLE records")
     old.execute("ALTER TABLE ratings DROP COLUMN calls")
-    old.execute("DELETE FROM schema_version WHERE version = 2")
+    old.execute("DROP TABLE questions")
+    old.execute("DELETE FROM schema_version WHERE version > 1")
     old.close()
     with open_store(path) as store:
         assert list(store.ratings("first")) == [rating(calls=None)]

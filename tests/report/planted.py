@@ -115,9 +115,16 @@ def _rows(
     )  # fmt: skip
 
 
-def write_run(folder: Path, ratings: pl.DataFrame, *, records: str = "", **changes: Any) -> Path:
-    """A finished run folder of these ratings, with the text of its `records`, if any; `changes` replace parts of
-    its manifest (None takes one out)."""
+def write_run(
+    folder: Path,
+    ratings: pl.DataFrame,
+    *,
+    records: str = "",
+    patients: Mapping[str, str] | None = None,
+    **changes: Any,
+) -> Path:
+    """A finished run folder of these ratings, with the text of its `records` and the `patients` of its cases, if
+    any; `changes` replace parts of its manifest (None takes one out)."""
     folder.mkdir(parents=True, exist_ok=True)
     write_ratings(ratings, folder / "ratings.parquet")
     write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
@@ -196,6 +203,10 @@ def write_run(folder: Path, ratings: pl.DataFrame, *, records: str = "", **chang
     if records:
         (folder / "records.jsonl").write_text(records, encoding="utf-8")
         written.append("records.jsonl")
+    if patients:
+        lines = [f"{item},{patient}" for item, patient in patients.items()]
+        (folder / "patients.csv").write_text("\n".join(["item,patient", *lines]) + "\n")
+        written.append("patients.csv")
     manifest["files"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in written}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
     return folder

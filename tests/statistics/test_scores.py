@@ -7,7 +7,6 @@ import polars
 import pytest
 
 from medjury.agreement import (
-    chance_statistics,
     cohen_kappa,
     gwet_ac,
     icc,
@@ -19,6 +18,7 @@ from medjury.agreement import (
     two_raters,
     wilcoxon_signed_rank,
 )
+from medjury.agreement._groups.chance_corrected import chance_statistics
 from medjury.errors import MedjuryError
 from medjury.statistics import bootstrap
 

@@ -18,7 +18,6 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
 from medjury.judging import AdaptiveRule, SavedAdaptiveRule, save_adaptive_rule
-from medjury.models import weights_file
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
@@ -329,23 +328,3 @@ def test_the_plan_counts_every_call_that_may_be_made(
 ) -> None:
     assert main(["run", str(adapt()), "--dry-run"]) == 0
     assert "9 calls" in capsys.readouterr().out and not server.calls
-
-
-@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
-def test_the_embedded_model_sits_on_an_adaptive_jury_or_says_why_not(tmp_path: Path) -> None:
-    case = {
-        "id": "a",
-        "candidate": "Sent home well.",
-        "texts": {"context": "Pneumonia, treated, sent home well."},
-    }
-    (tmp_path / "cases.jsonl").write_text(json.dumps(case) + "\n")
-    study = tmp_path / "study.yaml"
-    study.write_text(
-        "study: small\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [accuracy]\nmax_unscored: 1.0\n"
-        "judges:\n  - kind: embedded\n    max_tokens: 40\n    reasks: 0\n"
-        "    strategy: {name: adaptive, rule: {minimum: 2, maximum: 2}}\n"
-    )
-    assert run(study) == 0
-    (row,) = votes(study).to_dicts()
-    assert row["status"] == "scored" or (row["reason"] and row["explanation"])
-    assert row["calls"] >= 2 and records(study)[0]["kind"] == "adaptive"

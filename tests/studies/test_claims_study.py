@@ -32,7 +32,6 @@ from tests.loopback import Call, LoopbackServer
 from medjury.cases import case_to_row
 from medjury.cli import main
 from medjury.judging import ClaimsBody, claim_statistics
-from medjury.models import weights_file
 
 Write = Callable[..., Path]
 
@@ -263,26 +262,6 @@ def test_a_summary_and_its_notes_both_ways(write_study: Write, server: LoopbackS
         "omitted": 2.0,
     }
     assert {each["body"]["dimension"] for each in records(study)} == {"unsupported", "omitted"}
-
-
-@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
-def test_the_embedded_model_goes_through_both_steps_or_says_why_not(write_study: Write) -> None:
-    row = {"id": "one", "candidate": "Start amlodipine 5 mg.", "reference": "Start amlodipine 5 mg daily.",
-           "texts": {"question": "Which drug?"}, "system": "a"}  # fmt: skip
-    study = write_study(
-        cases=[row],
-        instrument="concordance",
-        dimensions=["concordant"],
-        max_unscored=1.0,
-        judges=[{"kind": "embedded", "name": "juror", "max_tokens": 150, "reasks": 0,
-                 "strategy": {"name": "claims", "list_tokens": 150, "most_claims": 1}}],
-    )  # fmt: skip
-    assert run(study) == 0
-    [rating] = votes(study).to_dicts()
-    assert rating["status"] == "scored" or rating["reason"]
-    (record,) = records(study)
-    assert [each["step"] for each in record["body"]["steps"]] == ["list", "verify"]
-    assert rating["calls"] == sum(each["calls"] for each in record["body"]["steps"]) >= 1
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is here")

@@ -21,7 +21,6 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.errors import MedjuryError
 from medjury.judging import revised_cases
-from medjury.models import weights_file
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
 from medjury.report._sections import closed_loop
@@ -281,31 +280,3 @@ def test_the_report_says_when_the_juror_is_not_separate(
     result = run(write_study(cases=2, judge={"strategy": {"name": "closed_loop", "same_model": True}}))
     body, _ = page(result)
     assert "it is no separate juror" in body
-
-
-@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
-def test_the_embedded_model_goes_through_the_loop_or_says_why_not(tmp_path: Path) -> None:
-    case = {
-        "id": "c",
-        "system": "a",
-        "candidate": "Pneumonia.",
-        "texts": {"context": "Pneumonia, sent home well."},
-    }
-    (tmp_path / "cases.jsonl").write_text(json.dumps(case) + "\n")
-    (tmp_path / "tiny.yaml").write_text(
-        "name: tiny\nversion: '1'\ntitle: Tiny\ninstructions: Grade the text by its source.\n"
-        "inputs: [{name: context, label: Source}, {name: candidate, label: Text}]\n"
-        "dimensions: [{name: accuracy, label: Accuracy, definition: Is it right, grades: {1: No., 2: Yes.}}]\n"
-    )
-    file = tmp_path / "study.yaml"
-    file.write_text(
-        "study: small\ncases: cases.jsonl\ninstrument: tiny.yaml\n"
-        "judges: [{kind: embedded, max_tokens: 40, reasks: 0, "
-        "strategy: {name: closed_loop, same_model: true, rounds: 1}}]\n"
-    )
-    result = run(file)
-    (vote,) = ratings(result).filter(rater_kind="judge").iter_rows(named=True)
-    assert vote["system"] == "a+loop" and (vote["status"] == "scored" or vote["reason"])
-    (told,) = records(result)
-    assert told["body"]["rounds"]
-    assert run(file).calls == 0

@@ -19,7 +19,6 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.errors import MedjuryError
-from medjury.models import weights_file
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
 from medjury.report._sections import preference
@@ -232,24 +231,3 @@ def test_a_comparison_killed_between_orders_does_not_repeat_what_was_answered(
     stuck = False
     assert run(file).status == "complete"
     assert sorted(Counter(call.body for call in server.calls).values()) == [1, 1, 2]
-
-
-@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
-def test_the_embedded_model_compares_or_says_why_not(tmp_path: Path) -> None:
-    (tmp_path / "cases.jsonl").write_text(json.dumps(pairs(1)[0]) + "\n")
-    (tmp_path / "tiny.yaml").write_text(
-        "name: tiny\nversion: '1'\ntitle: Tiny\ninstructions: Do both answers say the same?\n"
-        "inputs: [{name: reference, label: Standard}, {name: candidate, label: Answer}]\ndimensions:\n"
-        "- {name: concordant, label: Same, definition: Is it the same, grades: {0: No., 1: Yes.}}\n"
-        "- {name: preference, label: Preferred, definition: Which is better, grades: {-1: a, 0: b, 1: c},\n"
-        "   skip: {dimension: concordant, equals: 0}}\n"
-    )
-    file = tmp_path / "study.yaml"
-    file.write_text(
-        "study: small\ncases: cases.jsonl\ninstrument: tiny.yaml\n"
-        "judges: [{kind: embedded, max_tokens: 40, reasks: 0, explain: false, strategy: concordance}]\n"
-    )
-    result = run(file)
-    table = votes(result)
-    assert table.height == 2 and all(row["status"] != "unscored" or row["reason"] for row in table.to_dicts())
-    assert run(file).calls == 0

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests import loopback
 from tests.loopback import LoopbackServer
+from tests.studies.embedded_words import put_words
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
@@ -165,13 +166,14 @@ def test_a_rule_that_cannot_be_is_refused_with_its_line(study: Write, context: o
     assert "line" in str(error.value)
 
 
-def test_the_embedded_model_counts_exactly_in_the_plan(study: Write) -> None:
+def test_the_embedded_model_counts_exactly_in_the_plan(study: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_words(monkeypatch, "what was asked for")
     judge = {"kind": "embedded", "name": "juror", "context_window": 1024, "max_tokens": 40}
     loaded = load_study(study(judge={}, judges=[judge], rows=cases(short=1, long=1)))
     plan = check_study(loaded).text()
     assert "juror: 1 of 2 cases do not fit its 1,024 tokens: they will be unscored" in plan
     result = run_study(loaded)
-    assert result.coverage.unscored_by_reason["context"] == 1 and result.calls >= 1
+    assert result.coverage.unscored_by_reason == {"context": 1} and result.calls == 1
     with open_store(loaded.store) as store:
         refused = next(row for row in store.ratings() if row.reason is Reason.CONTEXT)
     assert "about" not in refused.explanation, "its own tokenizer counted"

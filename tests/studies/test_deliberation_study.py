@@ -17,7 +17,6 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
-from medjury.models import weights_file
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
@@ -270,23 +269,3 @@ def test_the_plan_counts_the_calls_of_a_deliberation(
 ) -> None:
     assert main(["run", str(deliberate()), "--dry-run"]) == 0
     assert "20 calls" in capsys.readouterr().out and not server.calls  # (3 + 2 · 3 + 1) for each of 2 cases
-
-
-@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
-def test_the_embedded_model_deliberates_or_says_why_not(tmp_path: Path) -> None:
-    case = {
-        "id": "a",
-        "candidate": "Sent home well.",
-        "texts": {"context": "Pneumonia, treated, sent home well."},
-    }
-    (tmp_path / "cases.jsonl").write_text(json.dumps(case) + "\n")
-    study = tmp_path / "study.yaml"
-    study.write_text(
-        "study: small\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [accuracy]\nmax_unscored: 1.0\n"
-        "judges:\n  - kind: embedded\n    max_tokens: 40\n    reasks: 0\n"
-        "    strategy: {name: deliberation, personas: [high_scorer, low_scorer], max_turns: 1}\n"
-    )
-    assert run(study) == 0
-    (row,) = votes(study).to_dicts()
-    assert row["status"] == "scored" or (row["reason"] and row["explanation"])
-    assert row["calls"] >= 3 and records(study)[0]["kind"] == "deliberation"

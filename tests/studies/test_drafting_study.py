@@ -249,34 +249,25 @@ def test_killed_while_drafting_and_while_judging_nothing_is_written_twice(tmp_pa
     assert len(drafts_of(file)) == 40
 
 
-def test_stopped_among_the_drafts_it_says_so_and_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in questions(60)))
-    log = tmp_path / "answered.log"
-    with endpoint(log) as url:
-        file = tmp_path / "study.yaml"
-        model = f"kind: openai, url: '{url}', concurrency: 2"
-        file.write_text(
-            "study: small\ncases: cases.jsonl\ninstrument: concordance\n"
-            f"drafting: {{{model}, model: writer-1, vendor: Acme}}\njudges: [{{{model}, name: juror, model: m}}]\n"
-        )
-        command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-            deadline = time.monotonic() + 60
-            while sum(answered(log).values()) < 5 and time.monotonic() < deadline:
-                time.sleep(0.01)
-            run.send_signal(signal.SIGINT)
-            out, err = run.communicate(timeout=60)
-        assert run.returncode == 3, err
-        assert (
-            "INCOMPLETE:" in out
-            and "of 60 drafts are done; run again to go on" in out
-            and "Report" not in out
-        )
-        assert manifest_of(file)["status"] == "incomplete"
-        stopped = sum(answered(log).values())
-        assert 5 <= stopped < 60 and len(drafts_of(file)) == stopped
-        assert main(["draft", str(file), "--quiet"]) == 0
-    assert sum(answered(log).values()) == 60 and len(drafts_of(file)) == 60
+def test_stopped_among_the_drafts_it_says_so_and_goes_on(study: Write, server: LoopbackServer) -> None:
+    # Slow from the sixth on: the run cannot end before it is stopped.
+    server.endpoint.behaviours = lambda call: "latency:1" if len(server.calls) > 5 else "ok"
+    file = study(questions(60), drafting={"concurrency": 2})
+    command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        deadline = time.monotonic() + 60
+        while len(server.calls) < 6 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 3, err
+    assert "INCOMPLETE:" in out and "of 60 drafts are done; run again to go on" in out and "Report" not in out
+    assert manifest_of(file)["status"] == "incomplete"
+    stopped = len(server.calls)
+    assert 5 <= stopped < 60 and len(drafts_of(file)) == stopped
+    server.endpoint.behaviours = lambda call: "ok"
+    assert main(["draft", str(file), "--quiet"]) == 0
+    assert len(server.calls) == 60 and len(drafts_of(file)) == 60
 
 
 def test_clinicians_may_have_rated_the_drafts(study: Write, tmp_path: Path) -> None:
@@ -302,24 +293,6 @@ def test_drafts_in_postgresql_keep_their_cases(study: Write, postgres_url: str) 
         "q0": "drafted", "q1": "failed", "q 1 b": "drafted", "Q-Ä": "drafted",
     }  # fmt: skip
     assert run_study(load_study(file)).calls == 0
-
-
-def test_the_embedded_model_drafts_or_says_why_not(write_study: Write) -> None:
-    rows = questions(1)
-    rows[0]["notes"] = [{"id": "n1", "text": "Haemoglobin is normal and the patient is well. " * 5}]
-    model = {"kind": "embedded", "context_window": 2048, "max_tokens": 70, "reasks": 0}
-    file = write_study(
-        cases=rows,
-        instrument="concordance",
-        dimensions=None,
-        drafting={**model, "minimum_characters": 50, "sections": ["assessment", "contingency"]},
-        judges=[{**model, "name": "juror"}],
-        max_unscored=1.0,
-    )
-    result = run_study(load_study(file))
-    (draft,) = drafts_of(file)
-    assert draft["status"] in ("drafted", "failed") and draft["vendor"] == "Hugging Face"
-    assert result.coverage.ratings == 2 and manifest_of(file)["drafting"]["model"]["kind"] == "embedded"
 
 
 def test_two_cases_of_one_id_are_refused_before_a_draft_is_paid_for(

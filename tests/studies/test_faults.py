@@ -43,7 +43,8 @@ def test_a_fault_is_unscored_with_its_reason(
         "medjury.models._gate._FIRST_WAIT", 0.01
     )  # the waits between attempts, not their number
     cases = [{"id": "a", "candidate": f"[[loopback:{fault}]]", "texts": {"context": "note"}}]
-    study = write_study(cases=cases, judge={"timeout": 2.0}, max_unscored=1.0)
+    judge = {"timeout": 0.5} if fault.startswith("slow") else None
+    study = write_study(cases=cases, judge=judge, max_unscored=1.0)
     assert main(["run", str(study), "--quiet"]) == 0
     votes = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet").filter(
         polars.col("dimension") != "overall", rater_kind="judge"

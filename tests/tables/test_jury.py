@@ -93,7 +93,7 @@ def test_the_jury_of_a_table_is_the_jury_of_a_run(
 @pytest.mark.parametrize(
     ("ballot", "rule", "quorum", "score", "state"),
     [
-        # Exactly half is no majority, of scores as of voices that excuse themselves.
+        # Exactly half is no majority, of scores as of judges who find nothing to score.
         ([1.0, 1.0, "unscored", "unscored"], "mean", None, None, UNSCORED),
         ([1.0, 1.0, 2.0, "unscored"], "mean", None, 4 / 3, SCORED),
         ([1.0, 1.0, 2.0, 2.0], "majority", None, None, UNSCORED),
@@ -119,7 +119,7 @@ def test_halves_ties_and_quorums(
 
 
 def test_a_judge_who_never_rates_a_dimension_has_no_seat_there() -> None:
-    grid = grid_of([[1.0, 2.0, "absent"], [3.0, 4.0, "absent"]])
+    grid = grid_of([[1.0, 2.0, "absent", "absent"], [3.0, 4.0, "absent", "absent"]])
     jury = add_jury(grid, list(grid.scores), JuryRule())
     assert jury.scores["jury"].tolist() == [1.5, 3.5]
     assert np.isnan(jury.repeat_spread["jury"]).all()

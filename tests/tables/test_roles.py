@@ -45,11 +45,24 @@ def test_named_judges_form_a_jury_only_where_one_is_asked_for() -> None:
     assert (together.raters[-1], together.jurors) == ("jury", ("gpt", "claude"))
 
 
+def test_the_jury_itself_can_be_named_before_it_is_formed() -> None:
+    alone = roles(TEAM, raters="jury")
+    assert (alone.raters, alone.jury, alone.jurors) == (("jury",), "jury", ("gpt", "claude"))
+    beside = roles(TEAM, raters=("gpt", "jury"))
+    assert (beside.raters, beside.jurors) == (("gpt", "jury"), ("gpt", "claude"))
+    stored = {**TEAM, "jury": "jury"}
+    assert roles(stored, raters="jury", stored="jury").jurors == ()
+    assert roles(stored, raters="jury", asked=True).jurors == ("gpt", "claude")
+    with pytest.raises(MedjuryError, match="none can be formed"):
+        roles({"anna": "clinician", "gpt": "judge"}, raters="jury")
+    assert roles(dict.fromkeys(("human", "jury"), ""), reference="human", raters="jury").jurors == ()
+
+
 def test_the_only_judge_is_the_one_whose_word_counts() -> None:
     assert roles({"anna": "clinician", "gpt": "judge"}).jury == "gpt"
 
 
-def test_where_no_kinds_are_told_everybody_else_is_compared_and_no_jury_is_formed() -> None:
+def test_where_no_kinds_are_named_everybody_else_is_compared_and_no_jury_is_formed() -> None:
     kinds = dict.fromkeys(("human", "x", "y"), "")
     assert roles(kinds, reference="human") == Roles(("human",), ("x", "y"))
     assert roles(kinds, reference="human", asked=True).jurors == ("x", "y")

@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 from tests.report.planted import planted_frame, write_run
 
-from medjury.agreement import agreement, bland_altman, kappa_statistics, non_inferiority, severe_errors
+from medjury.agreement import agreement, bland_altman, kappa_statistics, severe_errors
+from medjury.agreement._among_humans.non_inferiority import among_humans
 from medjury.ratings import rating_frame, read_ratings
 from medjury.report import write_page
 from medjury.statistics import shown
-from medjury.tables import grades_of
-from medjury.validation._evidence import CONSENSUS
+from medjury.tables import grades_of, rating_table
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "mental_health_judges"
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "mental_health_judges.yaml"
@@ -60,14 +60,14 @@ def test_the_agreement_table_is_that_of_the_agreement_function(
     units = wide(ratings, dimension)
     mean = units.select("item", "system", score=(pl.col("clinician-1") + pl.col("clinician-2")) / 2)
     rows = [
-        mean.with_columns(rater=pl.lit(CONSENSUS), dimension=pl.lit(dimension)),
+        mean.with_columns(rater=pl.lit("mean of two"), dimension=pl.lit(dimension)),
         units.select("item", "system", score="jury").with_columns(
             rater=pl.lit("jury"), dimension=pl.lit(dimension)
         ),
     ]
     direct = agreement(
-        pl.concat(rows, how="diagonal"), reference=CONSENSUS, compare="jury", scale=(1, 5), resamples=200, seed=0,
-        statistics=["kappa_quadratic", "spearman", "icc_2_1", "rmse"],
+        rating_table(pl.concat(rows, how="diagonal"), scale=(1, 5)), reference="mean of two", raters="jury",
+        resamples=200, seed=0, statistics=["kappa_quadratic", "spearman", "icc_2_1", "rmse"],
     )  # fmt: skip
     line = next(each for each in table(folder, "agreement") if each["dimension"] == dimension.capitalize())
     assert line["rater"] == "jury"
@@ -89,17 +89,25 @@ def test_the_human_baseline_is_that_of_the_non_inferiority_function(
     golden: tuple[Path, pl.DataFrame, str],
 ) -> None:
     folder, ratings, page = golden
-    units = wide(ratings, "accuracy")
+    units = (
+        ratings.filter(pl.col("dimension") == "accuracy")
+        .pivot(on="rater", index=["item", "system"], values="score", aggregate_function="mean")
+        .sort("item", "system")
+    )
     grades = grades_of((1, 5))
-    direct = non_inferiority(
-        grades.grade(units.select("clinician-1", "clinician-2").to_numpy()),
-        grades.grade(units["jury"].fill_null(float("nan")).to_numpy()),
-        kappa_statistics(grades.values, ["quadratic"]),
+    # Raters who scored the same answers share their resamples, so the judges stand beside the jury here too.
+    direct = among_humans(
+        units.select("clinician-1", "clinician-2").to_numpy(),
+        {
+            name: units[name].fill_null(float("nan")).to_numpy()
+            for name in ("judge-a", "judge-b", "judge-c", "jury")
+        },
+        lambda rows: kappa_statistics(grades.values, ["quadratic"])(grades.grade(rows)),
         margin=0.1,
         clusters=[f"item {item}" for item in units["item"]],
         resamples=200,
         seed=0,
-    )["kappa_quadratic"]
+    ).beside["jury"]["kappa_quadratic"]
     for estimate in (direct.judge_human, direct.human_human, direct.difference):
         assert shown(estimate) in cells(page)
     line = table(folder, "human-baseline")[0]
@@ -146,10 +154,8 @@ def test_the_planted_order_of_the_systems_is_found(golden: tuple[Path, pl.DataFr
     jury = ratings.filter(pl.col("rater") == "jury", pl.col("score").is_not_null())
     both = jury.group_by("item", "dimension").len().filter(pl.col("len") == 2)
     whole = both.group_by("item").len().filter(pl.col("len") == 2).select("item")
-    mean = (jury.join(whole, on="item").filter(pl.col("system") == "beta")["score"].mean() - 1) / 4  # type: ignore[operator]
-    assert float(table(folder, "ranking")[0]["mean score (share of the scale)"]) == pytest.approx(
-        mean, abs=1e-9
-    )
+    mean = jury.join(whole, on="item").filter(pl.col("system") == "beta")["score"].mean()
+    assert float(table(folder, "ranking")[0]["mean score"]) == pytest.approx(mean, abs=1e-9)
 
 
 def test_costs_add_up_to_the_sum_of_the_rows(golden: tuple[Path, pl.DataFrame, str]) -> None:
@@ -189,7 +195,7 @@ def test_real_judges_of_mental_health_answers_get_the_numbers_of_the_agreement_f
     )
     page = write_page(folder).read_text()
     direct = agreement(
-        ratings, reference="human", compare="gpt-4o", dimension="Safety", scale=(1, 5), resamples=200,
+        rating_table(ratings, scale=(1, 5)), reference="human", raters="gpt-4o", dimensions="Safety", resamples=200,
         statistics=["kappa_quadratic", "spearman_within_systems"],
     )  # fmt: skip
     line = next(

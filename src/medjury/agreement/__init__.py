@@ -4,48 +4,21 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from medjury.agreement._agreement_row import AgreementRow, Counts
+from medjury.agreement._agreement_row import AgreementRow
 from medjury.agreement._agreement_table import AgreementTable
-from medjury.agreement._among_humans.additional_rater import RaterChange, judge_as_rater
-from medjury.agreement._among_humans.alternative_annotator import (
-    AlternativeAnnotator,
-    HumanLeftOut,
-    alternative_annotator_test,
-    benjamini_yekutieli,
-)
+from medjury.agreement._among_humans.additional_rater import judge_as_rater
+from medjury.agreement._among_humans.alternative_annotator import alternative_annotator_test
 from medjury.agreement._among_humans.non_inferiority import NonInferiority, non_inferiority
 from medjury.agreement._among_humans.pairwise import mean_over_pairs
-from medjury.agreement._groups.chance_corrected import (
-    brennan_prediger,
-    chance_corrected,
-    chance_statistics,
-    conger_kappa,
-    fleiss_kappa,
-    gwet_ac,
-)
-from medjury.agreement._groups.chance_variance import ChanceCorrected
-from medjury.agreement._groups.concordance import (
-    ConcordanceTest,
-    concordance_statistics,
-    kendall_w,
-    kendall_w_test,
-)
+from medjury.agreement._groups.chance_corrected import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
+from medjury.agreement._groups.concordance import kendall_w
 from medjury.agreement._groups.cronbach import cronbach_alpha
 from medjury.agreement._groups.icc import icc, icc_statistics, intraclass_correlations
 from medjury.agreement._groups.icc_standardised import icc_3_k_z
-from medjury.agreement._groups.krippendorff import alpha_statistics, krippendorff_alpha, krippendorff_alphas
-from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS, many_raters
-from medjury.agreement._pairs.beta_binomial import (
-    RateComparison,
-    compare_paired_rates,
-    compare_rates,
-    probability_lower,
-)
-from medjury.agreement._pairs.classification import (
-    classification,
-    classification_rates,
-    classification_statistics,
-)
+from medjury.agreement._groups.krippendorff import alpha_statistics, krippendorff_alpha
+from medjury.agreement._groups.many_raters import many_raters
+from medjury.agreement._pairs.beta_binomial import compare_paired_rates, compare_rates
+from medjury.agreement._pairs.classification import classification
 from medjury.agreement._pairs.correlation import (
     correlation_statistics,
     kendall_tau_b,
@@ -64,70 +37,36 @@ from medjury.agreement._pairs.differences import (
 )
 from medjury.agreement._pairs.kappa import cohen_kappa, kappa_statistics
 from medjury.agreement._pairs.roc import RocCurve, area_statistics, area_under_curve, roc_curve
-from medjury.agreement._pairs.severe_errors import (
-    Overlap,
-    SevereErrors,
-    error_overlap,
-    severe_errors,
-)
-from medjury.agreement._pairs.signed_rank import SignedRankTest, wilcoxon_signed_rank
-from medjury.agreement._pairs.two_raters import (
-    TWO_RATER_STATISTICS,
-    ConfusionMatrix,
-    confusion_matrix,
-    two_raters,
-)
-from medjury.agreement._pairs.weights import agreement_weights
-from medjury.agreement._pairs.win_rate import WinRate, win_rates
-from medjury.agreement._planning.f1 import plan_f1, plan_f1_by_simulation, simulate_f1
-from medjury.agreement._planning.icc import plan_icc, plan_icc_by_simulation, simulate_icc
-from medjury.agreement._planning.kappa import plan_kappa, plan_kappa_by_simulation, simulate_kappa
-from medjury.agreement._planning.plan import Plan, Simulated
-from medjury.agreement._planning.study import StudyPlan, plan_study
-from medjury.agreement._readings import koo_li, landis_koch, reading
+from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
+from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
+from medjury.agreement._pairs.two_raters import ConfusionMatrix, confusion_matrix, two_raters
+from medjury.agreement._pairs.win_rate import win_rates
+from medjury.agreement._planning.f1 import plan_f1, simulate_f1
+from medjury.agreement._planning.icc import plan_icc, simulate_icc
+from medjury.agreement._planning.kappa import plan_kappa, simulate_kappa
+from medjury.agreement._planning.study import plan_study
+from medjury.agreement._readings import reading
 from medjury.agreement._study import agreement
 
 __all__ = [
-    "MANY_RATER_STATISTICS",
-    "TWO_RATER_STATISTICS",
     "AgreementRow",
     "AgreementTable",
-    "AlternativeAnnotator",
     "BlandAltman",
-    "ChanceCorrected",
-    "ConcordanceTest",
     "ConfusionMatrix",
-    "Counts",
-    "HumanLeftOut",
     "NonInferiority",
-    "Overlap",
-    "Plan",
-    "RateComparison",
-    "RaterChange",
     "RocCurve",
     "SevereErrors",
-    "SignedRankTest",
-    "Simulated",
-    "StudyPlan",
-    "WinRate",
     "agreement",
-    "agreement_weights",
     "alpha_statistics",
     "alternative_annotator_test",
     "area_statistics",
     "area_under_curve",
-    "benjamini_yekutieli",
     "bland_altman",
     "brennan_prediger",
-    "chance_corrected",
-    "chance_statistics",
     "classification",
-    "classification_rates",
-    "classification_statistics",
     "cohen_kappa",
     "compare_paired_rates",
     "compare_rates",
-    "concordance_statistics",
     "confusion_matrix",
     "conger_kappa",
     "correlation_statistics",
@@ -145,11 +84,7 @@ __all__ = [
     "kappa_statistics",
     "kendall_tau_b",
     "kendall_w",
-    "kendall_w_test",
-    "koo_li",
     "krippendorff_alpha",
-    "krippendorff_alphas",
-    "landis_koch",
     "many_raters",
     "mean_absolute_error",
     "mean_over_pairs",
@@ -158,13 +93,9 @@ __all__ = [
     "offset",
     "pearson",
     "plan_f1",
-    "plan_f1_by_simulation",
     "plan_icc",
-    "plan_icc_by_simulation",
     "plan_kappa",
-    "plan_kappa_by_simulation",
     "plan_study",
-    "probability_lower",
     "reading",
     "roc_curve",
     "root_mean_squared_error",

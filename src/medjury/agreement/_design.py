@@ -130,7 +130,7 @@ def _danger(
     threshold: float | None,
     gap: float | None,
 ) -> dict[str, Danger]:
-    """Where severe errors are counted: where it is asked for; in a run folder, unless told otherwise, on the
+    """Where severe errors are counted: where it is asked for; in a run folder, unless others are named, on the
     dimensions that its rules name, or on all that were given on a scale."""
     known = {each.name: each for each in dimensions}
     if severe is None:

@@ -1,109 +1,21 @@
-"""Applying saved calibrations to a rating table: new rows beside the old ones, and what became of each
-score."""
+"""Applying saved calibrations to a rating table: what they make of its scores, and how well they hold there."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from medjury.calibration._calibrated_ratings import CalibratedRatings, RatingMaker
 from medjury.calibration._calibrator import Floats, check_confidence
-from medjury.calibration._composite import Unit, derived_values, units_of
 from medjury.calibration._cross_fit import OutOfFold
 from medjury.calibration._part import Marks, Part, instruments_of, part_of
 from medjury.calibration._saved import SavedCalibration
 from medjury.calibration._study_result import CalibrationStudy, ComparedScores
-from medjury.calibration._written import as_json, flat, of_rater, write_frame
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument, Reason
-from medjury.ratings import RaterKind, Rating, rating_frame, write_ratings
-from medjury.statistics import Result
+from medjury.ratings import Rating
 from medjury.tables import Grades, Grid, Names, RatingTable, add_jury, rating_table
-
-if TYPE_CHECKING:
-    import polars
-
-SUFFIX = ":calibrated"
-_PLAIN = (
-    "item", "patient", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status",
-    "reason",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class AppliedRow:
-    """Where the calibrated scores of a rater on a dimension came from."""
-
-    rater: str
-    dimension: str
-    n_out_of_fold: int
-    n_new: int
-    n_unscored: int
-    n_outside: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return of_rater(self)
-
-
-@dataclass(frozen=True, eq=False)
-class CalibratedRatings(Result[AppliedRow]):
-    """One rating per rater, unit and dimension, the rater's name ending in `:calibrated`; composites are
-    recomputed from calibrated dimensions. `unused` lists calibrations whose judge or dimension the table does not
-    have. `originals` are the rows of the table; `n_written` counts what `save` put
-    into `path`."""
-
-    ratings: tuple[Rating, ...]
-    rows: tuple[AppliedRow, ...]
-    unused: tuple[tuple[str, str], ...]
-    warnings: tuple[str, ...]
-    originals: polars.DataFrame
-    path: str = ""
-    n_written: int = 0
-
-    def save(self, path: str, *, with_originals: bool = False) -> CalibratedRatings:
-        """Write the calibrated ratings, with the original ones in the same table where that is wanted."""
-        made = rating_frame(self.ratings)
-        count = (
-            write_frame(self._beside(made), path, what="a table of ratings")
-            if with_originals
-            else write_ratings(made, path)
-        )
-        return replace(self, path=path, n_written=count)
-
-    def to_json(self) -> str:
-        return as_json(
-            {
-                "file": self.path,
-                "ratings": self.n_written,
-                "applied": [row.as_dict() for row in self.rows],
-                "refused": [],
-                "warnings": list(self.warnings),
-            }
-        )
-
-    def text(self) -> str:
-        wrote = f"\nWrote {self.n_written:,} ratings to {self.path}; calibrated raters end in `{SUFFIX}`."
-        return super().text() + (wrote if self.path else "")
-
-    def shown_rows(self) -> list[dict[str, Any]]:
-        return [flat(row) for row in self.rows]
-
-    def _beside(self, made: polars.DataFrame) -> polars.DataFrame:
-        """Original and calibrated ratings in one plain table; what an earlier calibration made of the same raters
-        gives way."""
-        import polars as pl
-
-        rows = self.originals.filter(~pl.col("rater").is_in(made["rater"].unique().to_list()))
-        columns = [name for name in _PLAIN if name in rows.columns and rows[name].null_count() < rows.height]
-        calibrated = made.select(name for name in columns if name in made.columns)
-        if "patient" in columns:
-            patients = rows.select("item", "patient").unique()
-            calibrated = calibrated.join(patients, on="item", how="left", maintain_order="left")
-        return pl.concat([rows.select(columns), calibrated.select(columns)], how="vertical_relaxed")
 
 
 def apply_calibrations(
@@ -126,13 +38,13 @@ def apply_calibrations(
     when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
     made: list[Rating] = []
     rows = []
-    makers: dict[str, _Maker] = {}
+    makers: dict[str, RatingMaker] = {}
     known: dict[str, dict[str, tuple[Grid, Floats, Marks]]] = {}
     for each, part in parts:
         jury = len(each.members) > 1 or table.raters[each.rater] == "jury"
-        maker = makers.setdefault(each.rater, _Maker(each, "jury" if jury else "judge", when))
+        maker = makers.setdefault(each.rater, RatingMaker(each, "jury" if jury else "judge", when))
         applied = each.apply(part.scores(each.rater), cases=part.cases)
-        rows.append(AppliedRow(each.rater, each.dimension, *applied.counts))
+        rows.append(applied)
         values = (part.grid, applied.scores, part.not_applicable(each.rater))
         known.setdefault(each.rater, {})[each.dimension] = values
         made += maker.of_part(part, applied.scores)
@@ -251,52 +163,3 @@ def _parts(
             grid = add_jury(grid, each.members, each.rule)
         parts.append((each, part_of(table, table.dimension(each.dimension), grid, reference)))
     return table, parts
-
-
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    """Makes the ratings of one calibrated rater."""
-
-    saved: SavedCalibration
-    kind: RaterKind
-    when: str
-
-    def of_part(self, part: Part, scores: Floats) -> Iterator[Rating]:
-        skipped, units = part.not_applicable(self.saved.rater), units_of(part.grid)
-        for place in np.flatnonzero(part.asked(self.saved.rater)).tolist():
-            score = None if np.isnan(scores[place]) else float(scores[place])
-            yield self._rating(units[place], part.dimension, score, bool(skipped[place]))
-
-    def derived(
-        self, instrument: Instrument, known: Mapping[str, tuple[Grid, Floats, Marks]]
-    ) -> Iterator[Rating]:
-        units = list(dict.fromkeys(unit for grid, _, _ in known.values() for unit in units_of(grid)))
-        for name, scores in derived_values(instrument, units, known).items():
-            for unit, score in zip(units, scores.tolist(), strict=True):
-                if score == score:  # not NaN
-                    yield self._rating(unit, name, score)
-
-    def _rating(self, unit: Unit, dimension: str, score: float | None, skipped: bool = False) -> Rating:
-        rater = self.saved.rater + SUFFIX
-        key = "\0".join((*unit, rater, dimension, self.saved.data_sha256))
-        missing = score is None and not skipped
-        return Rating(
-            item=unit[0],
-            system=unit[1],
-            rater=rater,
-            rater_kind=self.kind,
-            instrument=self.saved.instrument,
-            dimension=dimension,
-            repeat=0,
-            score=score,
-            status="scored" if score is not None else "not_applicable" if skipped else "unscored",
-            reason=Reason.MISSING if missing else None,
-            explanation="the judge gave no score to calibrate" if missing else "",
-            seconds=0.0,
-            tokens_in=0,
-            tokens_out=0,
-            cost=0.0,
-            created_at=self.when,
-            key=hashlib.sha256(key.encode()).hexdigest(),
-            calls=0,
-        )

@@ -140,8 +140,7 @@ def _probability(model: Ordinal, threshold: float, scores: Floats, scale: tuple[
 
 
 def _one_per_case(names: NDArray[np.object_], chosen: NDArray[np.bool_], seed: int) -> NDArray[np.int64]:
-    """One random item of every chosen case: items of one case would be counted as if they were
-    independent."""
+    """One random item of every chosen case: items of one case would be counted as if they were independent."""
     rows: dict[str, list[int]] = {}
     for place in np.flatnonzero(chosen).tolist():
         rows.setdefault(names[place], []).append(place)

@@ -23,8 +23,7 @@ Statistics = Callable[[Floats], Read]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One statistic of judge against reference, before and after, and after − before on the same
-    resamples."""
+    """One statistic of judge against reference, before and after, and after − before on the same resamples."""
 
     statistic: str
     before: Estimate

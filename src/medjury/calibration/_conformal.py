@@ -30,8 +30,7 @@ def check_level(level: float) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strangeness:
-    """Labelled items' strangeness, sorted, with their cumulated weight; `new` is the weight of the new
-    item."""
+    """Labelled items' strangeness, sorted, with their cumulated weight; `new` is the weight of the new item."""
 
     values: Floats
     cumulated: Floats
@@ -53,15 +52,13 @@ class Strangeness:
         return self.cumulated[-1] - through, through - below
 
     def quantile(self, level: float) -> float:
-        """The strangeness that a new item stays below with probability `level`; infinite for too few
-        cases."""
+        """The strangeness that a new item stays below with probability `level`; infinite for too few cases."""
         place = int(np.searchsorted(self.cumulated[1:], level - 1e-12))
         return float(self.values[place]) if place < len(self.values) else float("inf")
 
 
 def strangeness(values: Floats, cases: NDArray[np.object_], total_cases: int | None = None) -> Strangeness:
-    """Weigh items so that every case counts the same. `total_cases` is K where the values are one part of
-    all."""
+    """Weigh items so that every case counts the same. `total_cases` is K where the values are one part of all."""
     _, codes, sizes = np.unique(cases.astype(str), return_inverse=True, return_counts=True)
     every = len(sizes) if total_cases is None else total_cases
     weights = 1.0 / ((every + 1) * sizes[codes]) if len(values) else np.empty(0)
@@ -71,8 +68,7 @@ def strangeness(values: Floats, cases: NDArray[np.object_], total_cases: int | N
 
 
 def case_uniforms(cases: Cases, seed: int) -> Floats:
-    """A number in (0, 1) for each item from its case's name and the seed: a tie is broken the same way each
-    time."""
+    """A number in (0, 1) for each item from its case's name and the seed: a tie is broken alike each time."""
     known: dict[str, float] = {}
     for name in map(str, cases):
         if name not in known:

@@ -1,5 +1,4 @@
-"""Conformal sets: which grades might a clinician give this case? An interval on the ordinal scale, case by
-case."""
+"""Conformal sets: which grades might a clinician give this case? An interval on the ordinal scale, case by case."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ class GradeSets:
         return np.where(np.isnan(self.low), np.nan, self.member.sum(axis=1))
 
     def covers(self, labels: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each label (rounded half up to a grade) is in its set; False where label or set is
-        missing."""
+        """Whether each label (rounded half up to a grade) is in its set; False where label or set is missing."""
         wanted = np.asarray(labels, dtype=float)
         known = ~np.isnan(wanted) & ~np.isnan(self.low)
         grade = nearest_grade(np.where(known, wanted, self.grades[0]), self.grades)
@@ -248,8 +246,7 @@ def measure_sets(
 
 
 def _strange(model: Ordinal, grades: tuple[float, ...], scores: Floats) -> Floats:
-    """1 − the probability of the grade, made to rise away from the likeliest grade so that sets have no
-    holes."""
+    """1 − the probability of the grade, made to rise away from the likeliest grade so that sets have no holes."""
     probability = np.zeros((len(scores), len(grades)))
     probability[:, np.searchsorted(grades, model.grades)] = model.probabilities(scores)
     likeliest = probability.argmax(axis=1)[:, np.newaxis]

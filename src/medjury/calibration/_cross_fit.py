@@ -148,8 +148,7 @@ def cross_fit(
 def apply_folds(
     scores: Floats, fold: NDArray[np.int64], calibrators: list[Calibrator], final: Calibrator
 ) -> tuple[Floats, int]:
-    """Each item by the map of its fold (−1: the final one), and how many scores lay beyond the fitted
-    range."""
+    """Each item by the map of its fold (−1: the final one), and how many scores lay beyond the fitted range."""
     calibrated, far = np.full(len(scores), np.nan), 0
     for number in np.unique(fold):
         here = fold == number

@@ -38,9 +38,8 @@ def case_folds(
         fewer = len(known) // max(minimum, 1)
         advice = f", or use {fewer} folds" if 2 <= fewer < folds else ""
         raise MedjuryError(
-            f"too few labels: of {len(known)} labelled cases a fold would hold {smallest}, and each of "
-            f"{folds} folds "
-            f"needs {minimum}. Label {minimum * folds} cases or more{advice}."
+            f"too few labels: of {len(known)} labelled cases a fold would hold {smallest}, and each of {folds} "
+            f"folds needs {minimum}. Label {minimum * folds} cases or more{advice}."
         )
     place = {name: index % folds for index, name in enumerate(known)}
     return np.array([place[name] for name in names], dtype=np.int64)

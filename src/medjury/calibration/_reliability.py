@@ -1,5 +1,4 @@
-"""Reliability: where the judge says 4, what did the clinicians say? And the calibration curve of every
-fold."""
+"""Reliability: where the judge says 4, what did the clinicians say? And the calibration curve of every fold."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ class ReliabilityPoint:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """The points of the curve, and `error`: the mean of |score − label| over bins, weighted by their
-    items."""
+    """The points of the curve, and `error`: the mean of |score − label| over bins, weighted by their items."""
 
     points: tuple[ReliabilityPoint, ...]
     error: float

@@ -1,10 +1,10 @@
-"""The review curve: of all dangerous answers, what share is caught when the first x % of the cases are
-reviewed?"""
+"""The review curve: of all dangerous answers, what share is caught when the first x % of the cases are reviewed?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._folds import Cases
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, combined, on_columns, replicates
+from medjury.statistics import Estimate, Replicates, joined, on_columns, replicates
 
 FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 # Halvings of the interval in which the share to review is searched: to one part in a million.
@@ -47,7 +47,7 @@ def review_curves(
     seed: int = 0,
     confidence: float = 0.95,
     what: str = "dangerous answer",
-) -> dict[str, ReviewCurve]:
+) -> ReviewCurves:
     """Curves of several orders on the same resamples of whole cases; higher priority is reviewed first.
 
     Items of equal priority are reviewed in random order, so that the curve is straight across them. A
@@ -66,38 +66,63 @@ def review_curves(
         raise MedjuryError(
             f"every item is a {what} by this definition: no order can help. Check the threshold."
         )
-    names = list(priorities)
     stratum = (
         np.zeros(len(target), dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
     )
-    rows = np.column_stack([stratum, target, *(_codes(priorities[name]) for name in names)])
-    curve = _curve(int(stratum.max()) + 1, tuple(fractions), catch)
-    statistics = combined(
-        *(on_columns(curve, (0, 1, place), f"{name} ") for place, name in enumerate(names, start=2))
-    )
+    rows = np.column_stack([stratum, target, *(_codes(each) for each in priorities.values())])
     clusters = np.array([str(case) for case in cases], dtype=object)
-    made = replicates(rows, statistics, clusters=clusters, resamples=resamples, seed=seed, jackknife=False)
+    curve = _curve(int(stratum.max()) + 1, tuple(fractions), catch)
 
-    def read(name: str, what: str) -> Estimate:
-        return made.estimate(f"{name} {what}", method="percentile", confidence=confidence)
-
-    curves = {}
-    for name in names:
-        saved = None
-        if rule is not None and name != rule:
-            saved = made.difference(
-                f"{name} review", f"{rule} review", method="percentile", confidence=confidence
-            )
-        caught = tuple(read(name, f"at {fraction:g}") for fraction in fractions)
-        curves[name] = ReviewCurve(
-            name, tuple(fractions), caught, read(name, "review"), read(name, "area"), saved
+    def replicates_of(place: int) -> Replicates:
+        # The rows of all orders decide what is drawn: every order stands on the same resamples.
+        return replicates(
+            rows,
+            on_columns(curve, (0, 1, 2 + place)),
+            clusters=clusters,
+            resamples=resamples,
+            seed=seed,
+            jackknife=False,
         )
-    return curves
+
+    return ReviewCurves(tuple(priorities), tuple(fractions), rule, confidence, cache(replicates_of))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReviewCurves(Mapping[str, ReviewCurve]):
+    """Curves by the name of their order. Each is computed when it is read: most readers want one or two."""
+
+    names: tuple[str, ...]
+    fractions: tuple[float, ...]
+    rule: str | None
+    confidence: float
+    replicates_of: Callable[[int], Replicates]
+
+    def __getitem__(self, name: str) -> ReviewCurve:
+        if name not in self.names:
+            raise KeyError(name)
+        made = self.replicates_of(self.names.index(name))
+
+        def read(what: str) -> Estimate:
+            return made.estimate(what, method="percentile", confidence=self.confidence)
+
+        saved = None
+        if self.rule is not None and name != self.rule:
+            both = joined({"this": made, "rule": self.replicates_of(self.names.index(self.rule))})
+            saved = both.difference(
+                "this review", "rule review", method="percentile", confidence=self.confidence
+            )
+        caught = tuple(read(f"at {fraction:g}") for fraction in self.fractions)
+        return ReviewCurve(name, self.fractions, caught, read("review"), read("area"), saved)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 def _codes(priority: Floats) -> Floats:
-    """The place of each priority in the order, 0 first; equal priorities share it, a missing one comes
-    first."""
+    """The place of each priority in the order, 0 first; equal priorities share it, a missing one comes first."""
     values = np.where(np.isnan(priority), np.inf, priority)
     _, place = np.unique(-values, return_inverse=True)
     return place.astype(float)
@@ -138,12 +163,15 @@ def _curve(
             errors = np.stack([each for _, _, each in curves])
             share = errors / np.where(errors.sum(axis=0) > 0, errors.sum(axis=0), np.nan)
 
+            steps = [_Steps(reviewed, got) for reviewed, got, _ in curves]
+
             def caught(at: Floats) -> Floats:
-                found = [_interpolate(reviewed, got, at) for reviewed, got, _ in curves]
-                return np.asarray((share * np.stack(found)).sum(axis=0))
+                found = [each.at(at) for each in steps]
+                return np.asarray((share[:, :, np.newaxis] * np.stack(found)).sum(axis=0))
 
             areas = [_area(reviewed, got) for reviewed, got, _ in curves]
-            values = {f"at {each:g}": caught(np.full(len(weights), each)) for each in fractions}
+            at_fractions = caught(np.tile(fractions, (len(weights), 1)))
+            values = {f"at {each:g}": at_fractions[:, place] for place, each in enumerate(fractions)}
             values["area"] = (share * np.stack(areas)).sum(axis=0)
             values["review"] = _reach(caught, catch, len(weights))
             return values
@@ -155,12 +183,12 @@ def _curve(
 
 def _reach(caught: Callable[[Floats], Floats], catch: float, size: int) -> Floats:
     """The smallest share to review at which the share caught reaches `catch`, by halving."""
-    low, high = np.zeros(size), np.ones(size)
+    low, high = np.zeros((size, 1)), np.ones((size, 1))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         enough = caught(middle) >= catch - 1e-12
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return np.where(np.isnan(caught(high)), np.nan, high)
+    return np.where(np.isnan(caught(high)), np.nan, high)[:, 0]
 
 
 def _area(x: Floats, y: Floats) -> Floats:
@@ -171,10 +199,21 @@ def _from_zero(values: Floats) -> Floats:
     return np.concatenate([np.zeros((len(values), 1)), values], axis=1)
 
 
-def _interpolate(x: Floats, y: Floats, at: Floats) -> Floats:
-    """y where x first reaches `at`, row by row; x rises along each row from 0 to 1."""
-    after = np.clip((x < at[:, np.newaxis] - 1e-12).sum(axis=1), 1, x.shape[1] - 1)
-    row = np.arange(len(x))
-    x0, x1, y0, y1 = x[row, after - 1], x[row, after], y[row, after - 1], y[row, after]
-    step = np.where(x1 > x0, x1 - x0, 1.0)
-    return np.asarray(y0 + (y1 - y0) * np.clip((at - x0) / step, 0.0, 1.0))
+class _Steps:
+    """Straight lines from step to step, one curve for each row; x rises along each row from 0 to 1."""
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        self.rows, self.width = x.shape
+        # Rows two apart rise as one list, in which all are searched at once.
+        self.apart = 2.0 * np.arange(self.rows)[:, np.newaxis]
+        self.rising = (x + self.apart).ravel()
+        self.x, self.y = x.ravel(), y.ravel()
+
+    def at(self, wanted: Floats) -> Floats:
+        """y where x first reaches each of the wanted places, (rows, places)."""
+        first = np.arange(self.rows)[:, np.newaxis] * self.width
+        found = np.searchsorted(self.rising, (wanted - 1e-12 + self.apart).ravel()).reshape(wanted.shape)
+        after = np.clip(found - first, 1, self.width - 1) + first
+        x0, x1, y0, y1 = self.x[after - 1], self.x[after], self.y[after - 1], self.y[after]
+        step = np.where(x1 > x0, x1 - x0, 1.0)
+        return np.asarray(y0 + (y1 - y0) * np.clip((wanted - x0) / step, 0.0, 1.0))

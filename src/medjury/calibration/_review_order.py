@@ -1,5 +1,4 @@
-"""Triage: which cases must a clinician see first? Signals, and one rule over them that is learnt on other
-cases."""
+"""Triage: which cases must a clinician see first? Signals, and one rule over them that is learnt on other cases."""
 
 from __future__ import annotations
 

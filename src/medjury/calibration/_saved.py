@@ -1,5 +1,4 @@
-"""Calibrations on disk: versioned JSON that says where each came from, and refuses to be used on anything
-else."""
+"""Calibrations on disk: versioned JSON that says where each came from, and refuses to be used on anything else."""
 
 from __future__ import annotations
 
@@ -68,7 +67,8 @@ class SavedCalibration:
         calibrated, far = apply_folds(given, fold, list(self.folds), self.final)
         scored = ~np.isnan(given)
         own = int((scored & (fold != FINAL)).sum())
-        return AppliedCalibration(calibrated, own, int(scored.sum()) - own, int((~scored).sum()), far)
+        new, unscored = int(scored.sum()) - own, int((~scored).sum())
+        return AppliedCalibration(self.rater, self.dimension, calibrated, own, new, unscored, far)
 
     def fold_numbers(self, cases: Cases) -> NDArray[np.int64]:
         """The fold in which each case taught; −1 for a case that did not."""
@@ -79,18 +79,19 @@ class SavedCalibration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AppliedCalibration:
-    """Calibrated scores; how many came from an out-of-fold map and how many from the final one, how many
-    items had no score, and how many scores lay beyond the fitted range."""
+    """Calibrated scores of a rater on a dimension; how many came from an out-of-fold map, how many from the final
+    one, how many items had no score, and how many scores lay beyond the fitted range."""
 
+    rater: str
+    dimension: str
     scores: Floats
     n_out_of_fold: int
     n_new: int
     n_unscored: int
     n_outside: int
 
-    @property
-    def counts(self) -> tuple[int, int, int, int]:
-        return self.n_out_of_fold, self.n_new, self.n_unscored, self.n_outside
+    def as_dict(self) -> dict[str, Any]:
+        return of_rater(self, "dimension", "n_out_of_fold", "n_new", "n_unscored", "n_outside")
 
 
 def case_hash(name: str) -> str:
@@ -125,24 +126,15 @@ class CalibrationFile(Result[FittedRow]):
     warnings: tuple[str, ...]
 
     def to_json(self) -> str:
-        content = {
-            "file": self.path,
-            "calibrations": [row.as_dict() for row in self.rows],
-            "refused": [each.as_dict() for each in self.refused],
-            "warnings": list(self.warnings),
-        }
-        return as_json(content)
+        rows, refused = ([each.as_dict() for each in some] for some in (self.rows, self.refused))
+        return as_json(
+            {"file": self.path, "calibrations": rows, "refused": refused, "warnings": list(self.warnings)}
+        )
 
     def text(self) -> str:
-        refused = [f"! {each}" for each in self.refused]
-        return "\n".join(
-            [
-                *refused,
-                super().text(),
-                f"\nWrote {len(self.rows)} calibrations to {self.path}.",
-                "See what they change: medjury calibrate report",
-            ]
-        )
+        wrote = f"\nWrote {len(self.rows)} calibrations to {self.path}."
+        hint = "See what they change: medjury calibrate report"
+        return "\n".join([*(f"! {each}" for each in self.refused), super().text(), wrote, hint])
 
     def shown_rows(self) -> list[dict[str, Any]]:
         return [flat(row) for row in self.rows]
@@ -160,18 +152,8 @@ def save_calibrations(
         digest = hashlib.sha256(json.dumps(fold_of, sort_keys=True).encode()).hexdigest()[:12]
         cases[digest] = fold_of
         entries.append(_entry(each, study, digest))
-        rows.append(
-            FittedRow(
-                each.rater,
-                each.dimension,
-                each.part.instrument,
-                each.fitted.method,
-                each.pairs.n,
-                each.pairs.n_cases,
-                each.pairs.n_unscored,
-                each.fitted.n_outside,
-            )
-        )
+        pairs, what = each.pairs, (each.rater, each.dimension, each.part.instrument, each.fitted.method)
+        rows.append(FittedRow(*what, pairs.n, pairs.n_cases, pairs.n_unscored, each.fitted.n_outside))
     content = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -196,10 +178,10 @@ def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise MedjuryError(f"{file}: not a calibration file; make one with: medjury calibrate fit")
     if content.get("format_version") != FORMAT_VERSION:
+        version = content.get("format_version")
         raise MedjuryError(
-            f"{file}: calibration format {content.get('format_version')!r}; this medjury reads "
-            f"{FORMAT_VERSION}. "
-            "Fit it again, or use the medjury that wrote it."
+            f"{file}: calibration format {version!r}; this medjury reads {FORMAT_VERSION}. Fit it again, or use "
+            "the medjury that wrote it."
         )
     try:
         return tuple(_calibration(entry, content) for entry in content["calibrations"])

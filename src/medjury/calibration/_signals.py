@@ -88,8 +88,7 @@ def signals_without_labels(items: Items) -> dict[str, Floats]:
 
 
 def mean_rank(signals: Mapping[str, Floats], among: Mapping[str, Floats]) -> Floats:
-    """The mean, over signals, of the share of items in `among` that lie below (and half of those that
-    tie)."""
+    """The mean, over signals, of the share of items in `among` that lie below (and half of those that tie)."""
     shares = []
     for name, values in signals.items():
         known = np.sort(among[name][~np.isnan(among[name])])

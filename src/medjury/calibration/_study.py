@@ -39,14 +39,13 @@ def calibrate(
     table = rating_table(table)
     check_confidence(confidence)
     roles = judging_roles(table, raters, reference)
-    parts, unknown = parts_of(
-        table, roles, _calibrated_dimensions(table, dimensions), named=dimensions is not None
-    )
+    chosen, follow = _calibrated_dimensions(table, dimensions)
+    parts, unknown = parts_of(table, roles, chosen, named=dimensions is not None)
     seed = table.seed(seed)
     made: list[RaterCalibration] = []
     derived: list[ComparedScores] = []
     refused: list[Refusal] = []
-    warnings = [*table.warnings, *unknown]
+    warnings = [*table.warnings, *unknown, *follow]
     fold_of = _shared_folds(parts, folds, seed)
     for part in parts:
         here = []
@@ -87,24 +86,29 @@ def calibrate(
     )
 
 
-def _calibrated_dimensions(table: RatingTable, dimensions: Names | None) -> list[Measured]:
-    """What is calibrated itself: not a composite or a reversed dimension whose parts are there, for those are
-    recomputed from calibrated parts. Without the instrument that says how, they are calibrated only where named."""
-    chosen = table.chosen(dimensions)
-    if table.instrument is None:
-        return [each for each in chosen if dimensions is not None or not each.derived] or list(chosen)
+def _calibrated_dimensions(
+    table: RatingTable, dimensions: Names | None
+) -> tuple[list[Measured], tuple[str, ...]]:
+    """What is calibrated itself, and what to tell of the rest: a composite or a reversed dimension whose parts are
+    there is recomputed from calibrated parts. Without the instrument that says how, it is left out unless named."""
+    chosen, instrument = table.chosen(dimensions), table.instrument
+    if instrument is None:
+        own = [each for each in chosen if dimensions is not None or not each.derived] or list(chosen)
+        left = ", ".join(each.name for each in chosen if each not in own)
+        return own, (
+            f"left out, as they follow from others: {left}. Name the instrument to have them.",
+        ) * bool(left)
     present = {each.name for each in chosen}
-    follows = {each.name for each in table.instrument.reversed if each.of in present}
-    for composite in table.instrument.composites:
+    follows = {each.name for each in instrument.reversed if each.of in present}
+    for composite in instrument.composites:
         needed = {part for part, weight in composite.weights.items() if weight > 0}
         if needed <= present | follows:
             follows.add(composite.name)
-    return [each for each in chosen if each.name not in follows]
+    return [each for each in chosen if each.name not in follows], ()
 
 
 def _shared_folds(parts: Sequence[Part], folds: int, seed: int) -> dict[str, int]:
-    """One split for all judges and dimensions, so that what follows from several of them is out of fold
-    too."""
+    """One split for all judges and dimensions, so that what follows from several of them is out of fold too."""
     labelled = sorted({str(case) for part in parts for case in part.cases[~np.isnan(part.labels)]})
     return dict(zip(labelled, case_folds(labelled, folds=folds, seed=seed).tolist(), strict=True))
 

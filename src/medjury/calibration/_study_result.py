@@ -129,27 +129,19 @@ class CalibrationStudy(Result[CalibrationRow]):
         """The reference's mean by the rater's score, as scored and calibrated."""
         found = next(each for each in self.compared if (each.rater, each.dimension) == (rater, dimension))
         pairs = found.pairs
+        effort = {"resamples": self.resamples, "seed": self.seed}
         before, after = (
-            reliability(
-                scores,
-                pairs.labels,
-                cases=pairs.cases,
-                resamples=self.resamples,
-                seed=self.seed,
-                confidence=self.confidence,
-            )
+            reliability(scores, pairs.labels, cases=pairs.cases, confidence=self.confidence, **effort)
             for scores in (pairs.scores, np.where(pairs.known, pairs.calibrated, np.nan))
         )
         return before, after
 
     def plot(self) -> Figure:
-        """Reliability of every rater on every dimension that was calibrated itself."""
+        """Reliability of every rater on every dimension that has a map of its own or of a file."""
         from medjury.calibration._figures import reliability_figure
 
-        return reliability_figure(
-            [(f"{each.rater}, {each.dimension}", *self.reliability(each.rater, each.dimension))
-             for each in self.calibrations]
-        )  # fmt: skip
+        pairs = [(each.rater, each.dimension) for each in self.calibrations or self.derived]
+        return reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs])
 
     def to_json(self, *, curves: bool = False) -> str:
         """An object of `changes`, `refused` and `warnings`; with `curves` also reliability and maps."""
@@ -182,21 +174,11 @@ class CalibrationStudy(Result[CalibrationRow]):
         changes = before_after(
             pairs, grades=each.grades, resamples=self.resamples, seed=self.seed, confidence=self.confidence
         )
+        who = (each.dimension, ",".join(self.reference), each.rater)
+        counts = (pairs.n, pairs.n_cases, pairs.n_unscored)
         return [
-            CalibrationRow(
-                each.dimension,
-                ",".join(self.reference),
-                each.rater,
-                name,
-                change.before,
-                change.after,
-                change.change,
-                pairs.n,
-                pairs.n_cases,
-                pairs.n_unscored,
-                pairs.how,
-            )
-            for name, change in changes.items()
+            CalibrationRow(*who, one.statistic, one.before, one.after, one.change, *counts, pairs.how)
+            for one in changes.values()
         ]
 
     def _curves(self, each: RaterCalibration) -> dict[str, Any]:

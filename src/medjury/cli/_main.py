@@ -14,6 +14,7 @@ COMMANDS = {
     "demo": "judge a dozen synthetic discharge summaries on this machine, with no network",
     "init": "write a commented study file to start from",
     "run": "run a study file: judge every case, keep every vote, resume where it stopped",
+    "reread": "read the stored replies of a run again, by the present reader and instrument, without a call",
     "draft": "write the answers that a study judges, from the question, the latest notes and values",
     "cases": "check a file of cases and show what was read",
     "redact": "preview or write cases with identifiers replaced",
@@ -39,10 +40,6 @@ COMMANDS = {
 
 # Packages that only some commands need, and the extra that brings each.
 EXTRA_OF = {
-    "numpy": "stats",
-    "scipy": "stats",
-    "sklearn": "stats",
-    "statsmodels": "stats",
     "matplotlib": "report",
     "xllamacpp": "local",
     "psycopg": "postgres",

@@ -20,9 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     fit = actions.add_parser("fit", help="fit every judge and the jury, and write a calibration file")
     apply = actions.add_parser("apply", help="calibrate ratings with a calibration file")
-    report = actions.add_parser(
-        "report", help="offset, RMSE, rho and kappa before and after, with intervals of the change"
-    )
+    report = actions.add_parser("report", help="offset, RMSE, rho and kappa before and after, and the change")
     for name, action in (("fit", fit), ("apply", apply), ("report", report)):
         add_table_options(action, about=_ABOUT[name])
     for action in (fit, report):
@@ -31,9 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fit.add_argument("--out", metavar="FILE", default="calibration.json", help="(default: calibration.json)")
     apply.add_argument("--calibration", metavar="FILE", required=True, help="a file written by `fit`")
     apply.add_argument("--out", metavar="FILE", required=True, help="a .csv, .parquet or .jsonl file")
-    apply.add_argument(
-        "--with-originals", action="store_true", help="write the original ratings too, in the same file"
-    )
+    apply.add_argument("--with-originals", action="store_true", help="keep the original ratings beside them")
     report.add_argument("--calibration", metavar="FILE", help="compare by a file written by `fit`")
     report.add_argument("--curves", action="store_true", help="add reliability and maps to --json")
 

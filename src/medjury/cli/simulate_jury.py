@@ -18,18 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser, about=_ABOUT)
     add = parser.add_argument
     add("--order", metavar="J,J2…", type=names, help="ask the jurors in this order (default: searched for)")
-    add("--cost", metavar="J=X,J2=Y…", type=_costs,
-        help="what a call of each juror costs: the cheapest is asked first")  # fmt: skip
+    add("--cost", metavar="J=X,J2=Y…", type=_costs, help="price of a call; the cheapest juror is asked first")
     add("--loss", type=float, default=0.01, help="agreement that may be lost (default: 0.01)")
-    add("--calls", type=float, default=0.55,
-        help="share of the full jury's calls (with --cost, of its cost) at most (default: 0.55)")  # fmt: skip
+    add("--calls", type=float, default=0.55, help="share of the full jury's calls, or cost, at most (0.55)")
     add("--minimum", type=int, default=1, help="votes at least (default: 1)")
     add("--threshold", type=float, help="a decision turns at this score: stop when it is clear on which side")
     add("--signal", metavar="S[,S2…]", type=names, dest="signals",
-        help="try only these: disagreement, jury_width, reference_width (default: the first two)")  # fmt: skip
+        help="only these: disagreement, jury_width, reference_width (default: the first two)")  # fmt: skip
     add("--level", type=float, default=0.9, help="coverage of the conformal widths (default: 0.9)")
-    add("--splits", type=int, default=0, metavar="N",
-        help="search and test again with N further seeds: was it luck? (default: 0)")  # fmt: skip
+    add("--splits", type=int, default=0, metavar="N", help="the same with N further seeds: was it luck?")
     add("--draws", type=int, default=200, help="draws of random escalation (default: 200)")
     add("--out", metavar="FILE", help="write every number as .csv")
     add("--figure", metavar="FILE", help="write the curve, agreement lost against calls made, as .svg")
@@ -56,13 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _costs(text: str) -> dict[str, float]:
-    found = {}
-    for each in names(text):
-        name, equals, price = each.rpartition("=")
-        try:
-            found[name] = float(price)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise argparse.ArgumentTypeError(f"{each!r}: write JUROR=NUMBER, such as gpt-4o=2.5")
-    return found
+    try:
+        return {name: float(price) for name, _, price in (each.rpartition("=") for each in names(text))}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: write JUROR=NUMBER, such as gpt-4o=2.5") from None

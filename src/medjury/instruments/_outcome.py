@@ -27,11 +27,14 @@ class Reason(StrEnum):
     NO_QUORUM = "no_quorum"  # too few jurors gave a score
     TIE = "tie"  # a majority vote without a majority
     UNFOUNDED = "unfounded"  # the evidence that the answer quotes does not occur in the text
+    NOT_STORED = "not_stored"  # a run that reads stored replies again has none to this question
     AVERAGED = "averaged"  # a decision that averages grades where it had to weigh arguments
 
 
 # Asking again later may give an answer; everything else would be paid for twice to fail twice.
-TRANSIENT = frozenset({Reason.TIMEOUT, Reason.RATE_LIMIT, Reason.PROVIDER, Reason.OVER_BUDGET})
+TRANSIENT = frozenset(
+    {Reason.TIMEOUT, Reason.RATE_LIMIT, Reason.PROVIDER, Reason.OVER_BUDGET, Reason.NOT_STORED}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
 from medjury.judging._repeats import Repeats
 from medjury.judging._repeats_body import RepeatsBody
+from medjury.judging._rereading import EarlierRun, Reread
 from medjury.judging._rows import rows_of
 from medjury.judging._sync import judge, run_async
 
@@ -81,6 +82,7 @@ __all__ = [
     "DraftingRules",
     "Draw",
     "DrawnExamples",
+    "EarlierRun",
     "Expected",
     "Fitted",
     "Judge",
@@ -98,6 +100,7 @@ __all__ = [
     "RecordedStep",
     "Repeats",
     "RepeatsBody",
+    "Reread",
     "Rule",
     "Sample",
     "SavedAdaptiveRule",

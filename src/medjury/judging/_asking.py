@@ -7,6 +7,8 @@ alone is therefore resumed where it was stopped.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -95,6 +97,21 @@ class Speaker:
         seed = None if self.seed is None else sample.seed(self.seed)
         return Request(tuple(messages), schema, self.max_tokens, self.temperature, seed)
 
+    def name(self, about: Sequence[object], sample: Sample) -> str:
+        """What the question is called within its piece of work: as the key of its call, but with what it is about
+        in place of its words."""
+        if not about:
+            return ""
+        stated = [
+            dict(self.model.identity),
+            self.temperature,
+            self.seed,
+            self.max_tokens,
+            sample.number,
+            about,
+        ]
+        return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()[:32]
+
 
 @dataclass(frozen=True, slots=True)
 class Tried:
@@ -128,6 +145,8 @@ async def draw_anew(sample: Sample, attempt: Callable[[Sample], Awaitable[_Tried
     while sample.anew and tried.in_vain:
         times += 1
         tried = await attempt(sample.later(times))
+        if not tried.answers and _is_not_stored(tried.failure):
+            break  # replies are only read again, and so many were drawn
         passing = tried.failure is not None and tried.failure.reason in TRANSIENT
         if passing or tried.lacking <= best.lacking:
             best = tried
@@ -141,10 +160,13 @@ async def ask_for(
     schema: Mapping[str, Any],
     read: Callable[[Any], _Value],
     sample: Sample = Sample(),  # noqa: B008 - it is frozen
+    about: Sequence[object] = (),
 ) -> Asked[_Value]:
     """Ask for a JSON object of this schema and give it to `read`, which raises `Unusable` where it is wrong.
 
-    Only a fatal `ModelError` is raised; every other failure is told in the result.
+    `about` says what the question is about, in JSON values that hold nothing of its wording and all that it owes to
+    the case and to earlier replies: by that its reply is found again where only the wording has changed. Only a
+    fatal `ModelError` is raised; every other failure is told in the result.
     """
     expected = list(schema.get("properties", ()))
 
@@ -157,7 +179,7 @@ async def ask_for(
         except AnswerError as error:
             raise Unusable(str(error)) from None
 
-    return await ask(gate, speaker, messages, schema, read_reply, sample)
+    return await ask(gate, speaker, messages, schema, read_reply, sample, about)
 
 
 async def ask(
@@ -167,29 +189,33 @@ async def ask(
     schema: Mapping[str, Any],
     read: Callable[[Reply], _Value],
     sample: Sample,
+    about: Sequence[object],
 ) -> Asked[_Value]:
     """The same for a reader of the whole reply."""
 
     async def attempt(sample: Sample) -> Asked[_Value]:
-        return await _converse(gate, speaker, speaker.request(messages, schema, sample), read, sample.number)
+        request, name = speaker.request(messages, schema, sample), speaker.name(about, sample)
+        return await _converse(gate, speaker, request, name, read, sample.number)
 
     return await draw_anew(sample, attempt)
 
 
 async def _converse(
-    gate: Gate, speaker: Speaker, request: Request, read: Callable[[Reply], _Value], number: int
+    gate: Gate, speaker: Speaker, request: Request, name: str, read: Callable[[Reply], _Value], number: int
 ) -> Asked[_Value]:
     """Ask; hand a wrong answer back with what was wrong, at most `reasks` times. Where a failure that may pass
     breaks this off the question stays open; after any other the fault of the answer before it stands."""
     answers: list[Answer] = []
     best: Unusable | None = None
     wrong: Unusable | None = None
-    for _ in range(1 + speaker.reasks):
+    for reask in range(1 + speaker.reasks):
         try:
-            answer = await gate.ask(speaker.model, request, repeat=number)
+            answer = await gate.ask(speaker.model, request, number, f"{name}.{reask}" if name else "")
         except ModelError as error:
             if error.fatal:
                 raise
+            if wrong is not None and error.reason is Reason.NOT_STORED:
+                error.message = f"the answer could not be used, and was not handed back then: {wrong.message}"
             lasting = wrong is not None and error.reason not in TRANSIENT
             return _failed(wrong if lasting else error, answers, best)
         answers.append(answer)
@@ -217,6 +243,10 @@ def _failed(
     assert why is not None
     so_far, lacking = (None, _ALL) if best is None else (best.so_far, best.lacking)
     return Asked(Unscored(why.reason, why.message), answers, lacking, in_vain, so_far=so_far)
+
+
+def _is_not_stored(failure: Unscored | None) -> bool:
+    return failure is not None and failure.reason is Reason.NOT_STORED
 
 
 def no_answer(reply: Reply, max_tokens: int) -> Unscored | None:

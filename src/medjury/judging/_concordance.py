@@ -168,7 +168,13 @@ class Concordance(PlainRater):
         found: list[tuple[Author | None, Choice]] = []
         for order in ORDERS:
             asked: Asked[Choice] = await ask_for(
-                gate, self.speaker, self._messages(unit.case, order), self._schema(), _read, unit.sample
+                gate,
+                self.speaker,
+                self._messages(unit.case, order),
+                self._schema(),
+                _read,
+                unit.sample,
+                ["prefer", unit.case.fingerprint(), order],
             )
             answers.extend(asked.answers)
             shown = RecordedOrder(first=order[0], second=order[1])

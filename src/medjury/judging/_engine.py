@@ -18,9 +18,10 @@ from typing import Protocol
 
 from medjury.cases import Case
 from medjury.instruments import TRANSIENT, Reason
+from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate
-from medjury.ratings import Rating, StoredRecord
+from medjury.ratings import Question, Rating, StoredRecord
 
 # Units looked up in the store at once.
 _LOOKUP = 256
@@ -37,7 +38,11 @@ class Ledger(Protocol):
         """The keys that need no further work; they become part of the run."""
 
     async def write_ratings(
-        self, run: str, ratings: Sequence[Rating], records: Sequence[StoredRecord] = ()
+        self,
+        run: str,
+        ratings: Sequence[Rating],
+        records: Sequence[StoredRecord] = (),
+        questions: Sequence[Question] = (),
     ) -> None:
         """Returns when all of it is safely stored."""
 
@@ -87,8 +92,10 @@ async def judge_all(
 
     async def work(queue: asyncio.Queue[Unit | None]) -> None:
         while (unit := await queue.get()) is not None and not stop.is_set():
-            rated = await unit.rater.rate(unit, gate)
-            await ledger.write_ratings(run, rated.ratings, _records(unit, rated))
+            noted = Noted(gate, unit.key)
+            rated = await unit.rater.rate(unit, noted)
+            questions = rated.questions or noted.questions
+            await ledger.write_ratings(run, rated.ratings, _records(unit, rated), questions)
             progress.note(rated.ratings)
         if queue.empty():
             queue.put_nowait(None)  # the next worker of this queue stops too

@@ -176,7 +176,7 @@ class Judge(PlainRater):
             return Graded(dict.fromkeys(unit.dimensions, request), None)
         asked = await ask(
             gate, self.speaker, request.messages, self._schemas[unit.dimensions], self._reader(unit.dimensions),
-            unit.sample,
+            unit.sample, self._about(unit),
         )  # fmt: skip
         outcomes = asked.value or asked.so_far or {}
         failure = asked.failure
@@ -187,6 +187,12 @@ class Judge(PlainRater):
                 for name in unit.dimensions
             }
         return Graded(outcomes, asked.answers)
+
+    def _about(self, unit: Unit) -> list[object]:
+        """What the question is about. Which dimensions it has is wording, unless there are several questions."""
+        part = unit.dimensions[0] if len(self._prompts) > 1 else ""
+        drawn = None if self.drawn is None else self.drawn.fingerprint()
+        return ["grade", unit.case.fingerprint(), part, self.explain, len(self.examples), drawn]
 
     def _reader(self, dimensions: Sequence[str]) -> Callable[[Reply], Mapping[str, Outcome]]:
         def read(reply: Reply) -> Mapping[str, Outcome]:

@@ -12,7 +12,7 @@ from medjury.instruments import Instrument, Unscored
 from medjury.judging._asking import Sample
 from medjury.judging._context.shortening import Truncation
 from medjury.models import ChatModel, Gate
-from medjury.ratings import Rating
+from medjury.ratings import Question, Rating
 from medjury.runs import Body
 
 
@@ -39,6 +39,7 @@ class Rated:
 
     ratings: Sequence[Rating]
     record: Body | None = None
+    questions: Sequence[Question] = ()  # where the rater notes itself what it asked
 
 
 @dataclass(frozen=True, slots=True)

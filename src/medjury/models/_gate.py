@@ -107,12 +107,13 @@ class Gate:
                 )
             model.check()
 
-    async def ask(self, model: ChatModel, request: Request, repeat: int = 0) -> Answer:
-        """The reply, from the cache or from the model; `ModelError` where there is none."""
+    async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
+        """The reply, from the cache or from the model; `ModelError` where there is none. `name` is what the
+        question is called within its piece of work, for gates that keep account of it; this one does not."""
         key = request_key(model.identity, request, repeat)
         found = await self._cache.find_or_claim(key)
         if found is not None:
-            return Answer(found, 0.0, True, 0, self._price(model, found))
+            return Answer(found, 0.0, True, 0, self.price(model, found), key)
         try:
             return await self._call(model, request, key)
         except BaseException:
@@ -185,7 +186,7 @@ class Gate:
                 if cut is None:
                     await self._cache.put(key, reply, cost)
             good = True
-            answer = Answer(reply, cost, False, attempt, cost)
+            answer = Answer(reply, cost, False, attempt, cost, key)
             if cut is not None:
                 cut.paid = answer
                 raise cut
@@ -231,7 +232,7 @@ class Gate:
             self._record(model, key, attempt, reason, None, None, perhaps=reservation.money if lost else 0.0)
             raise
         self.calls += 1
-        cost = self._price(model, reply)
+        cost = self.price(model, reply)
         self._budget.settle(reservation, cost=cost)
         if cost is None:
             self._spent_is_known = False
@@ -239,7 +240,8 @@ class Gate:
             self._spent += cost
         return reply, cost
 
-    def _price(self, model: ChatModel, reply: Reply) -> float | None:
+    def price(self, model: ChatModel, reply: Reply) -> float | None:
+        """What a reply costs; None where that is not known."""
         if self._prices:
             return self._prices.cost(model, reply)
         return 0.0 if model.host is None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
-from medjury.ranking._drawn import MACRO
-from medjury.ranking._rank import Measure
+from medjury.ranking._drawn import MACRO, Measure
 from medjury.ranking._scores import Block, Scores, block_means
 from medjury.ranking._win_rate import SAME, Ties, win_shares
-from medjury.statistics import Estimate, replicates, undefined
+from medjury.statistics import Estimate, Printable, Read, replicates, undefined
 
 Floats = NDArray[np.float64]
-Read = Callable[[Floats], Mapping[str, Floats]]
 Both = Callable[[Floats, Floats], tuple[Floats, Floats]]
 NO_SPREAD = "all systems tie in one of the rankings"
 
@@ -25,16 +23,21 @@ NO_SPREAD = "all systems tie in one of the rankings"
 @dataclass(frozen=True, slots=True)
 class RankingAgreement:
     """Kendall's tau-b of two rankings, and how many pairs of systems they order alike, against each other, or
-    tie in one of them."""
+    tie in one of them. `rater` is whose ranking is compared, `calibration` "before" or "after" where there is
+    one."""
 
     tau: Estimate
     systems: tuple[str, ...]
     concordant: int
     discordant: int
     tied: int
+    rater: str = ""
+    calibration: str = ""
 
-    def row(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         return {
+            "rater": self.rater,
+            "calibration": self.calibration,
             "kendall_tau_b": self.tau.value,
             "low": self.tau.low,
             "high": self.tau.high,
@@ -47,15 +50,20 @@ class RankingAgreement:
             "reason": self.tau.reason,
         }
 
+    def shown(self) -> dict[str, Printable]:
+        left_out = ("low", "high", "method", "reason")
+        flat = {name: value for name, value in self.as_dict().items() if name not in left_out}
+        return flat | {"kendall_tau_b": self.tau}
+
 
 def ranking_agreement(
     first: Scores,
     second: Scores,
     *,
-    by: Measure = "macro_average",
+    by: Measure = MACRO,
     ties: Ties = "half",
     confidence: float = 0.95,
-    resamples: int = 10_000,
+    resamples: int = 2000,
     seed: int = 0,
 ) -> RankingAgreement:
     """Kendall's tau-b between two rankings of the same systems, such as a jury's and the clinicians'.

@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import os
+from collections.abc import Mapping, Sequence
 
 from medjury.errors import MedjuryError
-from medjury.ranking._rank import Ranking
+from medjury.ranking._cost_point import CostPoint
+from medjury.ranking._drawn import WIN, Measure
+from medjury.ranking._ranking import PairDifference, Standing
 from medjury.ranking._win_rate import SAME
+from medjury.tables import read_plain_table
 
 
-@dataclass(frozen=True, slots=True)
-class CostPoint:
-    """One system. `on_front` where no other is at least as good for at most the price, and better in one of the
-    two; else `dominated_by` names the cheapest that is. `cheapest_of_best` marks the cheapest system that is not
-    separated from the best one: what a careful buyer takes."""
-
-    system: str
-    cost: float
-    performance: float
-    on_front: bool
-    dominated_by: str
-    level_with_best: bool
-    cheapest_of_best: bool
-
-    def row(self) -> dict[str, Any]:
-        return {
-            "system": self.system,
-            "cost": self.cost,
-            "performance": self.performance,
-            "on_front": self.on_front,
-            "dominated_by": self.dominated_by,
-            "level_with_best": self.level_with_best,
-            "cheapest_of_best": self.cheapest_of_best,
-        }
-
-
-def cost_performance(ranking: Ranking, costs: Mapping[str, float]) -> tuple[CostPoint, ...]:
-    """Every system of the ranking with its cost, cheapest first; performance is what the ranking is by."""
+def cost_performance(
+    standings: Sequence[Standing], pairs: Sequence[PairDifference], by: Measure, costs: Mapping[str, float]
+) -> tuple[CostPoint, ...]:
+    """Every system of a ranking with its cost, cheapest first; performance is what the ranking is by."""
     points: dict[str, tuple[float, float]] = {}
-    for standing in ranking.standings:
+    for standing in standings:
         cost = costs.get(standing.system)
         if cost is None:
             raise MedjuryError(
@@ -49,13 +27,13 @@ def cost_performance(ranking: Ranking, costs: Mapping[str, float]) -> tuple[Cost
             )
         if not math.isfinite(cost) or cost < 0:
             raise MedjuryError(f"the cost of {standing.system!r} is {cost}; it must be a number, 0 or more.")
-        measured = standing.win_rate if ranking.by == "win_rate" else standing.macro_average
+        measured = standing.win_rate if by == WIN else standing.macro_average
         points[standing.system] = float(cost), float(measured.value or 0.0)
     unknown = [system for system in costs if system not in points]
     if unknown:
         raise MedjuryError(f"there is a cost of {unknown[0]!r}, which is not among the ranked systems.")
-    best = ranking.standings[0].system
-    apart = {frozenset((pair.better, pair.other)) for pair in ranking.pairs if pair.separated}
+    best = standings[0].system
+    apart = {frozenset((pair.better, pair.other)) for pair in pairs if pair.separated}
     level = [system for system in points if frozenset((best, system)) not in apart]
     cheapest = min(level, key=lambda system: (points[system][0], -points[system][1]))
     order = sorted(points, key=lambda system: (points[system][0], -points[system][1], system))
@@ -79,3 +57,17 @@ def cost_performance(ranking: Ranking, costs: Mapping[str, float]) -> tuple[Cost
 def _dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
     no_worse = one[0] <= other[0] and one[1] >= other[1] - SAME
     return no_worse and (one[0] < other[0] or one[1] > other[1] + SAME)
+
+
+def read_costs(path: str | os.PathLike[str]) -> dict[str, float]:
+    """The cost of each system from a table with the columns system and cost."""
+    frame = read_plain_table(path)
+    if frame is None or not {"system", "cost"} <= set(frame.columns):
+        raise MedjuryError(f"{path}: a table with the columns system and cost is needed")
+    costs: dict[str, float] = {}
+    for row, (system, cost) in enumerate(frame.select("system", "cost").iter_rows(), start=2):
+        try:
+            costs[str(system).strip()] = float(cost)
+        except (TypeError, ValueError):
+            raise MedjuryError(f"{path}, row {row}: the cost {cost!r} is not a number") from None
+    return costs

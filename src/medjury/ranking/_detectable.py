@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
 from medjury.ranking._scores import Block, Scores
+from medjury.statistics import Printable
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ class DetectableEffect:
     n: int
     method: str
 
-    def row(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         return {
             "benchmark": self.benchmark,
             "mde": self.mde,
@@ -42,6 +43,10 @@ class DetectableEffect:
             "n": self.n,
             "method": self.method,
         }
+
+    def shown(self) -> dict[str, Printable]:
+        flat = {name: value for name, value in self.as_dict().items() if name != "method"}
+        return flat | {"largest_pair": " − ".join(self.largest_pair)}
 
 
 def detectable_effects(

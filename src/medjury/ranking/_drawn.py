@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.ranking._scores import Block, Scores, block_means
 from medjury.ranking._win_rate import Ties, win_shares
-from medjury.statistics import Replicates, replicates
+from medjury.statistics import Read, Replicates, replicates
 
 Floats = NDArray[np.float64]
-Read = Callable[[Floats], Mapping[str, Floats]]
-WIN, MACRO = "win_rate", "macro_average"
+Measure = Literal["win_rate", "macro_average"]
+WIN: Measure = "win_rate"
+MACRO: Measure = "macro_average"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -61,7 +61,6 @@ def whole_answers(by_dimension: polars.DataFrame) -> tuple[polars.DataFrame, tup
         .agg(pl.col("score").mean(), pl.col("score").count().alias("given"), pl.col("lost").any())
         .filter(~pl.col("lost") & (pl.col("given") > 0))
         .join(asked, on=["benchmark", "item", "rater"], how="left")
-        .sort(answer)
     )
     short = answers.filter(pl.col("given") < pl.col("asked"))
     kept = answers.filter(pl.col("given") == pl.col("asked")).drop("given", "asked", "lost")

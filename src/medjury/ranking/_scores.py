@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -36,7 +36,8 @@ class Scores:
     """What each system scored on each benchmark; higher is better.
 
     `means` is systems by benchmarks. `blocks` hold the item-level scores; without them only the benchmarks can
-    be resampled. `counts` and `unscored` are per system: scores used, ratings without one.
+    be resampled. `counts` and `unscored` are per system: scores used, answers without one. `resampled` says what a
+    cluster is, and `scale` what the scores are in ("": as the benchmarks have them).
     """
 
     systems: tuple[str, ...]
@@ -47,13 +48,15 @@ class Scores:
     counts: tuple[int, ...]
     unscored: tuple[int, ...]
     warnings: tuple[str, ...]
+    resampled: str = "cases"
+    scale: str = ""
 
     @property
     def unit(self) -> str:
         """What the intervals resample."""
         if not self.blocks:
             return "benchmarks"
-        return "cases" if len(self.blocks) == 1 else "cases within each benchmark"
+        return self.resampled if len(self.blocks) == 1 else f"{self.resampled} within each benchmark"
 
 
 def block_means(weights: Floats, block: Block, raters: int, systems: int) -> Floats:
@@ -104,6 +107,11 @@ def from_items(
         raise MedjuryError("no rating has a score, so there is nothing to rank.")
     _refuse_strangers(rows)
     silent = sorted(set(unscored["system"].to_list()) - set(rows["system"].to_list()))
+    if silent and rows["system"].n_unique() == 1:
+        raise MedjuryError(
+            f"a ranking needs two systems or more; there is only {rows['system'][0]!r}, for no answer of "
+            f"{', '.join(map(str, silent))} has a score."
+        )
     rows, told = shared_items(rows)
     if silent:
         told = (
@@ -118,11 +126,10 @@ def from_items(
     for (_,), part in sorted(rows.group_by("block"), key=lambda each: str(each[0][0])):
         benchmarks, clusters = _names(part, "benchmark"), _names(part, "cluster")
         size = len(raters) * len(systems) * len(benchmarks)
-        columns = (
-            np.array(_places(part, "rater", raters)) * len(systems)
-            + np.array(_places(part, "system", systems))
-        ) * len(benchmarks) + np.array(_places(part, "benchmark", benchmarks))
-        cells = np.array(_places(part, "cluster", clusters)) * size + columns
+        columns = (_places(part, "rater", raters) * len(systems) + _places(part, "system", systems)) * len(
+            benchmarks
+        ) + _places(part, "benchmark", benchmarks)
+        cells = _places(part, "cluster", clusters) * size + columns
         shape = (len(clusters), size)
         sums = (
             np.bincount(cells, part["score"].to_numpy(), len(clusters) * size)
@@ -133,6 +140,7 @@ def from_items(
         blocks.append(Block(benchmarks, clusters, sums, counts))
     means = [block_means(np.ones((1, len(b.clusters))), b, len(raters), len(systems))[0] for b in blocks]
     lost = dict(unscored.group_by("system").len().iter_rows())
+    by_patient = rows["cluster"].n_unique() < rows["item"].n_unique()
     scores = Scores(
         systems,
         tuple(name for block in blocks for name in block.benchmarks),
@@ -142,6 +150,7 @@ def from_items(
         tuple(int(used.get(system, 0)) for system in systems),
         tuple(int(lost.get(system, 0)) for system in systems),
         (*warnings, *told),
+        "patients" if by_patient else "cases",
     )
     return complete(scores, missing)
 
@@ -175,15 +184,12 @@ def complete(scores: Scores, missing: Missing) -> Scores:
     kept = tuple(name for name, whole in zip(scores.benchmarks, shared, strict=True) if whole)
     dropped = [name for name in scores.benchmarks if name not in kept]
     warning = f"{len(dropped)} of {len(scores.benchmarks)} benchmarks lack a system and are left out: "
-    return Scores(
-        scores.systems,
-        kept,
-        scores.raters,
-        scores.means[:, shared],
-        tuple(cut for block in scores.blocks if (cut := _cut(block, kept, scores)) is not None),
-        scores.counts,
-        scores.unscored,
-        (*scores.warnings, warning + ", ".join(dropped[:8]) + (" …" if len(dropped) > 8 else "")),
+    return replace(
+        scores,
+        benchmarks=kept,
+        means=scores.means[:, shared],
+        blocks=tuple(cut for block in scores.blocks if (cut := _cut(block, kept, scores)) is not None),
+        warnings=(*scores.warnings, warning + ", ".join(dropped[:8]) + (" …" if len(dropped) > 8 else "")),
     )
 
 
@@ -234,9 +240,11 @@ def _names(table: polars.DataFrame, column: str) -> tuple[str, ...]:
     return tuple(str(name) for name in table[column].unique().sort().to_list())
 
 
-def _places(table: polars.DataFrame, column: str, names: Sequence[str]) -> list[int]:
-    place = {name: number for number, name in enumerate(names)}
-    return [place[name] for name in table[column].to_list()]
+def _places(table: polars.DataFrame, column: str, names: Sequence[str]) -> NDArray[np.int64]:
+    """The place of every row's name among the names."""
+    import polars as pl
+
+    return table[column].cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
 
 
 def _counted(means: Floats) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from medjury.ratings._desk import StoreDesk
 from medjury.ratings._export import EXPORT_FORMATS, write_ratings
+from medjury.ratings._formula import guard_frame
 from medjury.ratings._frame import rating_frame, ratings_from_frame
 from medjury.ratings._import import ImportedRatings, import_ratings, open_pseudonyms, read_ratings
 from medjury.ratings._import_file import (
@@ -14,6 +15,7 @@ from medjury.ratings._import_file import (
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
 from medjury.ratings._problems import ImportReport, Problem, RatingsError
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
+from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._record import StoredRecord, write_records
 from medjury.ratings._store import RatingCount, Spent, Store, StoredRun, open_store
@@ -30,6 +32,7 @@ __all__ = [
     "Owner",
     "Problem",
     "Pseudonyms",
+    "Question",
     "RaterKind",
     "Rating",
     "RatingCount",
@@ -45,6 +48,7 @@ __all__ = [
     "StoredReply",
     "StoredRun",
     "export_ratings",
+    "guard_frame",
     "import_into_file",
     "import_into_store",
     "import_ratings",

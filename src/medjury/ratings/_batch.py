@@ -10,6 +10,7 @@ from typing import TypeAlias
 from medjury.instruments import Reason
 from medjury.models import Reply
 from medjury.ratings._owner import Busy, Claimed, Owner
+from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating
 from medjury.ratings._record import StoredRecord
 from medjury.ratings._transaction import StoredReply, Transaction
@@ -36,6 +37,7 @@ class Write:
     replies: Sequence[StoredReply] = ()
     ratings: Sequence[Rating] = ()
     records: Sequence[StoredRecord] = ()
+    questions: Sequence[Question] = ()
     run: str = ""
     releases: Sequence[str] = ()
 
@@ -72,6 +74,7 @@ class Batch:
             [rating for write in self.writes for rating in write.ratings],
             [record for write in self.writes for record in write.records],
         )
+        transaction.add_questions([question for write in self.writes for question in write.questions])
         members: dict[str, set[str]] = {}
         for write in self.writes:
             if write.ratings:

@@ -19,6 +19,7 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.models import Reply
 from medjury.ratings._batch import Answer, Batch, SettledQuestion, Write
 from medjury.ratings._owner import Busy, Claimed, new_owner
+from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating
 from medjury.ratings._record import StoredRecord
 from medjury.ratings._store import Store
@@ -114,10 +115,14 @@ class StoreDesk:
         return await question.future
 
     async def write_ratings(
-        self, run: str, ratings: Sequence[Rating], records: Sequence[StoredRecord] = ()
+        self,
+        run: str,
+        ratings: Sequence[Rating],
+        records: Sequence[StoredRecord] = (),
+        questions: Sequence[Question] = (),
     ) -> None:
-        """Add ratings as part of a run, with their records; returns when they are safely stored."""
-        write = Write(self._future(), ratings=ratings, records=records, run=run)
+        """Add ratings as part of a run, with their records and questions; returns when they are safely stored."""
+        write = Write(self._future(), ratings=ratings, records=records, questions=questions, run=run)
         self._gather().writes.append(write)
         await write.future
 

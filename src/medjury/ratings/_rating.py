@@ -49,8 +49,13 @@ class Rating:
 
     @property
     def outcome(self) -> Outcome:
-        if self.score is not None:
-            return Score(self.score, self.explanation)
-        if self.reason is not None:
-            return Unscored(self.reason, self.explanation)
-        return NotApplicable(self.explanation)
+        return outcome_of(self.score, self.reason, self.explanation)
+
+
+def outcome_of(score: float | None, reason: Reason | str | None, explanation: str) -> Outcome:
+    """The columns of a rating as an outcome."""
+    if score is not None:
+        return Score(score, explanation)
+    if reason is not None:
+        return Unscored(Reason(reason), explanation)
+    return NotApplicable(explanation)

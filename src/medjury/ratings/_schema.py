@@ -88,6 +88,12 @@ _POSTGRES_RECORDS_APPEND_ONLY = (
         FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()""",
 )
 
+# Which reply answered which question of a rating: a reply that comes later takes the place of a failure.
+_QUESTIONS = (
+    """CREATE TABLE questions (unit {text} NOT NULL, name {text} NOT NULL, reply {text}, failure {text} NOT NULL,
+        PRIMARY KEY (unit, name)) {clustered}""",
+)
+
 MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {
         "sqlite": (*_TABLES, _SQLITE_ORDER, *_SQLITE_APPEND_ONLY),
@@ -97,6 +103,7 @@ MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
         "sqlite": (*_RECORDS, *_SQLITE_RECORDS_APPEND_ONLY),
         "postgresql": (*_RECORDS, *_POSTGRES_RECORDS_APPEND_ONLY),
     },
+    dict.fromkeys(("sqlite", "postgresql"), _QUESTIONS),
 )
 
 

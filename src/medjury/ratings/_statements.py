@@ -55,6 +55,10 @@ class Statements:
             AND newer.sequence > records.sequence)
         AND EXISTS (SELECT 1 FROM members WHERE members.run = ? AND members.key = records.key)
         ORDER BY item, system, rater, repeat, key"""
+    add_question: str = """INSERT INTO questions (unit, name, reply, failure) VALUES (?, ?, ?, ?)
+        ON CONFLICT (unit, name) DO UPDATE SET reply = excluded.reply, failure = excluded.failure
+        WHERE questions.reply IS NULL"""
+    find_questions: str = "SELECT unit, name, reply, failure FROM questions WHERE unit {keys}"
     add_member: str = "INSERT INTO members (run, key) VALUES (?, ?) ON CONFLICT DO NOTHING"
     put_run: str = """INSERT INTO runs (run, manifest, created_at) VALUES (?, ?, ?)
         ON CONFLICT (run) DO UPDATE SET manifest = excluded.manifest"""

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from medjury.instruments import TRANSIENT, Reason
+from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Reply
 from medjury.ratings._database import Database, create_schema, locate
 from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._faults import explain, is_broken
 from medjury.ratings._frame import frame_of_rows, rating_of_row
 from medjury.ratings._owner import Busy, Claimed, Owner
+from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._record import StoredRecord
 from medjury.ratings._schema import is_current, migrate
@@ -174,6 +175,18 @@ class Store:
                     unescape(key), unescape(item), unescape(system), unescape(rater), repeat,
                     unescape(body), unescape(created_at),
                 )  # fmt: skip
+
+    def replies(self, keys: Collection[str]) -> dict[str, Reply]:
+        """The stored replies among these keys of calls."""
+        return self.in_transaction(lambda transaction: transaction.find_replies(keys), write=False)
+
+    def questions(self, units: Collection[str]) -> list[Question]:
+        """What was asked for the ratings with these keys; nothing where they were made before that was kept."""
+        return self.in_transaction(lambda transaction: transaction.find_questions(units), write=False)
+
+    def outcomes(self, units: Collection[str]) -> dict[tuple[str, str], Outcome]:
+        """The latest outcome by key and dimension of the ratings with these keys."""
+        return self.in_transaction(lambda transaction: transaction.find_outcomes(units), write=False)
 
     def frame(self, run: str | None = None) -> polars.DataFrame:
         """The same rows as `ratings`, as a table."""

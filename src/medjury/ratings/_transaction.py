@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from medjury.instruments import TRANSIENT, Reason
+from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Reply
 from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._owner import Busy, Claimed, Owner, is_dead
-from medjury.ratings._rating import Rating
+from medjury.ratings._question import Question
+from medjury.ratings._rating import Rating, outcome_of
 from medjury.ratings._record import StoredRecord
 from medjury.ratings._statements import Statements, key_list
 from medjury.ratings._store_error import ValueRefused
@@ -188,6 +189,30 @@ class Transaction:
                     for each in records
                 ],
             )  # fmt: skip
+
+    def add_questions(self, questions: Sequence[Question]) -> None:
+        """Keep which reply answered which question."""
+        if questions:
+            self._cursor.executemany(
+                self._sql.add_question,
+                # In one order, so that two processes which write the same ones never wait for each other.
+                sorted(
+                    (escape(each.unit), each.name, each.reply, escape(each.failure)) for each in questions
+                ),
+            )
+
+    def find_questions(self, units: Iterable[str]) -> list[Question]:
+        return [
+            Question(unescape(unit), name, reply, unescape(failure))
+            for unit, name, reply, failure in self._select(self._sql.find_questions, units)
+        ]
+
+    def find_outcomes(self, units: Iterable[str]) -> dict[tuple[str, str], Outcome]:
+        """The latest outcome of every dimension of these keys."""
+        return {
+            (unescape(key), unescape(dimension)): outcome_of(score, reason, unescape(explanation))
+            for key, dimension, score, _, reason, explanation in self._select(self._sql.find_latest, units)
+        }
 
     def add_members(self, run: str, keys: Iterable[str]) -> None:
         """These keys belong to the run, whichever run paid for them."""

@@ -13,6 +13,9 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # A name of this length stays on one line.
 _SHORT = 24
 _WIDE = 10
+# So many columns of estimates (fewer, where there are many others): intervals stand below their values, and the
+# table fits the page.
+_ESTIMATES, _COLUMNS = 4, 12
 
 
 class Html(str):
@@ -83,7 +86,7 @@ def table_html(
         element("caption", element("span", caption)),
         element("thead", element("tr", titles)),
         element("tbody", body),
-        class_=" ".join(table_classes(len(head), sort=sort and len(rows) > 2)) or None,
+        class_=" ".join(_classes(rows, len(head), sort=sort and len(rows) > 2)) or None,
     )
     return element("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
@@ -91,6 +94,12 @@ def table_html(
 def table_classes(columns: int, *, sort: bool = False) -> list[str]:
     """A `wide` table breaks words on paper rather than lose a column."""
     return [*(["sortable"] if sort else []), *(["wide"] if columns > _WIDE else [])]
+
+
+def _classes(rows: Sequence[Sequence[Cell]], columns: int, *, sort: bool) -> list[str]:
+    estimates = sum(any(isinstance(row[place], Estimate) for row in rows) for place in range(columns))
+    stacked = estimates >= _ESTIMATES or (estimates > 1 and columns + estimates >= _COLUMNS)
+    return [*table_classes(columns, sort=sort), *(["stacked"] if stacked else [])]
 
 
 def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) -> Html:
@@ -101,6 +110,9 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
         name, scope = ("th", "row") if place == 0 else ("td", None)
         content = value if isinstance(value, Html) else shown(value, digits[place])
         kind = "number" if right else "short" if len(content) <= _SHORT else None
+        if isinstance(value, Estimate) and value.defined and " (" in content:
+            middle, _, ends = content.partition(" (")
+            content = joined([middle, " ", element("span", f"({ends}", class_="interval")])
         cells.append(element(name, content, scope=scope, class_=kind, data_value=key))
     return element("tr", *cells)
 

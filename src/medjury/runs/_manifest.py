@@ -18,6 +18,7 @@ from medjury.runs._manifest_parts import (
     ManifestInstrument,
     ManifestJudge,
     ManifestJury,
+    ManifestReread,
     PlannedWork,
     Prices,
     Units,
@@ -44,6 +45,7 @@ class Manifest(RunPart):
     packages: dict[str, str] = {}
     started_at: str = ""
     finished_at: str = ""
+    study_file: str = ""
     study_file_hash: str = ""
     data_hash: str = ""
     cases: int = 0
@@ -64,6 +66,7 @@ class Manifest(RunPart):
     prices: Prices = Prices()
     planned: dict[str, PlannedWork] = {}
     drafting: ManifestDrafting | None = None
+    reread: ManifestReread | None = None
     coverage: Coverage = Coverage()
     units: Units | None = None
     calls: int = 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import AliasChoices, Field
 
 from medjury.instruments import Instrument
 from medjury.runs._part import RunPart
@@ -169,3 +171,23 @@ class ManifestDrafting(DraftCounts):
     settings_hash: str = ""
     status: Conclusion = "complete"
     file: dict[str, str] = {}
+
+
+class RereadSource(RunPart):
+    """The run whose stored replies were read again."""
+
+    run: str = ""
+    medjury: str = ""
+    prompt_version: str = ""
+    instrument: ManifestInstrument = ManifestInstrument()
+    data_hash: str = ""
+    finished_at: str = ""
+
+
+class ManifestReread(RunPart):
+    """A run that was read from another one's replies; `changes` counts by judge and dimension what is different."""
+
+    source: RereadSource = Field(
+        default=RereadSource(), validation_alias=AliasChoices("from", "source"), serialization_alias="from"
+    )
+    changes: tuple[dict[str, Any], ...] = ()

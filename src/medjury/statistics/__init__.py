@@ -3,7 +3,6 @@
 from medjury.statistics._bootstrap import (
     UNDEFINED_ALLOWED,
     Clusters,
-    Comparison,
     Read,
     Replicates,
     Statistics,
@@ -11,6 +10,7 @@ from medjury.statistics._bootstrap import (
     combined,
     compare,
     evaluate,
+    joined,
     on_columns,
     replicates,
 )
@@ -19,17 +19,10 @@ from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._printing import NOTHING, Printable, counted, moment, p_value, percent, shown
-from medjury.statistics._proportion import (
-    FisherTest,
-    McNemar,
-    binomial_test,
-    fisher_test,
-    mcnemar,
-    proportion,
-)
+from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar, proportion
 from medjury.statistics._ranks import Levels, centred_midranks, concordance, levels_of, quantiles
 from medjury.statistics._resample import RESAMPLES, Floats, sample
-from medjury.statistics._result import Result, Row, ends, html_table, text_table
+from medjury.statistics._result import Result, ends, html_table, text_table
 from medjury.statistics._scores import (
     Level,
     Pairs,
@@ -52,20 +45,16 @@ __all__ = [
     "UNDEFINED_ALLOWED",
     "Analytic",
     "Clusters",
-    "Comparison",
     "Estimate",
-    "FisherTest",
     "Floats",
     "Level",
     "Levels",
-    "McNemar",
     "Options",
     "Pairs",
     "Printable",
     "Read",
     "Replicates",
     "Result",
-    "Row",
     "Scale",
     "Scores",
     "Statistics",
@@ -83,6 +72,7 @@ __all__ = [
     "evaluate",
     "fisher_test",
     "html_table",
+    "joined",
     "level_codes",
     "levels_of",
     "mcnemar",

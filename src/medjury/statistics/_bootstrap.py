@@ -24,7 +24,7 @@ seed is an argument; the same data and seed give the same interval, in whatever 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,23 @@ class Replicates:
         if np.ptp(kept) <= SAME * max(1.0, abs(value)):
             notes += "; all resamples agree, so the interval has no width"
         return Estimate(float(value), low, high, self.n, f"{share} {name} bootstrap, {self.design}{notes}")
+
+
+def joined(parts: Mapping[str, Replicates]) -> Replicates:
+    """Values of the same resamples under one roof, each under the name of its part: "part value"."""
+    first = next(iter(parts.values()))
+    return replace(
+        first,
+        observed={
+            f"{part} {name}": each for part, made in parts.items() for name, each in made.observed.items()
+        },
+        resampled={
+            f"{part} {name}": each for part, made in parts.items() for name, each in made.resampled.items()
+        },
+        left_out={
+            f"{part} {name}": each for part, made in parts.items() for name, each in made.left_out.items()
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)

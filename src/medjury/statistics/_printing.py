@@ -29,7 +29,7 @@ def shown(value: Printable, digits: int = 3) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}"
+        return _number(value, 0)
     return _number(value, digits) if isinstance(value, float) else value
 
 

@@ -132,7 +132,7 @@ def _numbers(raw: NDArray[Any]) -> Floats:
     wrong = [(place, each) for place, each in enumerate(flat) if not (_is_missing(each) or _is_number(each))]
     if wrong:
         places = ", ".join(f"{each!r} at {_place(place, raw)}" for place, each in wrong[:5])
-        raise MedjuryError(f"{len(wrong)} scores are not numbers: {places}. Mend or empty these cells.")
+        raise MedjuryError(f"{len(wrong)} scores are not numbers: {places}. Correct or empty these cells.")
     return np.array([math.nan if _is_missing(each) else float(each) for each in flat]).reshape(raw.shape)
 
 
@@ -162,7 +162,7 @@ def _off_scale(wrong: Sequence[tuple[str, object]], scale: Scale) -> MedjuryErro
     more = "" if len(wrong) <= 5 else f" and {len(wrong) - 5} more"
     levels = ", ".join(level if isinstance(level, str) else f"{level:g}" for level in scale.levels)
     return MedjuryError(
-        f"Scores off the scale {levels}: {shown}{more}. Mend them, or give the scale they were made on."
+        f"Scores off the scale {levels}: {shown}{more}. Correct them, or give the scale they were made on."
     )
 
 

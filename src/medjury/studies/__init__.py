@@ -4,6 +4,7 @@ from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
 from medjury.studies._manifest import run_name
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
+from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import check_drafting, check_study, draft_study, run_study
 from medjury.studies._study import Study, load_study
 from medjury.studies._transcript_study import TranscriptStudy, judges_settings, transcript_study
@@ -11,6 +12,7 @@ from medjury.studies._transcript_study import TranscriptStudy, judges_settings, 
 __all__ = [
     "DraftResult",
     "JudgePlan",
+    "RereadResult",
     "RunPlan",
     "RunResult",
     "Study",
@@ -21,6 +23,7 @@ __all__ = [
     "judges_settings",
     "load_study",
     "plan_study",
+    "reread_run",
     "run_name",
     "run_study",
     "transcript_study",

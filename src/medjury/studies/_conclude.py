@@ -140,6 +140,7 @@ def judge_outcome(
     done = progress.found + progress.judged
     reasons = dict(covered.unscored_by_reason)
     capped = reasons.pop(Reason.OVER_BUDGET.value, 0)
+    unread = reasons.pop(Reason.NOT_STORED.value, 0)
     if fatal:
         return "failed", fatal
     if interrupted or done < progress.planned:
@@ -148,6 +149,11 @@ def judge_outcome(
         return (
             "incomplete",
             f"the budget was reached: {capped:,} ratings were not asked for; raise it and run again",
+        )
+    if unread:
+        return (
+            "incomplete",
+            f"{unread:,} ratings could not be read again: no reply to their question is stored",
         )
     answered = covered.scored + covered.not_applicable + sum(reasons.values())
     share = sum(reasons.values()) / answered if answered else 0.0

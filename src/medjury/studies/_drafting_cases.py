@@ -88,6 +88,13 @@ class Drafts:
         self.failed: Counter[str] = Counter()
         self._places: dict[str, int] = {}
 
+    @classmethod
+    def read(cls, file: Path) -> Drafts:
+        """The drafts of a file as it is."""
+        drafts = cls(file)
+        drafts._look_up()
+        return drafts
+
     def write(self, store: Store, run: str) -> None:
         """Write every draft of the run with what it cost. A half-written file never has the name."""
         part = self.file.with_name(f"{self.file.name}.{os.getpid()}.part")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import sys
 from collections import Counter
@@ -60,6 +61,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         machine=platform.machine(),
         packages=_versions(),
         started_at=now(),
+        study_file=os.path.relpath(study.file.resolve(), study.output.resolve()),
         study_file_hash=file_hash(study.file),
         data_hash=plan.data_hash,
         cases=plan.cases,

@@ -93,8 +93,9 @@ class RunPlan:
         return "\n".join(lines)
 
 
-def plan_study(study: Study, prices: PriceList) -> RunPlan:
-    """Read every case once: count it, hash it, check its inputs and estimate its tokens."""
+def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPlan:
+    """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
+    `asking`, no model's window is looked at."""
     count = lacking = 0
     systems: Counter[str] = Counter()
     hashed = HashedCases(study.cases)
@@ -117,7 +118,7 @@ def plan_study(study: Study, prices: PriceList) -> RunPlan:
                 if isinstance(expected, Unscored):
                     lacks = True
                     continue
-                if not windows.look(unit, expected, part.max_tokens):
+                if asking and not windows.look(unit, expected, part.max_tokens):
                     continue
                 total = totals[judge.name]
                 total[0] += expected.calls

@@ -2,31 +2,22 @@
 
 from medjury.tables._answers import answers_of
 from medjury.tables._clean import clean_rows
-from medjury.tables._consensus import (
-    ConsensusRule,
-    adjudicated,
-    consensus_of,
-    majority,
-    mean_of_raters,
-    median_of_raters,
-)
-from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of, round_half_up
+from medjury.tables._consensus import ConsensusRule, adjudicated, consensus_of, majority, mean_of_raters
+from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, RepeatRule
 from medjury.tables._jury import JURY, JuryName, JuryRule, add_jury
 from medjury.tables._measured import Measured
 from medjury.tables._open import open_run, rating_table
 from medjury.tables._plain import read_plain_table
-from medjury.tables._rating_table import POOLED, RatingTable
+from medjury.tables._rating_table import RatingTable
 from medjury.tables._read import read_rating_table
-from medjury.tables._roles import CLINICIANS, MACHINES, Names, Roles, named
+from medjury.tables._roles import MACHINES, Names, Roles, named
 
 __all__ = [
     "ABSENT",
-    "CLINICIANS",
     "JURY",
     "MACHINES",
     "NOT_APPLICABLE",
-    "POOLED",
     "SCORED",
     "UNSCORED",
     "ConsensusRule",
@@ -49,11 +40,9 @@ __all__ = [
     "grades_of",
     "majority",
     "mean_of_raters",
-    "median_of_raters",
     "named",
     "open_run",
     "rating_table",
     "read_plain_table",
     "read_rating_table",
-    "round_half_up",
 ]

@@ -56,8 +56,8 @@ def clean_rows(ratings: object, *, may_be_empty: bool = False) -> polars.DataFra
     frame = frame.with_columns(
         pl.col("system").fill_null(""),
         # A cell of nothing but spaces names nobody: all such rows as one patient would be one cluster.
-        *(_told(name).alias(name) for name in ("patient", "content_hash")),
-        _told("rater_kind").str.to_lowercase().alias("rater_kind"),
+        *(_text_of(name).alias(name) for name in ("patient", "content_hash")),
+        _text_of("rater_kind").str.to_lowercase().alias("rater_kind"),
     )
     for name in ("item", "rater", "dimension"):
         empty = frame.filter(pl.col(name).is_null() | (pl.col(name).str.strip_chars() == ""))
@@ -70,7 +70,7 @@ def clean_rows(ratings: object, *, may_be_empty: bool = False) -> polars.DataFra
     return with_clusters(_misaligned(frame))
 
 
-def _told(name: str) -> polars.Expr:
+def _text_of(name: str) -> polars.Expr:
     import polars as pl
 
     text = pl.col(name).str.strip_chars()

@@ -47,15 +47,6 @@ class Grades:
         return np.where(np.isnan(scores), np.nan, np.asarray(self.values)[places])
 
 
-def round_half_up(scores: Numbers) -> Numbers:
-    """Whole numbers with halves going up, as people round scores.
-
-    >>> round_half_up(np.array([2.5, 3.5, 1.4])).tolist()
-    [3.0, 4.0, 1.0]
-    """
-    return np.floor(np.asarray(scores, dtype=float) + 0.5 + _SAME)
-
-
 def grades_of(given: Grades | Sequence[float]) -> Grades:
     """`(1, 5)` means the grades 1, 2, 3, 4, 5; three numbers or more are the grades themselves.
 

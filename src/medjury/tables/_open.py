@@ -75,6 +75,8 @@ def rating_table(
         table = replace(_made(frame), notes=notes)
     if repeats is not None:
         table = replace(table, repeats=repeats)
+    if quorum is not None and quorum < 1:
+        raise MedjuryError(f"a quorum is how many judges must have given a score, from 1 on, not {quorum}.")
     if jury is not None or quorum is not None:
         rule = JuryRule(jury or table.jury_rule.rule, quorum)
         table = replace(table, jury_rule=rule, jury_asked=True)
@@ -164,18 +166,18 @@ def _ready(rows: polars.DataFrame, dimensions: tuple[Measured, ...], rules: Gate
 
 
 def _kinds(rows: polars.DataFrame) -> dict[str, str]:
-    """Every rater's kind, "" where none is told."""
+    """Every rater's kind, "" where none is named."""
     import polars as pl
 
-    told = rows.group_by("rater").agg(pl.col("rater_kind").drop_nulls().unique().sort()).sort("rater")
-    two = told.filter(pl.col("rater_kind").list.len() > 1)
+    named = rows.group_by("rater").agg(pl.col("rater_kind").drop_nulls().unique().sort()).sort("rater")
+    two = named.filter(pl.col("rater_kind").list.len() > 1)
     if two.height:
         name, kinds = two.row(0)
         raise MedjuryError(
             f"the rater {name!r} is called both {kinds[0]} and {kinds[1]} in the column rater_kind; a rater is of "
             "one kind. Correct the kind, or give the two raters two names."
         )
-    return {str(name): str(kinds[0]) if kinds else "" for name, kinds in told.iter_rows()}
+    return {str(name): str(kinds[0]) if kinds else "" for name, kinds in named.iter_rows()}
 
 
 def _own_instrument(manifest: Manifest) -> Instrument | None:

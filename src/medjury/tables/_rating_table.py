@@ -32,7 +32,7 @@ class RatingTable:
 
     `rows` are those of held-out cases: whatever served development (tuning, examples, calibration) is in
     `development_rows` and counts in no analysis. The unit is one system's answer to one item; `cluster` names its
-    patient, or the item where no patient is known. `raters` maps every rater to its kind ("" where none is told).
+    patient, or the item where no patient is known. `raters` maps every rater to its kind ("" where none is named).
     `records` tell how ratings of several steps came about; only a run folder has any.
     `seats` names who rated each dimension at all: the judges who have a seat in its jury.
     """
@@ -155,8 +155,9 @@ class RatingTable:
         """All units of several dimensions in one grid. What follows from others is not for pooling: it would count
         their scores twice."""
         if not dimensions or any(each.derived for each in dimensions):
-            names = ", ".join(each.name for each in dimensions if each.derived)
-            said = f"{names} follow from other dimensions" if names else "no dimension is named"
+            names = [each.name for each in dimensions if each.derived]
+            follow = "follows" if len(names) == 1 else "follow"
+            said = f"{', '.join(names)} {follow} from other dimensions" if names else "no dimension is named"
             raise MedjuryError(f"nothing can be pooled: {said}; name dimensions that raters gave themselves.")
         scales = {None if each.grades is None else each.grades.values for each in dimensions}
         scale = dimensions[0].grades if len(scales) == 1 else None

@@ -42,7 +42,7 @@ def assign(
     (is not set `aside`). Compared are those who are named, else every judge, jury and metric (of the `allowed`
     kinds), else, where the table tells no kinds, everybody who has no other part. `stored` names the jury whose
     own rows the table has; without one, two judges or more form a jury where the kinds are known or a jury is
-    `asked` for.
+    `asked` for: those who are compared, or, where the jury itself is named, all judges.
     """
     free = {name: kind for name, kind in kinds.items() if name not in aside}
     if reference is not None:
@@ -53,24 +53,33 @@ def assign(
             humans = ()  # a table that calls everybody a clinician tells nobody apart
     if need_reference and not humans:
         raise MedjuryError("name the reference: whose scores are the yardstick? (--reference RATER)")
-    told = any(kind in MACHINES for kind in kinds.values())
-    if raters is not None:
-        chosen = named(raters, kinds, "compared rater")
-    else:
+    kinds_known = any(kind in MACHINES for kind in kinds.values())
+    listed = (raters,) if isinstance(raters, str) else raters
+    # The jury that is formed here has no rows yet, but it can be named.
+    jury_named = listed is not None and JURY in listed and (asked or JURY not in kinds)
+    if listed is None:
         others = [name for name in free if name not in humans]
-        chosen = tuple(name for name in others if kinds[name] in allowed) if told else tuple(others)
-    if not chosen:
-        raise MedjuryError(
-            "no rater is left to compare: every one is a reference. Name whom to compare (--raters)."
+        chosen = tuple(name for name in others if kinds[name] in allowed) if kinds_known else tuple(others)
+    else:
+        chosen = named(
+            [name for name in listed if not (jury_named and name == JURY)], kinds, "compared rater"
         )
     judges = tuple(
         name
-        for name in chosen
-        if name in free and name not in humans and kinds[name] in ("judge", *(() if told else ("",)))
+        for name in (free if jury_named else chosen)
+        if name in free and name not in humans and kinds[name] in ("judge", *(() if kinds_known else ("",)))
     )
+    if jury_named and len(judges) < 2:
+        raise MedjuryError(
+            f"there is no rater {JURY!r}, and none can be formed: that takes two judges or more."
+        )
+    if not chosen and not jury_named:
+        raise MedjuryError(
+            "no rater is left to compare: every one is a reference. Name whom to compare (--raters)."
+        )
     if stored in chosen:
         return Roles(humans, chosen, stored)
-    if len(judges) > 1 and (asked or (told and raters is None)):
+    if jury_named or (len(judges) > 1 and (asked or (kinds_known and raters is None))):
         if kinds.get(JURY, "jury") != "jury":
             raise MedjuryError(f"a rater is called {JURY!r}, the name of the jury formed here; rename it.")
         # A jury that is formed here takes the place of the stored one.

@@ -17,8 +17,8 @@ def look_alikes(raters: Sequence[str], rated_together: Callable[[str, str], bool
     ["raters 'Dr Lee' and 'dr. lee' look like one rater spelled two ways; they were kept apart"]
     """
     found = []
-    for first, second in combinations(sorted(raters), 2):
-        plain_first, plain_second = _plain(first), _plain(second)
+    plain = [(name, _plain(name)) for name in sorted(raters)]
+    for (first, plain_first), (second, plain_second) in combinations(plain, 2):
         same = plain_first == plain_second != ""
         if same or (_one_slip(plain_first, plain_second) and not rated_together(first, second)):
             found.append(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from medjury.agreement import difference_statistics, icc_statistics, kappa_statistics
-from medjury.statistics import Replicates, Statistics, combined, on_columns, replicates, undefined
+from medjury.statistics import Estimate, Replicates, Statistics, combined, on_columns, replicates, undefined
 from medjury.tables import Grades, Measured, RatingTable, Roles
 from medjury.validation._run_comparison import RunChange
 from medjury.validation._spending import AMOUNTS, spent, together
@@ -43,11 +43,9 @@ class Drawing:
         return replicates(rows, statistics, clusters=clusters, resamples=self.resamples, seed=self.seed)
 
     def change(self, made: Replicates, label: str, what: str, name: str) -> RunChange:
-        """The value called `name` of both sides, and the second less the first."""
-        first, second = (
-            made.estimate(f"{side} {name}", confidence=self.confidence, reason="a rater does not vary")
-            for side in ("first", "second")
-        )
+        """The value called `name` of both sides, and the second less the first. What is in doubt is the change, so
+        it alone has an interval: paired, which two intervals side by side are not."""
+        first, second = (_observed(made, f"{side} {name}") for side in ("first", "second"))
         difference = made.difference(f"second {name}", f"first {name}", confidence=self.confidence)
         return RunChange(label, what, first, second, difference)
 
@@ -109,6 +107,13 @@ def _graded(
         rates = drawing(errors, _means, clusters[dangerous])
         found.append(drawing.change(rates, dimension.label, "rate of severe errors", "mean"))
     return found
+
+
+def _observed(made: Replicates, name: str) -> Estimate:
+    value = made.observed[name]
+    if not np.isfinite(value):
+        return undefined("a rater does not vary", made.n, "as observed")
+    return Estimate(value, None, None, made.n, "as observed")
 
 
 def _both(*statistics: Statistics) -> Statistics:

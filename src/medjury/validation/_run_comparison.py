@@ -12,7 +12,7 @@ from medjury.statistics import Estimate, Printable, Result, ends, percent, shown
 
 @dataclass(frozen=True, slots=True)
 class RunChange:
-    """One number in both runs; `difference` is the second run less the first, on the same cases."""
+    """One number in both runs, as observed; `difference` is the second run less the first, on the same cases."""
 
     dimension: str
     what: str
@@ -26,8 +26,8 @@ class RunChange:
             "dimension": self.dimension,
             "what": self.what,
             "n": self.difference.n,
-            **ends(self.first, "first"),
-            **ends(self.second, "second"),
+            "first": self.first.value,
+            "second": self.second.value,
             **ends(self.difference, "difference"),
             "method": self.difference.method,
             "reason": self.difference.reason,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def tested(found: Mapping[str, NonInferiority]) -> dict[str, NonInferiority]:
 def average_statistics(grades: Grades | None, settings: Settings) -> Statistics | None:
     """Two-rater coefficients that may be averaged over pairs of raters, as far as they are wanted."""
 
-    def wanted(*names: str) -> list[str]:
+    def wanted(*names: str) -> list[Any]:
         return [name for name in names if settings.wants_any((name, f"non_inferiority_{name}"))]
 
     parts: list[Statistics] = []

@@ -23,8 +23,8 @@ CHANGES = tuple(f"{form}_change_{kind}" for form in ("icc_2_1", "icc_3_k") for k
 
 
 def human_rows(grid: Grid, among: AmongHumans | None, design: Design) -> list[AgreementRow]:
-    """Rows about the references as a group; none where there is only one."""
-    if len(design.reference) < 2 or design.level == "system":
+    """Rows about the references as a group; none where there is only one, or nothing to compare."""
+    if len(design.reference) < 2 or design.level == "system" or not len(grid.items):
         return []
     table = np.column_stack([grid.scores[name] for name in design.reference])
     everyone = " + ".join(design.reference)

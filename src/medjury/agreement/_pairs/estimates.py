@@ -65,7 +65,7 @@ def pair_estimates(
     statistics = [collapsed(parts.statistics, (0, 1))] if parts is not None else []
     systems = 0 if pair.systems is None else len(np.unique(pair.systems))
     if systems:
-        statistics += [between_and_within] if item and _wants_systems(settings) else []
+        statistics += [between_and_within(settings)] if item and _wants_systems(settings) else []
         statistics += [of_system_means] if system else []
     made = replicates(
         system_rows(pair.rows, pair.systems, pair.cases, settings.seed),

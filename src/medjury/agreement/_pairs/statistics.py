@@ -86,9 +86,15 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
     """What is bootstrapped for this pair. Where every row is a case of its own, ICCs, limits of agreement,
     AUC and the coefficients corrected for chance have intervals of their own and are left out here."""
     clustered = pair.clusters is not None
+    # The absolute offset is read from the offset.
+    gaps = [
+        name
+        for name in GAPS
+        if settings.wants_any((name, *(["absolute_offset"] if name == "offset" else [])))
+    ]
     scores = [
-        difference_statistics(GAPS if on.grades is not None else [*GAPS, "exact_match"]),
-        correlation_statistics(["pearson", "spearman"]),
+        difference_statistics(gaps if on.grades is not None else [*gaps, "exact_match"]),
+        correlation_statistics([name for name in ("pearson", "spearman") if settings.wants(name)]),
         standardised_statistics(np.arange(2)),
         alpha_statistics(["interval"]),
     ]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from medjury.agreement._groups.icc import FORMS, coefficient
 from medjury.agreement._groups.mean_squares import from_sums
-from medjury.agreement._pairs.correlation import correlation_statistics
+from medjury.agreement._pairs.correlation import Correlation, correlation_statistics
+from medjury.agreement._pairs.pair import Settings
 from medjury.agreement._pairs.systems import (
     correlations_of_means,
     fold_of_clusters,
@@ -48,15 +49,26 @@ def collapsed(statistics: Statistics, columns: Sequence[int]) -> Statistics:
     return prepare
 
 
-def between_and_within(rows: Floats) -> Read:
-    """`system_statistics` and the pooled correlations that they are compared with."""
-    systems = system_statistics(rows)
-    pooled = collapsed(correlation_statistics(["pearson", "spearman"]), (0, 1))(rows)
+def between_and_within(settings: Settings) -> Statistics:
+    """`system_statistics` and the pooled correlations that they are compared with, as far as they are wanted."""
+    both: tuple[Correlation, ...] = ("pearson", "spearman")
+    compared = [kind for kind in both if settings.wants(f"{kind}_minus_system_baseline")]
 
-    def read(weights: Floats) -> dict[str, Floats]:
-        return {**systems(weights), **{_POOLED + name: values for name, values in pooled(weights).items()}}
+    def wanted(name: str) -> bool:
+        kind = name.removesuffix("_system_mean_baseline")
+        return settings.wants(name) or (kind != name and kind in compared)
 
-    return read
+    def prepare(rows: Floats) -> Read:
+        systems = system_statistics(rows, wanted)
+        if not compared:
+            return systems
+        pooled = collapsed(correlation_statistics(compared), (0, 1))(rows)
+        return lambda weights: {
+            **systems(weights),
+            **{_POOLED + name: values for name, values in pooled(weights).items()},
+        }
+
+    return prepare
 
 
 def of_system_means(rows: Floats) -> Read:
@@ -83,7 +95,7 @@ def estimates_by_system(made: Replicates, systems: int, confidence: float) -> di
             estimate = replace(estimate, n=systems, method=f"{estimate.method}; {systems} systems, fixed")
         found[name] = estimate
     for kind in ("pearson", "spearman"):
-        if f"{kind}_system_mean_baseline" in found:
+        if _POOLED + kind in made.observed:
             found[f"{kind}_minus_system_baseline"] = made.difference(
                 _POOLED + kind, f"{kind}_system_mean_baseline", confidence=confidence
             )

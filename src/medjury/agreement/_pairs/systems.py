@@ -6,6 +6,7 @@ it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from medjury.statistics import Floats, Read, centred_midranks, levels_of
 
 Codes = NDArray[np.int64]
+Wanted = Callable[[str], bool]
 FOLDS = 5
 
 
-def system_statistics(rows: Floats) -> Read:
+def system_statistics(rows: Floats, wanted: Wanted = lambda name: True) -> Read:
     """Statistics of rows `[reference, compare, system, fold]` (see `medjury.statistics._bootstrap`).
 
     - `…_between_systems` (Pearson, Spearman, Kendall's tau-b): of the system means.
@@ -27,13 +29,19 @@ def system_statistics(rows: Floats) -> Read:
       system, namely the mean reference score of the same system's answers in the other folds. Folds are
       made of cases, so the baseline never sees the score it predicts. (Leaving out single items instead
       would make the baseline rank each system's items exactly backwards.)
+
+    Those that are not `wanted` are not computed.
     """
-    between, within, baseline = _between(rows), _within(rows), _baseline(rows)
-
-    def read(weights: Floats) -> dict[str, Floats]:
-        return {**between(weights), **within(weights), **baseline(weights)}
-
-    return read
+    made = [
+        make(rows, kinds, suffix)
+        for make, suffix, known in (
+            (_between, "_between_systems", ("pearson", "spearman", "kendall_tau_b")),
+            (_within, "_within_systems", ("pearson", "spearman")),
+            (_baseline, "_system_mean_baseline", ("pearson", "spearman")),
+        )
+        if (kinds := [kind for kind in known if wanted(kind + suffix)])
+    ]
+    return lambda weights: {name: values for read in made for name, values in read(weights).items()}
 
 
 def system_means(rows: Floats) -> Any:
@@ -57,20 +65,31 @@ def fold_of_clusters(clusters: NDArray[Any], seed: int, folds: int = FOLDS) -> C
     return np.asarray((order % min(folds, len(names)))[place], dtype=np.int64)
 
 
-def correlations_of_means(first: Floats, second: Floats) -> dict[str, Floats]:
+def correlations_of_means(
+    first: Floats, second: Floats, kinds: Sequence[str] = ("pearson", "spearman", "kendall_tau_b")
+) -> dict[str, Floats]:
     """Correlations along the last axis of two batches `(resamples, systems)`."""
+    made: dict[str, Callable[[Floats, Floats], Floats]] = {
+        "pearson": _row_correlation,
+        "spearman": _row_rank_correlation,
+        "kendall_tau_b": _row_tau,
+    }
+    return {kind: made[kind](first, second) for kind in kinds}
+
+
+def _row_rank_correlation(first: Floats, second: Floats) -> Floats:
     ones = np.ones_like(first)
+    return _row_correlation(tied_ranks(first, ones), tied_ranks(second, ones))
+
+
+def _row_tau(first: Floats, second: Floats) -> Floats:
     left, right = np.triu_indices(first.shape[1], 1)
     signs = [_signs(each[:, left] - each[:, right]) for each in (first, second)]
     untied = [np.abs(sign).sum(axis=1) for sign in signs]
     both = np.sqrt(untied[0] * untied[1])
     # A resample without a system has no means to compare.
     both = np.where(np.isnan(first).any(axis=1) | np.isnan(second).any(axis=1), np.nan, both)
-    return {
-        "pearson": _row_correlation(first, second),
-        "spearman": _row_correlation(tied_ranks(first, ones), tied_ranks(second, ones)),
-        "kendall_tau_b": (signs[0] * signs[1]).sum(axis=1) / np.where(both > 0, both, np.nan),
-    }
+    return np.asarray((signs[0] * signs[1]).sum(axis=1) / np.where(both > 0, both, np.nan))
 
 
 def tied_ranks(values: Floats, counts: Floats) -> Floats:
@@ -99,17 +118,18 @@ def indicator(codes: Codes, size: int) -> Any:
     return _sparse(codes, size)
 
 
-def _between(rows: Floats) -> Read:
+def _between(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     means = system_means(rows)
 
     def read(weights: Floats) -> dict[str, Floats]:
-        found = correlations_of_means(*means(weights))
-        return {f"{name}_between_systems": values for name, values in found.items()}
+        first, second = means(weights)
+        found = correlations_of_means(first, second, kinds)
+        return {name + suffix: values for name, values in found.items()}
 
     return read
 
 
-def _within(rows: Floats) -> Read:
+def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     # Folds do not matter here: first add up the rows that differ in the fold alone.
     cells, cell_of = np.unique(rows[:, :3], axis=0, return_inverse=True)
     collapse = _sparse(cell_of.ravel(), len(cells))
@@ -123,22 +143,22 @@ def _within(rows: Floats) -> Read:
     def read(weights: Floats) -> dict[str, Floats]:
         counts = np.asarray(weights @ collapse)
         n = counts @ inside
-        sum_x, sum_y, sum_xx, sum_yy, sum_xy = (counts @ each for each in sums)
-        spread = [sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n]
-        pearson = _ratio(sum_xy - sum_x * sum_y / n, *spread)
-        ranks = [side.ranks(counts) for side in sides]
-        weighted = [counts * each for each in ranks]
-        spread = [(each * rank) @ inside for each, rank in zip(weighted, ranks, strict=True)]
-        spearman = _ratio((weighted[0] * ranks[1]) @ inside, *spread)
-        return {
-            "pearson_within_systems": _weighted_mean(pearson, n),
-            "spearman_within_systems": _weighted_mean(spearman, n),
-        }
+        found = {}
+        if "pearson" in kinds:
+            sum_x, sum_y, sum_xx, sum_yy, sum_xy = (counts @ each for each in sums)
+            spread = [sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n]
+            found["pearson"] = _ratio(sum_xy - sum_x * sum_y / n, *spread)
+        if "spearman" in kinds:
+            ranks = [side.ranks(counts) for side in sides]
+            weighted = [counts * each for each in ranks]
+            spread = [(each * rank) @ inside for each, rank in zip(weighted, ranks, strict=True)]
+            found["spearman"] = _ratio((weighted[0] * ranks[1]) @ inside, *spread)
+        return {kind + suffix: _weighted_mean(values, n) for kind, values in found.items()}
 
     return read
 
 
-def _baseline(rows: Floats) -> Read:
+def _baseline(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     reference = rows[:, 0]
     fold = rows[:, 3].astype(np.int64)
     folds = int(fold.max()) + 1
@@ -152,14 +172,16 @@ def _baseline(rows: Floats) -> Read:
         n = np.asarray(weights @ in_group)
         sums = np.asarray(weights @ of_group)
         guess = _cross_fitted(sums, n, folds)
-        ranks = centred_midranks(levels.weights(weights))
-        rank_sums = np.asarray((weights * ranks[:, levels.codes]) @ in_group)
-        squares = [weights @ centred**2, (levels.weights(weights) * ranks**2).sum(axis=1)]
-        order = tied_ranks(guess, n)
-        return {
-            "pearson_system_mean_baseline": _grouped_correlation(guess, n, sums, squares[0]),
-            "spearman_system_mean_baseline": _grouped_correlation(order, n, rank_sums, squares[1]),
-        }
+        found = {}
+        if "pearson" in kinds:
+            found["pearson"] = _grouped_correlation(guess, n, sums, weights @ centred**2)
+        if "spearman" in kinds:
+            on_levels = levels.weights(weights)
+            ranks = centred_midranks(on_levels)
+            rank_sums = np.asarray((weights * ranks[:, levels.codes]) @ in_group)
+            squares = (on_levels * ranks**2).sum(axis=1)
+            found["spearman"] = _grouped_correlation(tied_ranks(guess, n), n, rank_sums, squares)
+        return {kind + suffix: values for kind, values in found.items()}
 
     return read
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -95,6 +96,7 @@ def held_out(
         by_dimension=(FULL, ADAPTIVE),
     )
     calls = policies[ADAPTIVE].calls
+    estimate = partial(made.estimate, confidence=effort.confidence)
     return JurySimulation(
         jurors=_names(tested, chosen.order),
         scales=tuple(zip(tested.dimensions, tested.scales, strict=True)),
@@ -103,7 +105,7 @@ def held_out(
         shown=shown,
         wanted_loss=wanted.loss,
         wanted_calls=wanted.spent,
-        policies=tuple(_policy(name, made, tested, policies, wanted, effort) for name in policies),
+        policies=tuple(_policy(name, estimate, tested, policies, wanted) for name in policies),
         random=_random(tested, chosen, calls, made, effort),
         later=None if calls.min() > 1 else _random(tested, chosen, calls, made, effort, later=True),
         over_pair=_over_pair(made, "", effort),
@@ -113,10 +115,9 @@ def held_out(
         dimensions=tuple(
             DimensionLoss(
                 name,
-                *(
-                    made.estimate(f"{of} | {name}{kind}", confidence=effort.confidence)
-                    for of, kind in ((FULL, ""), (ADAPTIVE, ""), (ADAPTIVE, LOST))
-                ),
+                estimate(f"{FULL} | {name}"),
+                estimate(f"{ADAPTIVE} | {name}"),
+                estimate(f"{ADAPTIVE} | {name}{LOST}"),
             )
             for name in tested.dimensions
         ),
@@ -172,25 +173,22 @@ def _always(table: JuryTable, members: Order) -> _Asked:
 
 def _policy(
     name: str,
-    made: Replicates,
+    estimate: Callable[..., Estimate],
     table: JuryTable,
     policies: Mapping[str, _Asked],
     wanted: Wanted,
-    effort: Effort,
 ) -> JuryPolicy:
-    asked, sure = policies[name], effort.confidence
+    asked = policies[name]
     gap = asked.scores - policies[FULL].scores
     return JuryPolicy(
         name,
         _names(table, asked.order),
         _calls_share(table, asked.order, asked.calls),
         spent_share(asked.calls, asked.order, wanted.prices) if wanted.priced else None,
-        made.estimate(name, confidence=sure),
-        made.estimate(name + LOST, confidence=sure),
-        made.estimate(
-            name + WITHIN, confidence=sure, reason="it gives all answers of a system the same score"
-        ),
-        made.estimate(name + WITHIN + LOST, confidence=sure),
+        estimate(name),
+        estimate(name + LOST),
+        estimate(name + WITHIN, reason="it gives all answers of a system the same score"),
+        estimate(name + WITHIN + LOST),
         float(np.nanmean(gap)) if asked.order else None,
         int(np.isnan(asked.scores[table.present]).sum()),
     )

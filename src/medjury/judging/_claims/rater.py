@@ -236,6 +236,7 @@ class Claims(PlainRater):
         question = _text(unit.case.input("question"))
         listed = await list_claims(
             taken_apart,
+            case=unit.case,
             gate=gate,
             speaker=self.lister,
             rubric=self.rubric,
@@ -250,6 +251,7 @@ class Claims(PlainRater):
             verified = await verify_claims(
                 listed.claims,
                 held_against,
+                case=unit.case,
                 gate=gate,
                 speaker=self.verifier,
                 rubric=self.rubric,

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from medjury.cases import Case
 from medjury.instruments import Instrument, Reason, Unscored
 from medjury.judging._asking import Sample, Speaker, ask_for
 from medjury.judging._claims.listing import Claim, numbers_of, pieces, read_claims, strays, without_repeats
@@ -68,6 +69,7 @@ class Verified:
 async def list_claims(
     sources: Sequence[Source],
     *,
+    case: Case,
     gate: Gate,
     speaker: Speaker,
     rubric: Instrument,
@@ -92,6 +94,7 @@ async def list_claims(
             schema,
             lambda value: read_claims(value, source, grades, reading.claims),
             sample,
+            ["list", case.fingerprint(), source.id, start, end, least],
         )
         return asked.value or [], asked.failure, list(asked.answers)
 
@@ -120,6 +123,7 @@ async def verify_claims(
     claims: Sequence[Claim],
     sources: Sequence[Source],
     *,
+    case: Case,
     gate: Gate,
     speaker: Speaker,
     rubric: Instrument,
@@ -150,6 +154,7 @@ async def verify_claims(
         return await verify(
             {place + 1: claims[place] for place in places},
             shown,
+            case=case,
             gate=gate,
             speaker=speaker,
             system=system,

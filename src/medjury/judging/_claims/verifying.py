@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from medjury.cases import clean_text
+from medjury.cases import Case, clean_text
 from medjury.instruments import TRANSIENT, Reason, Unscored
 from medjury.judging._asking import Sample, Speaker, Tried, Unusable, ask_for, draw_anew
 from medjury.judging._claims.listing import Claim, whole_number
@@ -71,6 +71,7 @@ async def verify(
     claims: Mapping[int, Claim],
     shown: Sequence[Source],
     *,
+    case: Case,
     gate: Gate,
     speaker: Speaker,
     system: str,
@@ -82,7 +83,7 @@ async def verify(
     where the quotation stays invented there is no verdict. Only a fatal `ModelError` is raised."""
 
     async def attempt(sample: Sample) -> Verdicts:
-        return await _verify(claims, shown, gate, speaker, system, question, closeness, sample)
+        return await _verify(claims, shown, case, gate, speaker, system, question, closeness, sample)
 
     return await draw_anew(sample, attempt)
 
@@ -90,6 +91,7 @@ async def verify(
 async def _verify(
     claims: Mapping[int, Claim],
     shown: Sequence[Source],
+    case: Case,
     gate: Gate,
     speaker: Speaker,
     system: str,
@@ -99,8 +101,10 @@ async def _verify(
 ) -> Verdicts:
     messages = verifying_messages(system, question, shown, claims)
     numbers = list(claims)
+    texts = {number: claim.text for number, claim in claims.items()}
+    about = ["verify", case.fingerprint(), texts, [[each.id, each.offset, len(each.text)] for each in shown]]
     asked = await ask_for(
-        gate, speaker, messages, verifying_schema(numbers), lambda value: _read(value, numbers), sample
+        gate, speaker, messages, verifying_schema(numbers), lambda value: _read(value, numbers), sample, about
     )
     if asked.value is None:
         failed = {number: Checked(claim, None, failure=asked.failure) for number, claim in claims.items()}
@@ -118,6 +122,7 @@ async def _verify(
         verifying_schema(list(wrong)),
         lambda value: _read(value, list(wrong)),
         sample,
+        [*about, [[number, [one.quote for one in each.invented]] for number, each in wrong.items()]],
     )
     for number, first in wrong.items():
         checked[number] = _second(first, again.value, again.failure, number, shown, closeness)

@@ -153,7 +153,7 @@ class ClosedLoop(PlainRater):
         )
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
-        system = (unit.case.system or _NAMELESS) + self.suffix
+        system = revised_system(unit.case, self.suffix)
         lacking = self._lacking(unit.case)
         if lacking is not None:
             return Rated(rows_of(unit, dict.fromkeys(unit.dimensions, lacking), None, system=system))
@@ -240,6 +240,11 @@ class ClosedLoop(PlainRater):
         if next(sources(self.instrument, case), None) is None:
             return Unscored(Reason.INPUT, "the case has no source that a writer could revise the draft from")
         return None
+
+
+def revised_system(case: Case, suffix: str) -> str:
+    """The system under whose name the revised text of a case is rated."""
+    return (case.system or _NAMELESS) + suffix
 
 
 def _expected(judge: Judge, case: Case) -> Expected:

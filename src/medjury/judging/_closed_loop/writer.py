@@ -70,7 +70,10 @@ async def revise(
     gate: Gate, writer: Speaker, instrument: Instrument, case: Case, checked: Checked, sample: Sample
 ) -> Asked[str]:
     """The revised text of the case's candidate, or why there is none."""
-    return await ask_for(gate, writer, writer_messages(instrument, case, checked), SCHEMA, _read, sample)
+    about = ["revise", case.fingerprint(), [[name, checked.reasons[name]] for name in checked.failing]]
+    return await ask_for(
+        gate, writer, writer_messages(instrument, case, checked), SCHEMA, _read, sample, about
+    )
 
 
 def _read(value: object) -> str:

@@ -137,9 +137,9 @@ class Watched(Gate):
         self.questions: set[int] = set()  # those that were refused
         self.sent = 0
 
-    async def ask(self, model: ChatModel, request: Request, repeat: int = 0) -> Answer:
+    async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
         try:
-            answer = await self._gate.ask(model, request, repeat)
+            answer = await self._gate.ask(model, request, repeat, name)
         except ContextError as error:
             self.refused.append(error)
             self.questions.add(hash(request.messages))
@@ -162,7 +162,7 @@ class _Rehearsal(Gate):
         super().__init__(cache=MemoryCache())
         self.questions: list[tuple[ChatModel, Request]] = []
 
-    async def ask(self, model: ChatModel, request: Request, repeat: int = 0) -> Answer:
+    async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
         self.questions.append((model, request))
         raise ModelError(Reason.CONTEXT, "a rehearsal: nothing is asked")
 

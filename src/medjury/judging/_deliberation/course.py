@@ -101,7 +101,13 @@ class Course:
         asked = await asyncio.gather(
             *(
                 self._ask(
-                    agent.speaker, opening_question(agent.persona, len(agents)), schema, read, alone=True
+                    agent.speaker,
+                    opening_question(agent.persona, len(agents)),
+                    schema,
+                    read,
+                    "opening",
+                    agent.persona.name,
+                    alone=True,
                 )
                 for agent in agents
             ),
@@ -157,6 +163,7 @@ class Course:
             question,
             choice_schema(speakers, self.dimensions, ledger=ledger),
             read_choice(plan.instrument, speakers, self.dimensions, self._open_dimensions(), ledger=ledger),
+            "question",
         )
         choice = asked.value
         details: dict[str, object] = {"open": self._open_dimensions()}
@@ -188,6 +195,9 @@ class Course:
             ),
             turn_schema(plan.instrument, choice.about),
             read_turn(plan.instrument, choice.about),
+            "turn",
+            name,
+            *choice.about,
         )
         statement = asked.value
         if statement is None:
@@ -233,6 +243,7 @@ class Course:
             decision_question(self.standing, self.dimensions),
             output_schema(plan.instrument, self.dimensions, explain=True),
             read_decision(plan.instrument, self.dimensions),
+            "decision",
         )
         if asked.value is not None:
             self.decided = dict(asked.value)
@@ -255,14 +266,16 @@ class Course:
         question: str,
         schema: Mapping[str, Any],
         read: Callable[[Any], _Value],
-        *,
+        *step: str,
         alone: bool = False,
     ) -> Asked[_Value]:
         """One step. Who answers alone sees nothing of what the others said."""
         said = [] if alone else [transcript(self.words, self.turns, self.plan.turns_shown)]
+        standing = {} if alone else {name: plain_grades(graded) for name, graded in self.standing.items()}
+        about = [*step, self.unit.case.fingerprint(), self.dimensions[0], len(self.turns), said, standing]
         content = "\n\n".join((self.texts, *said, question))
         messages = (*self.opening, Message("user", content))
-        return await ask_for(self.gate, speaker, messages, schema, read, self.unit.sample)
+        return await ask_for(self.gate, speaker, messages, schema, read, self.unit.sample, about)
 
     def _exclude(self, agent: Agent, failure: Unscored | None, where: str) -> Unscored:
         """An agent without a usable answer speaks no more and its grades no longer count. Where it is not to

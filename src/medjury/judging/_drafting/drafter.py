@@ -196,6 +196,7 @@ class Drafter(PlainRater):
                 self._schema,
                 lambda value: read_draft(value, self.rules.sections),
                 unit.sample,
+                ["draft", case.fingerprint(), [lab.line() for lab in selection.labs]],
             )
             failed = asked.failure is not None and asked.failure.reason is Reason.CONTEXT
             return (asked, case, bool(watched.sent)), failed

@@ -9,6 +9,7 @@ import polars as pl
 
 from medjury.report._html import Cell, Html, element, paragraph, table_classes, text
 from medjury.report._material import Material, Section
+from medjury.statistics import shown
 
 _CHARACTERS = 1200
 _DIMENSIONS = 12
@@ -102,7 +103,8 @@ def _block(
         element("tbody", *rows),
         class_=" ".join(table_classes(2 * len(names))) or None,
     )
-    title = f"{_name(material, number, item, system)}: {evidence.label(dimension)}, {gap:+.1f} {why}"
+    differs = f"{'+' if gap > 0 else ''}{shown(gap)} {why}"
+    title = f"{_name(material, number, item, system)}: {evidence.label(dimension)}, {differs}"
     region = element(
         "div", table, class_="scroll", role="region", aria_label=f"Votes on case {number}", tabindex="0"
     )

@@ -96,7 +96,8 @@ def _sentence(ways: Ways, way: Way) -> str:
     if ways.price is not None:
         mine, theirs = way.price(ways.price), base.price(ways.price)
         if mine is not None and theirs:
-            text += f"; it takes {mine / theirs:,.2g} times the {_WORDS[ways.price]}"
+            as_much = f"{mine / theirs:,.2g} times the" if abs(mine / theirs - 1) > 0.005 else "the same"
+            text += f"; it takes {as_much} {_WORDS[ways.price]}"
     if way.severe is not None and base.severe is not None and way.errors != base.errors:
         more = "more" if way.errors > base.errors else "fewer"
         text += f"; it makes {more} severe errors ({way.errors:,} against {base.errors:,})"

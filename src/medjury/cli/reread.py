@@ -1,0 +1,27 @@
+"""`medjury reread`: the stored replies of a run, read again without a call."""
+
+from __future__ import annotations
+
+import argparse
+
+from medjury.cli._main import EXIT_INCOMPLETE
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", help="the run folder whose replies are read again")
+    parser.add_argument(
+        "--study", metavar="FILE", help="the study file, where the run does not say where it is"
+    )
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="the new run folder; by default RUN-reread-N beside RUN"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    from medjury.report import write_page
+    from medjury.studies import reread_run
+
+    found = reread_run(options.run, study=options.study, out=options.out)
+    print(found.text())
+    print(f"Report: {write_page(found.result.folder)}")
+    return EXIT_INCOMPLETE if found.no_reply else 0

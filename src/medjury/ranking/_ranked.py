@@ -1,0 +1,108 @@
+"""What is ranked: whose scores, of which dimensions, brought to one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Composite
+from medjury.ranking._common_scale import CommonScale, common_scale
+from medjury.ranking._composite import composite_of, weighty
+from medjury.ranking._rating_scores import ranked_answers, rating_scores, scored_dimensions
+from medjury.ranking._scores import Missing, Scores
+from medjury.tables import SCORED, UNSCORED, Grid, Names, RatingTable
+
+if TYPE_CHECKING:
+    import polars
+
+    from medjury.calibration import CalibrationStudy
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The `raters` rank: the jury, or those there are without one; the `judges` are behind it. The `reference`
+    gives an order to compare with."""
+
+    table: RatingTable
+    raters: tuple[str, ...]
+    judges: tuple[str, ...]
+    reference: tuple[str, ...]
+    grids: Mapping[str, Grid]
+    scale: CommonScale
+    composites: tuple[Composite, ...]
+    missing: Missing
+
+    def scores(self, raters: Sequence[str]) -> Scores:
+        """What a ranking by these raters rests on."""
+        if not self.table.systems:
+            raise MedjuryError("a ranking needs to know who answered: the ratings have no column `system`.")
+        if tuple(raters) not in self._read:
+            made = rating_scores(self._answers, raters, missing=self.missing)
+            unit = "patients" if self.table.by_patient else "cases"
+            self._read[tuple(raters)] = replace(made, resampled=unit, scale=self.scale.words)
+        return self._read[tuple(raters)]
+
+    @cached_property
+    def _read(self) -> dict[tuple[str, ...], Scores]:
+        return {}
+
+    @cached_property
+    def _answers(self) -> polars.DataFrame:
+        everybody = list(dict.fromkeys((*self.raters, *self.judges, *self.reference)))
+        return ranked_answers(self.grids.values(), everybody, self.table.rows, self.scale, self.composites)
+
+    def calibrated(self, study: CalibrationStudy) -> Ranked:
+        """The same with calibrated scores, each by a map that never saw its case."""
+        grids: dict[str, Grid] = {}
+        for each in study.calibrations:
+            part, scores = each.part, each.pairs.calibrated
+            states = part.grid.states[each.rater]
+            lost = np.isnan(scores) & (states == SCORED)
+            held = grids.get(part.dimension, part.grid)
+            states = np.where(lost, UNSCORED, states).astype(np.uint8)
+            grids[part.dimension] = held.with_rater(each.rater, scores, states)
+        return replace(self, grids=grids)
+
+
+def ranked_by(
+    table: RatingTable,
+    raters: Names | None,
+    reference: Names | None,
+    dimensions: Names | None,
+    composites: Sequence[Composite | str],
+    lower_is_better: Sequence[str],
+    missing: Missing,
+) -> Ranked:
+    """Who ranks, on what: see `rank`."""
+    roles = table.roles(raters, reference, jury=True, need_reference=False)
+    whose = (roles.jury,) if roles.jury else roles.raters
+    stored = tuple(name for name in roles.raters if table.raters.get(name) == "judge")
+    judges = roles.jurors or stored or (whose if len(whose) > 1 else ())
+    made = tuple(composite_of(each) if isinstance(each, str) else each for each in composites)
+    if made and dimensions is not None:
+        raise MedjuryError("composites are ranked alone: name dimensions or composites, not both.")
+    chosen = table.chosen(
+        list(dict.fromkeys(part for each in made for part in weighty(each))) if made else dimensions,
+        derived=False,
+    )
+    grids = {each.name: table.grid(each.name, roles) for each in chosen}
+    if dimensions is None and not made:
+        # Nobody named a dimension that those who rank never scored.
+        scored = scored_dimensions(grids, whose)
+        chosen = tuple(each for each in chosen if each.name in scored)
+        grids = {name: grids[name] for name in scored}
+    return Ranked(
+        table,
+        whose,
+        tuple(name for name in judges if (name,) != whose),
+        tuple(name for name in roles.reference if name not in whose),
+        grids,
+        common_scale(chosen, lower_is_better),
+        made,
+        missing,
+    )

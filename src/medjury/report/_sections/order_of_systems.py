@@ -1,0 +1,110 @@
+"""The jury's order of the systems beside the clinicians', on the held-out answers that both scored."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from medjury.ranking import Ranking
+from medjury.report._exhibits import COLOURS
+from medjury.report._figure import Figure
+from medjury.report._html import Cell, Html, element
+from medjury.report._material import Material, short
+from medjury.statistics import shown
+
+_MOST = 24
+# Mean by the jury, mean by the clinicians, and over how many scores.
+Means = dict[str, tuple[float, float, int]]
+
+
+def order_of_systems(material: Material, found: Ranking) -> Html:
+    means = _means(material)
+    if len(means) < 2:
+        return Html("")
+    places = [
+        {
+            name: place
+            for place, name in enumerate(sorted(means, key=lambda each: -means[each][side]), start=1)
+        }
+        for side in (0, 1)
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        (system, places[0][system], places[1][system], *means[system]) for system in places[0]
+    ]
+    table = material.exhibits.table(
+        "ranking-beside-clinicians",
+        ("system", "jury's rank", "clinicians' rank", "jury's mean", "clinicians' mean", "scores"),
+        rows,
+        caption="The order of the systems by jury and by clinicians, on the answers that both scored, cases used "
+        "for development left out (means are shares of the scale)",
+    )
+    alike = [] if found.agreement is None else found.agreement.rows
+    table = Html(
+        table
+        + material.exhibits.table(
+            "ranking-agreement",
+            ("rater", "Kendall's tau-b", "systems", "pairs alike", "pairs against", "pairs tied"),
+            [
+                (each.rater, each.tau, len(each.systems), each.concordant, each.discordant, each.tied)
+                for each in alike
+            ],
+            caption="How far each rater orders the systems as the clinicians do",
+        )
+    )
+    title = element("h3", "Beside the clinicians' order")
+    if len(means) > _MOST:
+        return Html(title + table)
+    picture = material.exhibits.figure(
+        "ranking-bump",
+        (6, 1.0 + 0.32 * len(means)),
+        lambda figure: _draw(figure, places, means),
+        caption="The systems' order by jury and by clinicians on the same answers. Lines that cross are systems on "
+        "which they disagree. The number is the mean score as a share of the scale.",
+        alt="; ".join(
+            f"{system}: {place} by the jury, {places[1][system]} by clinicians"
+            for system, place in places[0].items()
+        ),
+    )
+    return Html(title + picture + table)
+
+
+def _means(material: Material) -> Means:
+    """Means over dimensions of the means of each, as shares of the scale, 1 being best."""
+    evidence = material.evidence
+    found: dict[str, list[tuple[float, float, int]]] = {}
+    for dimension in evidence.table.counted:
+        if dimension.grades is None:
+            continue
+        grid, *sides = evidence.both(dimension.name)
+        low, span = dimension.grades.lowest, dimension.grades.highest - dimension.grades.lowest
+        human, jury = ((dimension.oriented(scores) - low) / span for scores in sides)
+        for system in evidence.table.systems:
+            here = grid.systems == system
+            if here.any():
+                means = (float(jury[here].mean()), float(human[here].mean()), int(here.sum()))
+                found.setdefault(system, []).append(means)
+    return {
+        system: (
+            float(np.mean([each[0] for each in parts])),
+            float(np.mean([each[1] for each in parts])),
+            sum(each[2] for each in parts),
+        )
+        for system, parts in found.items()
+    }
+
+
+def _draw(figure: Figure, places: list[dict[str, int]], means: Means) -> None:
+    axes = figure.axes(
+        x_name="ranked by",
+        y_name="rank",
+        x_ticks=[(0, "jury"), (1, "clinicians")],
+        y_ticks=[(place, f"{place}") for place in range(1, len(means) + 1)],
+        x_limits=(-0.9, 1.9),
+        y_limits=(len(means) + 0.5, 0.5),
+        grid="",
+    )
+    for number, (system, first) in enumerate(places[0].items()):
+        colour, second = COLOURS[number % len(COLOURS)], places[1][system]
+        axes.line([0, 1], [first, second], colour, marker="o", width=1.5, size=3)
+        left, right, _ = means[system]
+        axes.text(0, first, f"{short(system, 18)} {shown(left)}", shift=-6, anchor="end", size=8)
+        axes.text(1, second, f"{shown(right)} {short(system, 18)}", shift=6, size=8)

@@ -1,0 +1,17 @@
+"""What all tests share: how hypothesis draws its examples.
+
+In CI, where the variable CI is set, every run draws the same ones; elsewhere every run draws others, so that the
+suite goes on looking. No test fails because a machine is busy: there is no deadline, and drawing may take its time.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "varied", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("ci", settings.get_profile("varied"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "varied")
