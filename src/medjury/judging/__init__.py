@@ -26,8 +26,8 @@ from medjury.judging._deliberation.body import DeliberationBody, RecordedStep
 from medjury.judging._deliberation.personas import PERSONA_GROUPS, PERSONAS, Persona
 from medjury.judging._deliberation.rater import Deliberation
 from medjury.judging._deliberation.rules import Agent
-from medjury.judging._drafting.answer import SECTIONS, Citation
-from medjury.judging._drafting.body import DraftBody
+from medjury.judging._drafting.answer import SECTIONS
+from medjury.judging._drafting.body import Citation, DraftBody
 from medjury.judging._drafting.drafted import AfterDrafting, drafted_case
 from medjury.judging._drafting.drafter import DRAFTING_VERSION, TOKENS_PER_DRAFT, Drafter, DraftingRules
 from medjury.judging._drafting.selection import Selection, SelectionRules, select_sources

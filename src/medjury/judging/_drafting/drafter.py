@@ -271,7 +271,7 @@ class Drafter(PlainRater):
             known |= {
                 "candidate": draft.text,
                 "sections": dict(draft.sections),
-                "citations": [asdict(each) for each in citations],
+                "citations": citations,
                 "citations_invented": sum(each.invented for each in citations),
             }
         if chosen is not None:

@@ -12,7 +12,7 @@ from medjury.judging import ClaimsBody, ClaimStatistics, ClaimTally, RecordedCla
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, table_html
-from medjury.report._material import Material, Section, short
+from medjury.report._material import Material, Section, cut, short
 from medjury.report._svg import SOFT
 from medjury.runs import Record, files
 from medjury.statistics import counted, percent
@@ -294,7 +294,7 @@ def _answer(material: Material, number: int, record: ClaimsRecord) -> Html:
     rows: list[tuple[Cell, ...]] = [
         (
             claim.number,
-            "left out" if hide else _cut(claim.claim),
+            "left out" if hide else cut(claim.claim, _CHARACTERS),
             _IMPORTANCE.get(claim.importance, str(claim.importance)),
             _VERDICTS[claim.verdict or "unverified"],
             _shown_evidence(claim, hide),
@@ -320,18 +320,12 @@ def _result(body: ClaimsBody) -> str:
 
 def _shown_evidence(claim: RecordedClaim, hide: bool) -> str:
     parts = [
-        "a quotation that occurs" if hide else f"“{_cut(each.quote)}” [{each.source}]"
+        "a quotation that occurs" if hide else f"“{cut(each.quote, _CHARACTERS)}” [{each.source}]"
         for each in claim.evidence
     ]
     for refused in claim.invented:
-        words = "" if hide or not refused.quote else f" “{_cut(refused.quote)}”"
+        words = "" if hide or not refused.quote else f" “{cut(refused.quote, _CHARACTERS)}”"
         parts.append(f"refused{words}: {refused.why}")
     if claim.failure and not claim.unfounded:
         parts.append(f"not verified ({claim.failure.reason.replace('_', ' ')}): {claim.failure.message}")
     return "; ".join(parts) or "none needed"
-
-
-def _cut(words: str) -> str:
-    if len(words) <= _CHARACTERS:
-        return words
-    return f"{words[:_CHARACTERS]}… ({len(words):,} characters; whole in {files.RECORDS})"
