@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 import statistics
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,43 @@ ORDER = (
     "studies", "cli",
 )  # fmt: skip
 ROOMS = [room for room in ORDER if (PACKAGE / room).is_dir()]
+
+
+def module_of(file: Path) -> str:
+    parts = ("medjury", *file.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(file: Path, known: Collection[str]) -> set[str]:
+    """The modules of the package that a file imports: at its head, in functions, and for its types alone."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            named = {alias: f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {full if full in known else node.module for full in named.values()}
+    return (found & set(known)) - {module_of(file)}
+
+
+def circle(graph: Mapping[str, Collection[str]]) -> list[str]:
+    """One circle of imports, from a module back to itself; empty where there is none."""
+    done: set[str] = set()
+    path: list[str] = []
+
+    def walk(module: str) -> list[str]:
+        if module in path:
+            return [*path[path.index(module) :], module]
+        if module in done:
+            return []
+        path.append(module)
+        for other in sorted(graph[module]):
+            if found := walk(other):
+                return found
+        done.add(path.pop())
+        return []
+
+    return next((found for module in sorted(graph) if (found := walk(module))), [])
 
 
 def imported_modules(file: Path) -> set[str]:
@@ -72,6 +110,20 @@ def test_public_names_are_complete_and_sorted(room: str) -> None:
     }
     assert set(module.__all__) == imported
     assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_no_import_goes_round_in_a_circle() -> None:
+    """Imports at the head of a file, inside functions and for types alike: what needs one another is one thing."""
+    files = {module_of(file): file for file in PACKAGE.rglob("*.py")}
+    graph = {module: imports_of(file, files.keys()) for module, file in files.items()}
+    graph["medjury"] = set()  # the front door names every room for type checkers, and no room enters by it
+    assert circle(graph) == []
+    assert not [module for module, found in graph.items() if "medjury" in found]
+
+
+def test_a_circle_would_be_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": ()}) == []
 
 
 def test_no_file_has_a_name_that_says_nothing() -> None:

@@ -200,7 +200,7 @@ def test_the_plan_counts_every_call_that_may_be_made() -> None:
     assert (most.calls, most.tokens_in) == (3, 3 * one.tokens_in)
 
 
-def test_everything_that_determines_the_rating_changes_its_voice() -> None:
+def test_everything_that_determines_the_rating_changes_its_hash() -> None:
     widths = Widths({"accuracy": ({},), "clarity": ({},)}, {"accuracy": (0.3,), "clarity": (0.3,)})
     made = [
         jury("{}", "[]"),
@@ -218,7 +218,7 @@ def test_everything_that_determines_the_rating_changes_its_voice() -> None:
             )
         ),
     ]
-    assert len({each.voice() for each in made}) == len(made)
+    assert len({each.settings_hash() for each in made}) == len(made)
     told = made[-1].describe()
     assert told["strategy"] == "adaptive" and json.dumps(told)
 

@@ -553,7 +553,7 @@ def test_only_what_claims_can_say_is_rated() -> None:
         judge(knowing(), measures={"agreement": "support", "concordant": "support"})
 
 
-def test_another_setting_is_another_voice() -> None:
+def test_another_setting_is_another_hash() -> None:
     rater = judge(knowing())
     others = [
         judge(knowing(), batch=2),
@@ -566,8 +566,8 @@ def test_another_setting_is_another_voice() -> None:
         Claims("judge", CONCORDANCE, rater.lister, replace(rater.verifier, temperature=1.0)),
         Claims("judge", CONCORDANCE, replace(rater.lister, max_tokens=9), rater.verifier),
     ]
-    assert len({each.voice() for each in (rater, *others)}) == len(others) + 1
-    assert judge(knowing()).voice() != ""
+    assert len({each.settings_hash() for each in (rater, *others)}) == len(others) + 1
+    assert judge(knowing()).settings_hash() != ""
     json.dumps(rater.describe())
 
 

@@ -321,7 +321,7 @@ def test_every_setting_changes_the_key() -> None:
         loop_of(final=grades(1))[0],
         loop_of(speaker=Speaker(Scripted("", name="w"), max_tokens=9))[0],
     ]
-    assert len({base.voice(), *(each.voice() for each in others)}) == 8
+    assert len({base.settings_hash(), *(each.settings_hash() for each in others)}) == 8
     assert base.describe()["separate_final_juror"] is True and base.describe()["pass"] == {
         "accuracy": 4,
         "harm": 2,

@@ -186,7 +186,7 @@ async def test_the_plan_counts_three_calls_and_the_key_depends_on_the_words() ->
         Concordance(Speaker(model, temperature=0.5), INSTRUMENT),
         Concordance(Speaker(model), load_instrument("concordance")),
     ]
-    assert len({rater.voice(), *(each.voice() for each in others)}) == 5
+    assert len({rater.settings_hash(), *(each.settings_hash() for each in others)}) == 5
 
 
 async def test_a_resumed_comparison_asks_only_what_is_missing() -> None:

@@ -759,9 +759,11 @@ def test_everything_that_determines_the_answer_changes_the_key() -> None:
         _rater(model=model, agents=[Agent(Persona(name, "Other words."), Speaker(model)) for name in NAMES]),
         _rater(model=model, per_dimension=True),
     ]
-    assert len({each.voice() for each in variants}) == len(variants)
-    assert _rater(model=model).voice() == variants[0].voice()
-    assert _rater(model=model, quorum=2).voice() == variants[0].voice(), "2 of 3 is the default"
+    assert len({each.settings_hash() for each in variants}) == len(variants)
+    assert _rater(model=model).settings_hash() == variants[0].settings_hash()
+    assert _rater(model=model, quorum=2).settings_hash() == variants[0].settings_hash(), (
+        "2 of 3 is the default"
+    )
 
 
 def test_the_manifest_says_who_was_asked_and_how() -> None:

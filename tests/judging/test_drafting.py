@@ -189,15 +189,15 @@ async def test_sections_and_the_sites_own_instructions_are_parameters() -> None:
         DraftingRules(sections=("assessment", "poem"))
 
 
-def test_everything_that_determines_a_draft_is_in_its_voice() -> None:
-    voices = {
-        drafter("x").voice(),
-        drafter("y").voice(),
-        drafter("x", DraftingRules(SelectionRules(labs=3))).voice(),
-        drafter("x", DraftingRules(instructions="Be brief.")).voice(),
-        drafter("x", RULES, 9000, truncation=Truncation()).voice(),
+def test_everything_that_determines_a_draft_is_in_its_hash() -> None:
+    hashes = {
+        drafter("x").settings_hash(),
+        drafter("y").settings_hash(),
+        drafter("x", DraftingRules(SelectionRules(labs=3))).settings_hash(),
+        drafter("x", DraftingRules(instructions="Be brief.")).settings_hash(),
+        drafter("x", RULES, 9000, truncation=Truncation()).settings_hash(),
     }
-    assert len(voices) == 5
+    assert len(hashes) == 5
 
 
 @pytest.fixture(scope="module")

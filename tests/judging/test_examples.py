@@ -529,7 +529,7 @@ def test_the_key_changes_with_the_examples_and_stays_without_them() -> None:
         )
     ]  # fmt: skip
     assert len(set(keys)) == len(keys)
-    assert judge_with(None).voice() == Judge(Scripted("{}", name="juror"), INSTRUMENT).voice()
+    assert judge_with(None).settings_hash() == Judge(Scripted("{}", name="juror"), INSTRUMENT).settings_hash()
 
 
 def test_the_manifest_tells_how_the_examples_were_drawn_and_what_is_no_longer_held_out() -> None:

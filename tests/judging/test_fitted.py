@@ -113,17 +113,17 @@ async def test_a_failure_of_another_kind_is_left_as_it_is(instrument: Instrument
     assert {row.reason for row in rated.ratings} == {Reason.CONTEXT} and rated.ratings[0].cost is None
 
 
-def test_the_rule_and_the_window_are_part_of_the_voice(instrument: Instrument) -> None:
+def test_the_rule_and_the_window_are_part_of_the_hash(instrument: Instrument) -> None:
     inner = judge(instrument, 6000)
-    voices = {
-        inner.voice(),
-        Fitted(inner).voice(),
-        Fitted(inner, Truncation()).voice(),
-        Fitted(inner, Truncation(keep="oldest")).voice(),
-        Fitted(judge(instrument, 7000), Truncation()).voice(),
+    hashes = {
+        inner.settings_hash(),
+        Fitted(inner).settings_hash(),
+        Fitted(inner, Truncation()).settings_hash(),
+        Fitted(inner, Truncation(keep="oldest")).settings_hash(),
+        Fitted(judge(instrument, 7000), Truncation()).settings_hash(),
     }
-    assert len(voices) == 5
-    assert Fitted(inner, stated=False).voice() == inner.voice()
+    assert len(hashes) == 5
+    assert Fitted(inner, stated=False).settings_hash() == inner.settings_hash()
     assert Fitted(inner, Truncation()).describe()["context"] == {"truncate": "notes", "keep": "newest"}
 
 

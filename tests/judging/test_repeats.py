@@ -183,7 +183,7 @@ def test_the_plan_counts_every_draw() -> None:
     assert (all_of_them.calls, all_of_them.tokens_in) == (7, 7 * one.tokens_in)
 
 
-def test_everything_that_determines_the_rating_changes_its_voice() -> None:
+def test_everything_that_determines_the_rating_changes_its_hash() -> None:
     variants: list[Callable[[], Repeats]] = [
         lambda: repeats("{}"),
         lambda: repeats("{}", n=3),
@@ -192,8 +192,8 @@ def test_everything_that_determines_the_rating_changes_its_voice() -> None:
         lambda: repeats("{}", temperature=0.1),
         lambda: repeats("{}", seed=11),
     ]
-    voices = {made().voice() for made in variants} | {repeats("{}").judge.voice()}
-    assert len(voices) == len(variants) + 1
+    hashes = {made().settings_hash() for made in variants} | {repeats("{}").judge.settings_hash()}
+    assert len(hashes) == len(variants) + 1
     assert repeats("{}").describe()["strategy"] == "repeats" and repeats("{}").describe()["n"] == 5
 
 

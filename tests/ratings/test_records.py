@@ -13,9 +13,9 @@ from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
 from medjury.ratings import (
-    Record,
     Store,
     StoreDesk,
+    StoredRecord,
     StoreError,
     open_store,
     rating_frame,
@@ -27,9 +27,9 @@ from medjury.ratings import (
 from medjury.ratings._schema import MIGRATIONS, WORDS
 
 
-def record(body: object, key: str = "key-1") -> Record:
+def record(body: object, key: str = "key-1") -> StoredRecord:
     text = json.dumps(body, ensure_ascii=False)
-    return Record(key, "case-1", "scribe", "judge-a", 0, text, "2026-01-31T12:00:00.000+00:00")
+    return StoredRecord(key, "case-1", "scribe", "judge-a", 0, text, "2026-01-31T12:00:00.000+00:00")
 
 
 def test_a_record_comes_back_with_its_run_and_with_no_other(store: Store) -> None:
@@ -156,7 +156,7 @@ def test_calls_come_back_exactly_and_older_tables_have_none(tmp_path: Path, stor
 
 def test_a_record_that_is_no_object_is_refused() -> None:
     with pytest.raises(ValueError, match="not a JSON object"):
-        Record("k", "i", "s", "r", 0, "[1]", "now").content()
+        StoredRecord("k", "i", "s", "r", 0, "[1]", "now").content()
 
 
 def test_what_a_newer_version_wrote_is_still_refused(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_what_a_newer_version_wrote_is_still_refused(tmp_path: Path) -> None:
 def test_two_that_write_the_same_file_at_once_do_not_stand_in_each_others_way(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
 
-    def slowly() -> Iterator[Record]:
+    def slowly() -> Iterator[StoredRecord]:
         yield record({"kind": "first"})
         with ThreadPoolExecutor() as other:
             assert other.submit(write_records, [record({"kind": "second"})], path).result() == 1

@@ -17,8 +17,7 @@ from medjury.judging import (
     DeliberationBody,
     RepeatsBody,
 )
-from medjury.ratings import Record as StoredRecord
-from medjury.ratings import write_records
+from medjury.ratings import StoredRecord, write_records
 from medjury.runs import Body, Records
 
 # Written by the version before bodies had types, one or more of every kind.

@@ -14,7 +14,6 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury import __version__
 from medjury.calibration._calibrator import Calibrator, Floats, on_scale
 from medjury.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
 from medjury.calibration._folds import Cases
@@ -23,6 +22,7 @@ from medjury.calibration._written import as_json, flat, of_rater, write_text
 from medjury.errors import MedjuryError
 from medjury.statistics import Result
 from medjury.tables import JuryName, JuryRule
+from medjury.version import __version__
 
 FORMAT, FORMAT_VERSION = "medjury calibration", 1
 

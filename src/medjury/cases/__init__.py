@@ -5,7 +5,7 @@ from medjury.cases._dates import Period, moment_of, period_of
 from medjury.cases._frame import cases_from_frame
 from medjury.cases._labs import Lab, Labs, labs_of
 from medjury.cases._read import CaseReader, CaseSource, case_from_row, read_cases
-from medjury.cases._redact import NO_PROMISE, Finding, RedactedCases, Redaction, Redactor
+from medjury.cases._redact import NO_PROMISE, RedactedCases, Redaction, Redactor, Replacement
 from medjury.cases._redact_preview import redaction_counts, redaction_preview
 from medjury.cases._redact_settings import added_settings, make_redactor, redact_part
 from medjury.cases._report import SHOWN_PROBLEMS, BadRow, CaseError, list_problems
@@ -22,7 +22,6 @@ __all__ = [
     "CaseReader",
     "CaseSource",
     "CaseSummary",
-    "Finding",
     "Lab",
     "Labs",
     "MetadataValue",
@@ -32,6 +31,7 @@ __all__ = [
     "RedactedCases",
     "Redaction",
     "Redactor",
+    "Replacement",
     "added_settings",
     "case_from_row",
     "case_to_row",

@@ -72,7 +72,7 @@ class ColumnMapping:
         """Those of the columns that the row does not have, not even empty."""
         return {each for each in columns if each not in row and _look_up(row, each) is None}
 
-    def sort(self, row: Mapping[str, object], problems: Problems) -> Fields:
+    def classify(self, row: Mapping[str, object], problems: Problems) -> Fields:
         """The row's values by field."""
         used: set[str] = set()
 

@@ -99,7 +99,7 @@ class CaseReader:
             rows = f"{found.skipped:,} of {found.skipped + found.count:,} rows"
             raise CaseError(
                 f"{self.name}: {rows} cannot be used:\n{list_problems(found.bad, found.problems)}\n"
-                "Mend them, or go on without them (--skip-bad-cases).",
+                "Fix them, or go on without them (--skip-bad-cases).",
                 found.bad,
             )
 
@@ -111,7 +111,7 @@ class CaseReader:
             problems: Problems = [("row", row.problem)] if row.problem else []
             case = None
             if not problems:
-                case = build_case(self._mapping.sort(row.values, problems), row.origin, problems)
+                case = build_case(self._mapping.classify(row.values, problems), row.origin, problems)
             if case is not None and not problems and not seen.add(case.id, case.system):
                 problems.append(("id", "an earlier row has the same id and the same system"))
             if case is not None and not problems:
@@ -161,7 +161,7 @@ def read_cases(
 def case_from_row(row: Mapping[str, object], *, mapping: Mapping[str, Any] | None = None) -> Case:
     """One case from one row; `CaseError` names every field that is wrong."""
     problems: Problems = []
-    case = build_case(parse_mapping(mapping).sort(row, problems), None, problems)
+    case = build_case(parse_mapping(mapping).classify(row, problems), None, problems)
     if case is None or problems:
         bad = [BadRow("row", 1, *each) for each in problems]
         raise CaseError("; ".join(f"{where}: {problem}" for where, problem in problems), bad)

@@ -27,7 +27,7 @@ _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_]*)-(\d{1,6})\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Replacement:
     """One replacement: where, what it became, and the words around it. Holds clinical text: for a person's
     own screen only."""
 
@@ -44,7 +44,7 @@ class Redaction:
 
     case: Case
     counts: Mapping[str, int]
-    findings: tuple[Finding, ...] = field(default=(), repr=False)
+    replacements: tuple[Replacement, ...] = field(default=(), repr=False)
 
 
 class Redactor:
@@ -79,7 +79,7 @@ class Redactor:
     def redact(self, case: Case, context: int = 0) -> Redaction:
         """The case with its texts, notes and named metadata redacted; ids and system names stay as they are.
 
-        With `context`, the findings are returned with that many characters on either side.
+        With `context`, the replacements are returned with that many characters on either side.
         """
         page = _Page(self._detectors, context, _texts_of(case, self._metadata))
         redacted = replace(
@@ -90,7 +90,7 @@ class Redactor:
             notes=tuple(_redact_note(page, place, note) for place, note in enumerate(case.notes, 1)),
             metadata={name: self._fact(page, name, value) for name, value in case.metadata.items()},
         )
-        return Redaction(redacted, dict(page.counts), tuple(page.findings))
+        return Redaction(redacted, dict(page.counts), tuple(page.replacements))
 
     def _fact(self, page: _Page, name: str, value: MetadataValue) -> MetadataValue:
         if name in self._metadata and isinstance(value, str):
@@ -133,7 +133,7 @@ class _Page:
             for kind, number in _PLACEHOLDER.findall(text):
                 self._last[kind] = max(self._last[kind], int(number))
         self.counts: Counter[str] = Counter()
-        self.findings: list[Finding] = []
+        self.replacements: list[Replacement] = []
 
     def text(self, name: str, text: str | None) -> str | None:
         if not text:
@@ -150,7 +150,9 @@ class _Page:
             if self._context:
                 left = text[max(0, span.start - self._context) : span.start]
                 right = text[span.end : span.end + self._context]
-                self.findings.append(Finding(name, text[span.start : span.end], placeholder, left, right))
+                self.replacements.append(
+                    Replacement(name, text[span.start : span.end], placeholder, left, right)
+                )
         return "".join((*parts, text[end:]))
 
     def _placeholder(self, span: Span, text: str) -> str:

@@ -19,10 +19,10 @@ def redaction_preview(cases: Iterable[Case], redactor: Redactor, count: int) -> 
         redaction = redactor.redact(case, _AROUND)
         counts.update(redaction.counts)
         yield f"case {case.id}{f' ({case.system})' if case.system else ''}:"
-        for each in redaction.findings:
+        for each in redaction.replacements:
             left, before, right = (" ".join(text.split()) for text in (each.left, each.before, each.right))
             yield f"  {each.field}: ...{left} {{{before} -> {each.placeholder}}} {right}..."
-        if not redaction.findings:
+        if not redaction.replacements:
             yield "  nothing found"
     yield redaction_counts(counts)
 

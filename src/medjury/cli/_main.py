@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the return value is the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in ("-V", "--version"):
-        from medjury import __version__
+        from medjury.version import __version__
 
         print(f"medjury {__version__}")
         return 0

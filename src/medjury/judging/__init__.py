@@ -24,9 +24,10 @@ from medjury.judging._context.fitted import Fitted, first_questions
 from medjury.judging._context.shortening import UNTOUCHABLE, Truncation, shorten
 from medjury.judging._deliberation.body import DeliberationBody, RecordedStep
 from medjury.judging._deliberation.personas import PERSONA_GROUPS, PERSONAS, Persona
-from medjury.judging._deliberation.rater import Agent, Deliberation
-from medjury.judging._drafting.answer import SECTIONS, Citation
-from medjury.judging._drafting.body import DraftBody
+from medjury.judging._deliberation.rater import Deliberation
+from medjury.judging._deliberation.rules import Agent
+from medjury.judging._drafting.answer import SECTIONS
+from medjury.judging._drafting.body import Citation, DraftBody
 from medjury.judging._drafting.drafted import AfterDrafting, drafted_case
 from medjury.judging._drafting.drafter import TOKENS_PER_DRAFT, Drafter, DraftingRules
 from medjury.judging._drafting.selection import SelectionRules, select_sources

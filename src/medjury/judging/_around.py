@@ -41,8 +41,8 @@ class Around:
     def truncation(self) -> Truncation | None:
         return self.rater.truncation
 
-    def voice(self) -> str:
-        return self.rater.voice()
+    def settings_hash(self) -> str:
+        return self.rater.settings_hash()
 
     def describe(self) -> Mapping[str, object]:
         return self.rater.describe()

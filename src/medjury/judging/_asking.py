@@ -84,7 +84,7 @@ class Speaker:
     reasks: int = 2
 
     def settings(self) -> dict[str, object]:
-        """Everything about it that determines an answer, for the `voice` of a way of judging."""
+        """Everything about it that determines an answer, for the hash of a way of judging."""
         return {
             "model": dict(self.model.identity),
             "temperature": self.temperature,

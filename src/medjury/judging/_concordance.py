@@ -110,9 +110,9 @@ class Concordance(PlainRater):
     def _compares(self) -> bool:
         return PREFERENCE in self.groups[0]
 
-    def voice(self) -> str:
+    def settings_hash(self) -> str:
         """The hash of everything but name and case that determines an answer."""
-        settings: dict[str, object] = {"strategy": "concordance", "judge": self._judge.voice()}
+        settings: dict[str, object] = {"strategy": "concordance", "judge": self._judge.settings_hash()}
         if self._compares:
             settings |= {"version": _VERSION, "opening": self._opening()}
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

@@ -21,7 +21,7 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate
-from medjury.ratings import Question, Rating, Record
+from medjury.ratings import Question, Rating, StoredRecord
 
 # Units looked up in the store at once.
 _LOOKUP = 256
@@ -41,7 +41,7 @@ class Ledger(Protocol):
         self,
         run: str,
         ratings: Sequence[Rating],
-        records: Sequence[Record] = (),
+        records: Sequence[StoredRecord] = (),
         questions: Sequence[Question] = (),
     ) -> None:
         """Returns when all of it is safely stored."""
@@ -175,13 +175,15 @@ async def _wait(stop: asyncio.Event) -> None:
     await stop.wait()
 
 
-def _records(unit: Unit, rated: Rated) -> Sequence[Record]:
+def _records(unit: Unit, rated: Rated) -> Sequence[StoredRecord]:
     """The record of a unit as the store keeps it; a single judge has none."""
     if rated.record is None:
         return ()
     first = rated.ratings[0]
     body = json.dumps(rated.record.content(), ensure_ascii=False)
-    return (Record(unit.key, first.item, first.system, first.rater, unit.repeat, body, first.created_at),)
+    return (
+        StoredRecord(unit.key, first.item, first.system, first.rater, unit.repeat, body, first.created_at),
+    )
 
 
 def _all_units(cases: Iterable[Case], raters: Sequence[Rater], repeats: int) -> Iterator[Unit]:

@@ -61,7 +61,7 @@ class Judge(PlainRater):
     drawn: DrawnExamples | None = None
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
     _schemas: Mapping[tuple[str, ...], Mapping[str, object]] = field(init=False, repr=False, compare=False)
-    _voice: str = field(init=False, repr=False, compare=False)
+    _settings_hash: str = field(init=False, repr=False, compare=False)
     _worked: dict[tuple[object, ...], tuple[Message, Message]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,7 +73,7 @@ class Judge(PlainRater):
         schemas = {group: output_schema(self.instrument, group, explain=self.explain) for group in groups}
         object.__setattr__(self, "_prompts", prompts)
         object.__setattr__(self, "_schemas", schemas)
-        object.__setattr__(self, "_voice", self._hash_settings(prompts))
+        object.__setattr__(self, "_settings_hash", self._hash_settings(prompts))
         object.__setattr__(self, "_worked", {})
 
     def _hash_settings(self, prompts: Mapping[tuple[str, ...], Prompt]) -> str:
@@ -110,9 +110,9 @@ class Judge(PlainRater):
         """The dimensions asked together: one call each for every case and repeat."""
         return tuple(self._prompts)
 
-    def voice(self) -> str:
+    def settings_hash(self) -> str:
         """The hash of everything but name and case that determines an answer."""
-        return self._voice
+        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         settings: dict[str, object] = {

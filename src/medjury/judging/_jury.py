@@ -34,9 +34,9 @@ class Jury:
                 raise MedjuryError(f"two judges are called {name!r}; give each its own `name`")
             if name == self.name:
                 raise MedjuryError(f"a judge and the jury are both called {name!r}; rename one")
-        voices: dict[str, str] = {}
+        known: dict[str, str] = {}
         for judge in self.judges:
-            twin = voices.setdefault(judge.voice(), judge.name)
+            twin = known.setdefault(judge.settings_hash(), judge.name)
             if twin != judge.name:
                 raise MedjuryError(
                     f"judges {twin!r} and {judge.name!r} are the same model with the same settings: one voice "

@@ -78,7 +78,7 @@ class Rater(Protocol):
     def truncation(self) -> Truncation | None:
         """The rule by which a record that is too long is shortened (see `Fitted`); None where it is refused."""
 
-    def voice(self) -> str:
+    def settings_hash(self) -> str:
         """The hash of everything but its name and the case that determines an answer."""
 
     def describe(self) -> Mapping[str, object]:
@@ -108,7 +108,7 @@ class PlainRater:
 
 def make_units(rater: Rater, case: Case, repeat: int) -> list[Unit]:
     """One unit per group of dimensions, each with the key that everything about it determines."""
-    stem = hashlib.sha256(f"{rater.voice()} {rater.name} {case.fingerprint()} {repeat}".encode())
+    stem = hashlib.sha256(f"{rater.settings_hash()} {rater.name} {case.fingerprint()} {repeat}".encode())
     units = []
     for group in rater.groups:
         digest = stem.copy()

@@ -65,8 +65,8 @@ class Repeats(PlainRater):
     def groups(self) -> tuple[tuple[str, ...], ...]:
         return self.judge.groups
 
-    def voice(self) -> str:
-        stated = ["repeats", _VERSION, self.judge.voice(), self.n, self.rule, self.quorum]
+    def settings_hash(self) -> str:
+        stated = ["repeats", _VERSION, self.judge.settings_hash(), self.n, self.rule, self.quorum]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
     def describe(self) -> Mapping[str, object]:
@@ -114,7 +114,7 @@ class Repeats(PlainRater):
         together = combine(votes, seats=self.n, rule=self.rule, quorum=self.quorum)
         if isinstance(together, Score):
             said = [vote for vote in votes if isinstance(vote, Score)]
-            return replace(together, explanation=_told(together, said))
+            return replace(together, explanation=_in_words(together, said))
         if isinstance(together, Unscored):
             return replace(together, message=together.message + _reasons(votes))
         return together
@@ -162,7 +162,7 @@ def _spread(scores: Sequence[float]) -> Spread | None:
     )
 
 
-def _told(together: Score, said: Sequence[Score]) -> str:
+def _in_words(together: Score, said: Sequence[Score]) -> str:
     """The scores and their spread, and the words of the draw nearest to the result, the first of several."""
     values = [vote.value for vote in said]
     spread = f", standard deviation {statistics.stdev(values):.2f}" if len(values) > 1 else ""

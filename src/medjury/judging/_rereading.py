@@ -54,12 +54,12 @@ class Reread(Around):
 
     def __init__(self, rater: Rater, run: str, earlier: EarlierRun, prices: PriceList) -> None:
         super().__init__(rater)
-        self._voice = hashlib.sha256(f"reread {run} {rater.voice()}".encode()).hexdigest()
+        self._settings_hash = hashlib.sha256(f"reread {run} {rater.settings_hash()}".encode()).hexdigest()
         self._earlier = earlier
         self._prices = prices
 
-    def voice(self) -> str:
-        return self._voice
+    def settings_hash(self) -> str:
+        return self._settings_hash
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         key, before = self._earlier.outcomes(unit)

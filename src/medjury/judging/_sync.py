@@ -13,7 +13,7 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging._engine import Ledger, Progress, judge_all
 from medjury.judging._jury import Jury
 from medjury.models import Budget, Gate, MemoryCache, PriceList, ReplyCache
-from medjury.ratings import Question, Rating, Record, Store, StoreDesk, open_store, rating_frame
+from medjury.ratings import Question, Rating, Store, StoreDesk, StoredRecord, open_store, rating_frame
 
 if TYPE_CHECKING:
     import polars
@@ -72,7 +72,7 @@ class _Memory(MemoryCache):
         self,
         run: str,
         ratings: Sequence[Rating],
-        records: Sequence[Record] = (),
+        records: Sequence[StoredRecord] = (),
         questions: Sequence[Question] = (),
     ) -> None:
         self.ratings.extend(ratings)

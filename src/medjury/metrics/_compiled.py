@@ -19,7 +19,7 @@ SOURCES = (Path(__file__).with_name("_detector.c"), Path(__file__).with_name("_k
 STATUS = {
     -1: "there is not enough memory for texts of this length",
     -2: "the texts do not lie where their offsets say",
-    -3: "a text is longer than a thousand million characters; cut it into turns",
+    -3: "a text is longer than a billion characters; cut it into turns",
 }
 
 

@@ -1,5 +1,6 @@
 """Models: the `ChatModel` protocol, one file per endpoint kind, and the one gate every call passes."""
 
+from medjury.models._answer import Answer
 from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
 from medjury.models._budget import Budget
@@ -9,7 +10,7 @@ from medjury.models._context import ContextError, clearly_too_long, excess_token
 from medjury.models._context_windows import context_window
 from medjury.models._embedded import EmbeddedModel
 from medjury.models._endpoint_check import EndpointCheck, check_endpoint
-from medjury.models._gate import Answer, Gate
+from medjury.models._gate import Gate
 from medjury.models._google import GoogleModel
 from medjury.models._limits import Limits
 from medjury.models._openai import OpenAIModel

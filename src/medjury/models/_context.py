@@ -9,9 +9,9 @@ is used only if the endpoint did not cut the prompt.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from medjury.instruments import Reason
+from medjury.models._answer import Answer
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._context_windows import context_window
 from medjury.models._schema_text import schema_text
@@ -21,9 +21,6 @@ from medjury.models._tokens import (
     cautious_request_tokens,
     least_request_tokens,
 )
-
-if TYPE_CHECKING:
-    from medjury.models._gate import Answer
 
 # An endpoint that cuts leaves a prompt as long as its window, give or take a few tokens.
 _FULL = 0.99

@@ -7,11 +7,11 @@ import hashlib
 import random
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
+from medjury.models._answer import Answer
 from medjury.models._audit import AuditLog
 from medjury.models._budget import Budget, Reservation
 from medjury.models._cache import ReplyCache, request_key
@@ -32,20 +32,6 @@ from medjury.models._tokens import most_tokens, request_tokens
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 _MOST_PATIENCE = 600.0  # a provider that asks for a longer pause is as good as down
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A reply and what it took. `cost` is what was paid now: 0 for a cached reply, None where the price is
-    not known. `worth` is what the reply costs whoever paid for it, so that ways of judging can be compared.
-    `key` is that of the call, under which the reply is stored."""
-
-    reply: Reply
-    cost: float | None
-    from_cache: bool
-    attempts: int
-    worth: float | None
-    key: str = ""
 
 
 class _Lane:

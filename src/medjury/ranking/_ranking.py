@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from medjury.errors import MedjuryError
 from medjury.ranking._agreement import RankingAgreement
-from medjury.ranking._cost import CostPoint
+from medjury.ranking._cost_point import CostPoint
 from medjury.ranking._detectable import DetectableEffect
 from medjury.ranking._drawn import Measure
 from medjury.ranking._win_rate import Ties

@@ -17,7 +17,7 @@ from medjury.ratings._problems import RatingsError
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
-from medjury.ratings._record import Record, write_records
+from medjury.ratings._record import StoredRecord, write_records
 from medjury.ratings._store import RatingCount, Store, open_store
 from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked
 from medjury.ratings._transaction import StoredReply
@@ -34,14 +34,15 @@ __all__ = [
     "Rating",
     "RatingCount",
     "RatingsError",
-    "Record",
     "Status",
     "Store",
     "StoreDesk",
     "StoreError",
     "StoreFull",
     "StoreLocked",
+    "StoredRecord",
     "StoredReply",
+    "StoredRun",
     "export_ratings",
     "guard_frame",
     "import_into_file",

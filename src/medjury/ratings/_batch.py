@@ -12,7 +12,7 @@ from medjury.models import Reply
 from medjury.ratings._owner import Busy, Claimed, Owner
 from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating
-from medjury.ratings._record import Record
+from medjury.ratings._record import StoredRecord
 from medjury.ratings._transaction import StoredReply, Transaction
 
 Answer: TypeAlias = Reply | Claimed | Busy
@@ -36,7 +36,7 @@ class Write:
     future: asyncio.Future[None]
     replies: Sequence[StoredReply] = ()
     ratings: Sequence[Rating] = ()
-    records: Sequence[Record] = ()
+    records: Sequence[StoredRecord] = ()
     questions: Sequence[Question] = ()
     run: str = ""
     releases: Sequence[str] = ()

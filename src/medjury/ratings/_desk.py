@@ -21,7 +21,7 @@ from medjury.ratings._batch import Answer, Batch, SettledQuestion, Write
 from medjury.ratings._owner import Busy, Claimed, new_owner
 from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating
-from medjury.ratings._record import Record
+from medjury.ratings._record import StoredRecord
 from medjury.ratings._store import Store
 from medjury.ratings._store_error import StoreError, ValueRefused
 from medjury.ratings._transaction import StoredReply, Transaction
@@ -118,7 +118,7 @@ class StoreDesk:
         self,
         run: str,
         ratings: Sequence[Rating],
-        records: Sequence[Record] = (),
+        records: Sequence[StoredRecord] = (),
         questions: Sequence[Question] = (),
     ) -> None:
         """Add ratings as part of a run, with their records and questions; returns when they are safely stored."""

@@ -12,7 +12,7 @@ from medjury.ratings._import import ImportedRatings, import_ratings, open_pseudo
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._store import Store, open_store
 
-Place = str | os.PathLike[str]
+Location = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,12 @@ class FileImport:
 
 
 def import_into_file(
-    source: Place, out: Place, *, keep_names: bool = False, names_key: Place | None = None, **settings: Any
+    source: Location,
+    out: Location,
+    *,
+    keep_names: bool = False,
+    names_key: Location | None = None,
+    **settings: Any,
 ) -> FileImport:
     """Read and check ratings and write them to a file; `settings` are those of `read_ratings`."""
     names = None if keep_names else Pseudonyms.open(names_key or key_file_beside(out))
@@ -35,7 +40,12 @@ def import_into_file(
 
 
 def import_into_store(
-    source: Place, url: Place, *, keep_names: bool = False, names_key: Place | None = None, **settings: Any
+    source: Location,
+    url: Location,
+    *,
+    keep_names: bool = False,
+    names_key: Location | None = None,
+    **settings: Any,
 ) -> FileImport:
     """Read and check ratings and add them to a store; `settings` are those of `import_ratings`."""
     with open_store(url) as store:
@@ -44,7 +54,7 @@ def import_into_store(
         return FileImport(imported, store.place, names)
 
 
-def export_ratings(url: Place, out: Place, run: str | None = None) -> int:
+def export_ratings(url: Location, out: Location, run: str | None = None) -> int:
     """Write the ratings of a store, or of one of its runs, to a file; how many there were."""
     with open_store(url, create=False) as store:
         known = [each.name for each in store.runs()]

@@ -13,7 +13,7 @@ from medjury.files import whole_file
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StoredRecord:
     """The story behind the ratings with the same key: a transcript, claims with verdicts, rounds of a loop.
     `body` is a JSON object whose `kind` names the way of judging. It holds clinical text, as explanations do."""
 
@@ -33,7 +33,7 @@ class Record:
         return found
 
 
-def write_records(records: Iterable[Record], path: Path) -> int:
+def write_records(records: Iterable[StoredRecord], path: Path) -> int:
     """Write records as JSON Lines, one per unit of work; how many there were. Without any there is no file."""
     count = 0
     with whole_file(path) as file:

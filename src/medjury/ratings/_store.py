@@ -21,7 +21,7 @@ from medjury.ratings._frame import frame_of_rows, rating_of_row
 from medjury.ratings._owner import Busy, Claimed, Owner
 from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
-from medjury.ratings._record import Record
+from medjury.ratings._record import StoredRecord
 from medjury.ratings._schema import is_current, migrate
 from medjury.ratings._statements import statements
 from medjury.ratings._store_error import StoreError
@@ -53,7 +53,7 @@ class RatingCount:
 
 
 @dataclass(frozen=True, slots=True)
-class RunRecord:
+class StoredRun:
     """One run of the store, with its manifest as it was last written."""
 
     name: str
@@ -111,7 +111,7 @@ class Store:
         *,
         replies: Sequence[StoredReply] = (),
         ratings: Sequence[Rating] = (),
-        records: Sequence[Record] = (),
+        records: Sequence[StoredRecord] = (),
         members: Mapping[str, Iterable[str]] | None = None,
         releases: tuple[Owner, Iterable[str]] | None = None,
     ) -> int:
@@ -129,7 +129,7 @@ class Store:
 
         return self.in_transaction(work)
 
-    def write_ratings(self, run: str, ratings: Sequence[Rating], records: Sequence[Record] = ()) -> int:
+    def write_ratings(self, run: str, ratings: Sequence[Rating], records: Sequence[StoredRecord] = ()) -> int:
         """Add ratings as part of a run, with their records; how many ratings were new."""
         return self.write(ratings=ratings, records=records, members={run: {rating.key for rating in ratings}})
 
@@ -167,11 +167,11 @@ class Store:
             for row in rows:
                 yield rating_of_row(row)
 
-    def records(self, run: str) -> Iterator[Record]:
+    def records(self, run: str) -> Iterator[StoredRecord]:
         """The latest record of each key of a run, ordered as its ratings are. Streams."""
         for rows in self._blocks(self._sql.read_records, (escape(run),)):
             for key, item, system, rater, repeat, body, created_at in rows:
-                yield Record(
+                yield StoredRecord(
                     unescape(key), unescape(item), unescape(system), unescape(rater), repeat,
                     unescape(body), unescape(created_at),
                 )  # fmt: skip
@@ -218,12 +218,12 @@ class Store:
             cursor.execute(self._sql.spent, (escape(run),))
             return Spent(*cursor.fetchone())
 
-    def runs(self) -> list[RunRecord]:
+    def runs(self) -> list[StoredRun]:
         """Every run, oldest first."""
         with self._transaction(write=False) as cursor:
             cursor.execute(self._sql.find_runs)
             return [
-                RunRecord(unescape(run), json.loads(manifest), created_at, keys)
+                StoredRun(unescape(run), json.loads(manifest), created_at, keys)
                 for run, manifest, created_at, keys in cursor.fetchall()
             ]
 

@@ -13,7 +13,7 @@ from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._owner import Busy, Claimed, Owner, is_dead
 from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating, outcome_of
-from medjury.ratings._record import Record
+from medjury.ratings._record import StoredRecord
 from medjury.ratings._statements import Statements, key_list
 from medjury.ratings._store_error import ValueRefused
 
@@ -127,7 +127,7 @@ class Transaction:
             found[key] = found.get(key, True) and (reason is None or reason not in retry)
         return {unescape(key) for key, good in found.items() if good}
 
-    def add_ratings(self, ratings: Sequence[Rating], records: Sequence[Record] = ()) -> int:
+    def add_ratings(self, ratings: Sequence[Rating], records: Sequence[StoredRecord] = ()) -> int:
         """Append ratings, and the records of those that are new; how many were new.
 
         The same word again is not a new row. A failure does not replace an answer, nor a passing failure a
@@ -177,7 +177,7 @@ class Transaction:
             self._add_records([each for each in records if escape(each.key) in fresh])
         return new
 
-    def _add_records(self, records: Sequence[Record]) -> None:
+    def _add_records(self, records: Sequence[StoredRecord]) -> None:
         if records:
             self._cursor.executemany(
                 self._sql.add_record,

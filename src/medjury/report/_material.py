@@ -8,7 +8,7 @@ from functools import cached_property
 
 from medjury.report._exhibits import Exhibits
 from medjury.report._html import Html, without_controls
-from medjury.runs import Records
+from medjury.runs import Records, files
 from medjury.tables import Measured
 from medjury.validation import Evidence, Validation
 
@@ -68,3 +68,12 @@ def short(name: str, most: int = 22) -> str:
     """A name that fits beside an axis."""
     clean = without_controls(name)
     return clean if len(clean) <= most else f"{clean[: most - 1]}…"
+
+
+def cut(words: str, most: int = 1500) -> str:
+    """Words of a record as a page shows them: very long ones cut, with where the rest is."""
+    return (
+        words
+        if len(words) <= most
+        else f"{words[:most]}… ({len(words):,} characters; whole in {files.RECORDS})"
+    )

@@ -19,7 +19,7 @@ from medjury.runs._manifest_parts import (
     ManifestJudge,
     ManifestJury,
     ManifestReread,
-    Planned,
+    PlannedWork,
     Prices,
     Units,
 )
@@ -64,7 +64,7 @@ class Manifest(RunPart):
     redactions: dict[str, int] = {}
     settings_refused: dict[str, list[str]] = {}
     prices: Prices = Prices()
-    planned: dict[str, Planned] = {}
+    planned: dict[str, PlannedWork] = {}
     drafting: ManifestDrafting | None = None
     reread: ManifestReread | None = None
     coverage: Coverage = Coverage()

@@ -141,7 +141,7 @@ class Prices(RunPart):
     currency: str = ""
 
 
-class Planned(RunPart):
+class PlannedWork(RunPart):
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0

@@ -3,7 +3,7 @@
 from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
 from medjury.studies._manifest import run_name
-from medjury.studies._plan import JudgePlan, Plan, plan_study
+from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import check_drafting, check_study, draft_study, run_study
 from medjury.studies._study import Study, load_study
@@ -12,8 +12,8 @@ from medjury.studies._transcript_study import TranscriptStudy, judges_settings, 
 __all__ = [
     "DraftResult",
     "JudgePlan",
-    "Plan",
     "RereadResult",
+    "RunPlan",
     "RunResult",
     "Study",
     "TranscriptStudy",

@@ -16,7 +16,7 @@ from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases
 from medjury.studies._manifest import coverage, now
 from medjury.studies._patients import write_patients
-from medjury.studies._plan import Plan
+from medjury.studies._plan import RunPlan
 from medjury.studies._study import Study
 
 
@@ -69,7 +69,7 @@ class RunResult:
 
 
 @dataclass
-class Outcome:
+class WorkDone:
     """What the judging came to, before it is weighed."""
 
     progress: Progress
@@ -81,10 +81,10 @@ class Outcome:
 
 def conclude(
     study: Study,
-    plan: Plan,
+    plan: RunPlan,
     store: Store,
     run: str,
-    outcome: Outcome,
+    outcome: WorkDone,
     manifest: Manifest,
     prices: PriceList,
 ) -> RunResult:

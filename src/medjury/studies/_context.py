@@ -26,7 +26,7 @@ from medjury.models import (
     excess_tokens,
     require_fit,
 )
-from medjury.ratings import Record
+from medjury.ratings import StoredRecord
 from medjury.runs import Shortened, files
 from medjury.studies._file import JudgePart, ModelPart
 
@@ -110,12 +110,12 @@ class WindowCheck:
             if count := len(self._shortened[judge.name]):
                 lines.append(
                     f"{judge.name}: {count:,} of {cases:,} cases are too long for its {known:,} tokens{how}: part "
-                    "of the record will be left out, and what was is recorded"
+                    "of the record will be left out; records.jsonl says which"
                 )
             if count := len(self._doubtful[judge.name]):
                 lines.append(
                     f"{judge.name}: {count:,} of {cases:,} cases may be too long for its {known:,} tokens; that is "
-                    "told only when they are asked about"
+                    "known only when they are asked about"
                 )
         return tuple(lines)
 
@@ -131,7 +131,7 @@ def _first(unit: Unit) -> list[tuple[ChatModel, Request]]:
     return run_async(first_questions(unit))
 
 
-def left_out(records: Iterable[Record]) -> dict[str, Shortened]:
+def left_out(records: Iterable[StoredRecord]) -> dict[str, Shortened]:
     """How many units of work were done on a shortened record, and how much of it was left out; by judge."""
     units: Counter[str] = Counter()
     notes: Counter[str] = Counter()

@@ -14,16 +14,16 @@ from medjury.judging import TOKENS_PER_DRAFT, Drafter, Jury, Progress
 from medjury.models import PriceList
 from medjury.ratings import Store
 from medjury.runs import FORMAT, Conclusion, DraftCounts, Manifest, ManifestDrafting, file_hash, files
-from medjury.studies._conclude import Outcome, RunResult
+from medjury.studies._conclude import RunResult, WorkDone
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases, Drafts, Undrafted
 from medjury.studies._file import DraftingPart, JudgePart
 from medjury.studies._manifest import coverage, describe_model, now, run_name
-from medjury.studies._plan import Plan, plan_study
+from medjury.studies._plan import RunPlan, plan_study
 from medjury.studies._study import Study
 
 # How the work of a study is done; the run gives it, so that drafts are written as ratings are.
-Work = Callable[[Study, Plan, Store, str], Outcome]
+Work = Callable[[Study, RunPlan, Store, str], WorkDone]
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class DraftResult:
     study: Study
     file: Path
     run: str
-    outcome: Outcome
+    outcome: WorkDone
     counts: DraftCounts
-    plan: Plan | None
+    plan: RunPlan | None
     currency: str
 
     @property
@@ -102,7 +102,7 @@ def drafting_study(study: Study) -> Study:
     )
 
 
-def plan_drafting(study: Study, prices: PriceList) -> tuple[Study, Plan]:
+def plan_drafting(study: Study, prices: PriceList) -> tuple[Study, RunPlan]:
     """The study as if every draft were a page long, and its plan: drafts first, then their judging."""
     _, drafter = _drafting(study)
     inner = drafting_study(study)
@@ -124,7 +124,7 @@ def write_drafts(study: Study, prices: PriceList, store: Store, work: Work) -> D
     _, drafter = _drafting(study)
     inner = drafting_study(study)
     drafts = Drafts(study.output / files.DRAFTS)
-    outcome, plan, run = Outcome(Progress()), None, ""
+    outcome, plan, run = WorkDone(Progress()), None, ""
     if _any(inner.cases):
         plan = plan_study(inner, prices)
         run = run_name(inner, plan)
@@ -156,7 +156,7 @@ def describe_drafting(result: DraftResult) -> ManifestDrafting:
     known = {
         "run": result.run,
         "model": describe_model(drafter.speaker.model),
-        "settings_hash": drafter.voice(),
+        "settings_hash": drafter.settings_hash(),
         "status": result.status,
         "file": {files.DRAFTS: file_hash(result.file)},
     }
@@ -214,7 +214,7 @@ def _lines(drafts: DraftResult) -> tuple[str, ...]:
     return tuple(drafts.text().splitlines()[1:-2])
 
 
-def _status(study: Study, outcome: Outcome, counts: DraftCounts) -> tuple[Conclusion, str]:
+def _status(study: Study, outcome: WorkDone, counts: DraftCounts) -> tuple[Conclusion, str]:
     done = outcome.progress.found + outcome.progress.judged
     if outcome.fatal:
         return "failed", outcome.fatal

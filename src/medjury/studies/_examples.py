@@ -33,7 +33,7 @@ def stated_examples(settings: StudyFile, part: JudgePart) -> ExamplesPart:
     return ExamplesPart(**{**said, **{name: getattr(own, name) for name in own.model_fields_set}})
 
 
-class Shelf:
+class StudyExamples:
     """The training splits that a study's judges draw from. Cases and clinicians' ratings are read only where a
     judge draws examples, and once for all judges with the same split; the texts of its training cases, and of
     no others, are kept."""
@@ -57,7 +57,7 @@ class Shelf:
         self._splits: dict[str, TrainingSplit] = {}
         self._passed: list[str] = []  # judges that the study's examples pass by
 
-    def examples(self, index: int) -> DrawnExamples | None:
+    def of_judge(self, index: int) -> DrawnExamples | None:
         """The examples of one judge, or None where it draws none."""
         part = self._settings.judges[index]
         wanted = stated_examples(self._settings, part)
@@ -103,8 +103,8 @@ class Shelf:
         for split in self._splits.values():
             lines.append(
                 f"examples: {len(split.examples):,} of {split.rated:,} rated answers may be shown; the "
-                f"{len(split.development):,} cases of that side are not validated on, {split.held_out:,} rated "
-                "cases remain for it"
+                f"{len(split.development):,} cases of that side are left out of the validation, for which "
+                f"{split.held_out:,} rated cases remain"
             )
             lines += [
                 f"examples: rated answers not used: {count:,} ({why})"

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
 
-from medjury import __version__
 from medjury.judging import PROMPT_VERSION, Rater
 from medjury.models import ChatModel
 from medjury.ratings import RatingCount
@@ -23,32 +22,33 @@ from medjury.runs import (
     ManifestJudge,
     ManifestJury,
     ManifestModel,
-    Planned,
+    PlannedWork,
     Prices,
     ReportSettings,
     file_hash,
 )
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
-from medjury.studies._plan import Plan
+from medjury.studies._plan import RunPlan
 from medjury.studies._study import Study
+from medjury.version import __version__
 
 _PACKAGES = (
     "aiohttp", "polars", "sqlalchemy", "xllamacpp", "anthropic", "google-genai", "numpy", "scipy", "matplotlib",
 )  # fmt: skip
 
 
-def run_name(study: Study, plan: Plan, humans: Humans | None = None) -> str:
+def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
     """The run's name in its store: the study's, and a hash of the data, the instrument, the jury and the
     clinicians' ratings. A changed study is another run, which finds in the store what it shares with the first.
     """
     parts = [plan.data_hash, study.instrument.fingerprint(), str(study.jury.repeats)]
     parts.append("" if humans is None else humans.fingerprint())
-    parts += [f"{judge.name} {judge.voice()}" for judge in study.jury.judges]
+    parts += [f"{judge.name} {judge.settings_hash()}" for judge in study.jury.judges]
     return f"{study.name}@{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:12]}"
 
 
-def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str) -> Manifest:
+def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: str) -> Manifest:
     """Everything that is known before the first call."""
     jury = study.jury
     return Manifest(
@@ -79,7 +79,7 @@ def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str)
         redacted=bool(study.settings.redact),
         prices=Prices(as_of=prices_as_of, currency=plan.currency),
         planned={
-            judge.name: Planned(
+            judge.name: PlannedWork(
                 calls=judge.calls, tokens_in=judge.tokens_in, tokens_out=judge.tokens_out, money=judge.money
             )
             for judge in plan.judges
@@ -89,7 +89,7 @@ def describe(study: Study, plan: Plan, humans: Humans | None, prices_as_of: str)
 
 def _describe_judge(judge: Rater) -> ManifestJudge:
     models = tuple(describe_model(model) for model in judge.models)
-    known = {"name": judge.name, "models": models, "settings_hash": judge.voice()}
+    known = {"name": judge.name, "models": models, "settings_hash": judge.settings_hash()}
     return ManifestJudge.model_validate({**known, **judge.describe()})
 
 

@@ -35,7 +35,7 @@ class JudgePlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """What a run will do. Calls count first questions; an unusable answer is asked again at most twice."""
 
     cases: int
@@ -93,7 +93,7 @@ class Plan:
         return "\n".join(lines)
 
 
-def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> Plan:
+def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at."""
     count = lacking = 0
@@ -138,7 +138,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> Plan:
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     notes = (*study.notes, *unknown_note(study, listed, unknown), *windows.notes(judges, count))
-    return Plan(
+    return RunPlan(
         count,
         study.cases.skipped,
         dict(systems),

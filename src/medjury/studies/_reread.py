@@ -18,12 +18,12 @@ from medjury.models import AuditLog, Gate, MemoryCache, PriceList
 from medjury.ratings import Rating, Store, StoreDesk, open_store
 from medjury.runs import Manifest, ManifestReread, RereadSource, file_hash, files, read_manifest
 from medjury.studies._changes import CHANGES_FILE, Changes, find_changes
-from medjury.studies._conclude import Outcome, RunResult, conclude
+from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting_cases import DraftedCases, Drafts
 from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import Humans, read_humans
 from medjury.studies._manifest import describe
-from medjury.studies._plan import Plan, plan_study
+from medjury.studies._plan import RunPlan, plan_study
 from medjury.studies._run import study_prices
 from medjury.studies._study import Study, load_study
 
@@ -176,7 +176,7 @@ def _with_own_keys(ratings: Sequence[Rating], run: str) -> list[Rating]:
 
 
 def _describe(
-    study: Study, plan: Plan, humans: Humans | None, prices: PriceList, folder: Path, earlier: Manifest
+    study: Study, plan: RunPlan, humans: Humans | None, prices: PriceList, folder: Path, earlier: Manifest
 ) -> Manifest:
     """The manifest of the new run. The gate is the one that was stated before the first call of the earlier one."""
     manifest = describe(replace(study, output=folder), plan, humans, prices.as_of)
@@ -217,10 +217,10 @@ def _notes(manifest: Manifest, earlier: Manifest) -> tuple[str, ...]:
     return tuple(notes)
 
 
-async def _judge(study: Study, plan: Plan, store: Store, run: str) -> Outcome:
+async def _judge(study: Study, plan: RunPlan, store: Store, run: str) -> WorkDone:
     judges = study.jury.judges
     groups = sum(len(judge.groups) for judge in judges)
-    outcome = Outcome(Progress(planned=plan.cases * study.jury.repeats * groups))
+    outcome = WorkDone(Progress(planned=plan.cases * study.jury.repeats * groups))
     async with StoreDesk(store, run) as desk:
         await judge_all(
             study.cases,

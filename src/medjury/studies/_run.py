@@ -13,7 +13,7 @@ from medjury.judging import Progress, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Store, StoreDesk, open_store
 from medjury.runs import files
-from medjury.studies._conclude import Outcome, RunResult, conclude
+from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting import (
     DraftResult,
     conclude_drafting,
@@ -28,7 +28,7 @@ from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import describe, now, run_name
-from medjury.studies._plan import Plan, plan_study
+from medjury.studies._plan import RunPlan, plan_study
 from medjury.studies._study import Study
 
 Watcher = Callable[[Progress, float | None, str], None]
@@ -81,7 +81,7 @@ def draft_study(study: Study, *, watch: Watcher | None = None, retry_unscored: b
     _preflight(study, prices)
     _make_folder(study)
 
-    def work(drafting: Study, plan: Plan, store: Store, run: str) -> Outcome:
+    def work(drafting: Study, plan: RunPlan, store: Store, run: str) -> WorkDone:
         try:
             return run_async(_judge(drafting, plan, store, run, prices, watch, retry_unscored))
         except asyncio.CancelledError:  # the second Ctrl-C
@@ -127,13 +127,13 @@ def study_prices(study: Study) -> PriceList:
 
 async def _judge(
     study: Study,
-    plan: Plan,
+    plan: RunPlan,
     store: Store,
     run: str,
     prices: PriceList,
     watch: Watcher | None,
     retry_unscored: bool,
-) -> Outcome:
+) -> WorkDone:
     log = study.output / files.AUDIT_LOG
     spent = audit_totals(
         log
@@ -146,7 +146,7 @@ async def _judge(
     progress = Progress(planned=plan.cases * study.jury.repeats * sum(
         len(judge.groups) for judge in study.jury.judges
     ))  # fmt: skip
-    outcome = Outcome(progress)
+    outcome = WorkDone(progress)
     stop = asyncio.Event()
     models = [model for model, _ in study.models]
     async with StoreDesk(store, run) as desk:
@@ -198,7 +198,7 @@ async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency:
 
 
 @contextlib.contextmanager
-def _interrupts(stop: asyncio.Event, outcome: Outcome) -> Iterator[None]:
+def _interrupts(stop: asyncio.Event, outcome: WorkDone) -> Iterator[None]:
     """The first Ctrl-C (or a polite kill) stops new calls and lets those in flight be stored; the second
     ends at once, which loses only what was in flight."""
     loop = asyncio.get_running_loop()
@@ -224,7 +224,7 @@ def _interrupts(stop: asyncio.Event, outcome: Outcome) -> Iterator[None]:
             loop.remove_signal_handler(each)
 
 
-def check_study(study: Study) -> Plan:
+def check_study(study: Study) -> RunPlan:
     """Everything short of the first call: hosts, prices, cases, clinicians' ratings. For `--dry-run`."""
     prices = study_prices(study)
     _preflight(study, prices)
@@ -236,7 +236,7 @@ def check_study(study: Study) -> Plan:
     return plan
 
 
-def check_drafting(study: Study) -> Plan:
+def check_drafting(study: Study) -> RunPlan:
     """The same for the drafts alone: `medjury draft --dry-run`."""
     prices = study_prices(study)
     _preflight(study, prices)

@@ -16,7 +16,7 @@ from medjury.judging import AfterDrafting, Drafter, Jury
 from medjury.models import ChatModel
 from medjury.runs import files
 from medjury.studies._drafter import make_drafter
-from medjury.studies._examples import Shelf, stated_examples
+from medjury.studies._examples import StudyExamples, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
 from medjury.studies._strategies import Setup, make_rater
 
@@ -78,7 +78,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             "them; write them first (`medjury draft STUDY --cases FILE`) and judge that file"
         )
         raise MedjuryError(document.complaint(("drafting",), problem))
-    shelf = Shelf(document, settings, instrument, folder, source, redactor)
+    examples = StudyExamples(document, settings, instrument, folder, source, redactor)
     setups = [
         Setup(
             _judge_name(part),
@@ -86,7 +86,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             instrument,
             folder,
             stated_examples(settings, part).own,
-            shelf.examples(index),
+            examples.of_judge(index),
         )
         for index, part in enumerate(settings.judges)
     ]
@@ -127,7 +127,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         _named(document, ("store",), lambda: _store_address(settings.store, folder, output)),
         (*(made for setup in setups for made in setup.models), *drafting_models),
         drafter,
-        shelf.notes(),
+        examples.notes(),
     )
 
 

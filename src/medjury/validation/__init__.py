@@ -1,7 +1,7 @@
 """Validation: what may be trusted, and why: the evidence of a run, its rules, and the verdict."""
 
 from medjury.validation._adaptive_tally import STOPPED, AdaptiveTally
-from medjury.validation._claims_roc import Answer, ShareCurve, share_curve
+from medjury.validation._claims_roc import AnswerId, ShareCurve, share_curve
 from medjury.validation._clustered import clustered_share, patients
 from medjury.validation._compare_runs import compare_runs
 from medjury.validation._compare_ways import compare_ways
@@ -22,7 +22,7 @@ __all__ = [
     "STATISTICS",
     "STOPPED",
     "AdaptiveTally",
-    "Answer",
+    "AnswerId",
     "DeliberationTally",
     "Evidence",
     "Gain",

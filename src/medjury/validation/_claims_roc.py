@@ -11,7 +11,7 @@ from medjury.agreement import RocCurve, area_statistics, roc_curve
 from medjury.statistics import Estimate, bootstrap
 from medjury.validation._evidence import Evidence
 
-Answer = tuple[str, str]  # item and system
+AnswerId = tuple[str, str]  # item and system
 _SAME = 1e-9  # a mean of equal shares is that share, whatever its last digits
 
 
@@ -41,7 +41,7 @@ def share_curve(
     evidence: Evidence,
     rater: str,
     dimension: str,
-    shares: Mapping[Answer, Sequence[float]],
+    shares: Mapping[AnswerId, Sequence[float]],
     threshold: float,
 ) -> ShareCurve | None:
     """None where no clinician rated the dimension, or where it has more grades than yes and no. Repeats of one

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from medjury import __version__
 from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.judging import SavedAdaptiveRule, save_adaptive_rule
+from medjury.version import __version__
 
 
 def save_jury_rule(found: JurySimulation, path: str | Path, *, ratings: str | Path = "") -> None:

@@ -104,11 +104,11 @@ class AdaptiveJury(PlainRater):
     def groups(self) -> tuple[tuple[str, ...], ...]:
         return self.jurors[0].groups
 
-    def voice(self) -> str:
+    def settings_hash(self) -> str:
         stated = [
             "adaptive",
             _VERSION,
-            [juror.voice() for juror in self.jurors],
+            [juror.settings_hash() for juror in self.jurors],
             self._rule_content(whole=True),
         ]
         return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()

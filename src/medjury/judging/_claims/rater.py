@@ -108,7 +108,7 @@ class Claims(PlainRater):
     against: str | None = None
     measures: Mapping[str, Measure] = field(default_factory=lambda: dict(MEASURES))
     rubric: Instrument = field(default_factory=lambda: load_instrument("claims"))
-    _voice: str = field(init=False, repr=False, compare=False)
+    _settings_hash: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._check()
@@ -123,8 +123,8 @@ class Claims(PlainRater):
             "lister": self.lister.settings(),
             "verifier": self.verifier.settings(),
         }
-        voice = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-        object.__setattr__(self, "_voice", voice)
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+        object.__setattr__(self, "_settings_hash", digest)
 
     def _check(self) -> None:
         names = [dimension.name for dimension in self.instrument.dimensions]
@@ -164,8 +164,8 @@ class Claims(PlainRater):
         """Only what it can rate: other dimensions of the instrument have no rating of this rater."""
         return tuple((each.name,) for each in self.instrument.dimensions if each.name in self.measures)
 
-    def voice(self) -> str:
-        return self._voice
+    def settings_hash(self) -> str:
+        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         rated = {name for (name,) in self.groups}

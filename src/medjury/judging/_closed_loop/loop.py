@@ -102,13 +102,13 @@ class ClosedLoop(PlainRater):
         """What the jury must know: this rater rates texts of its own, under names with this ending."""
         return self.suffix
 
-    def voice(self) -> str:
+    def settings_hash(self) -> str:
         """The hash of everything but name and case that determines an answer."""
         settings = {
             "strategy": "closed_loop",
             "versions": [_VERSION, WRITER_VERSION],
-            "final": self.final.voice(),
-            "loop": self.loop_judge.voice(),
+            "final": self.final.settings_hash(),
+            "loop": self.loop_judge.settings_hash(),
             "writer": self.writer.settings(),
             "pass": dict(self._gate.least),
             "rounds": self.rounds,

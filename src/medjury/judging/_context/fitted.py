@@ -55,19 +55,21 @@ class Fitted(Around):
                 f"{unknown[0]} is not; say `context_window: TOKENS` (prompt and answer together)"
             )
         settings = {
-            "rater": rater.voice(),
+            "rater": rater.settings_hash(),
             "windows": [context_window(model) for model in rater.models],
             "truncation": None if truncation is None else [FITTING_VERSION, truncation.settings()],
         }
         bound = truncation is not None or stated
-        self._voice = hashlib.sha256(json.dumps(settings).encode()).hexdigest() if bound else rater.voice()
+        self._settings_hash = (
+            hashlib.sha256(json.dumps(settings).encode()).hexdigest() if bound else rater.settings_hash()
+        )
 
     @property
     def truncation(self) -> Truncation | None:
         return self._truncation
 
-    def voice(self) -> str:
-        return self._voice
+    def settings_hash(self) -> str:
+        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         return {

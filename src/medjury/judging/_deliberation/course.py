@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored, output_schema
 from medjury.judging._asking import Asked, Speaker, ask_for
@@ -30,6 +30,7 @@ from medjury.judging._deliberation.prompts import (
     turn_question,
     turn_words,
 )
+from medjury.judging._deliberation.rules import Agent, Rules
 from medjury.judging._deliberation.steps import (
     ORCHESTRATOR,
     Grades,
@@ -41,11 +42,8 @@ from medjury.judging._deliberation.steps import (
     plain_grades,
 )
 from medjury.judging._prompt import CLOSING
+from medjury.judging._rater import Unit
 from medjury.models import Answer, Gate, Message
-
-if TYPE_CHECKING:
-    from medjury.judging._deliberation.rater import Agent, Deliberation
-    from medjury.judging._rater import Unit
 
 _NOT_ITS_FAULT = TRANSIENT | {Reason.CONTEXT}
 _Value = TypeVar("_Value")
@@ -63,7 +61,7 @@ class Course:
     """The state of one deliberation. Its questions follow from the case and from earlier replies alone, so a
     course that was stopped finds those replies in the cache and goes on where it stood."""
 
-    def __init__(self, plan: Deliberation, unit: Unit, messages: Sequence[Message], gate: Gate) -> None:
+    def __init__(self, plan: Rules, unit: Unit, messages: Sequence[Message], gate: Gate) -> None:
         self.plan, self.unit, self.gate = plan, unit, gate
         self.opening = tuple(messages[:-1])
         self.texts = messages[-1].content.removesuffix(CLOSING).rstrip()  # what to do with them is said last

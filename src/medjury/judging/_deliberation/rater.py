@@ -11,33 +11,23 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Example, Instrument, Unscored
 from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.course import Course
-from medjury.judging._deliberation.personas import Persona
 from medjury.judging._deliberation.prompts import DELIBERATION_VERSION
+from medjury.judging._deliberation.rules import Agent, WhenAgreed
 from medjury.judging._judge import groups_of
 from medjury.judging._prompt import PROMPT_VERSION, Prompt
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, estimate_tokens
 
-WhenAgreed = Literal["stop", "discuss"]
 # For a plan: tokens of one explained grade, of a statement with its grades, and of a question.
 _EXPLAINED, _STATEMENT, _QUESTION = 57, 180, 120
 _ROLE = 250  # a role's part of the prompt
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """A point of view and the model that takes it."""
-
-    persona: Persona
-    speaker: Speaker
 
 
 @dataclass(frozen=True)
@@ -63,7 +53,7 @@ class Deliberation(PlainRater):
     per_dimension: bool = False
     examples: Sequence[Example] = ()
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
-    _voice: str = field(init=False, repr=False, compare=False)
+    _settings_hash: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._check()
@@ -81,8 +71,8 @@ class Deliberation(PlainRater):
                 [each.persona.name, each.persona.text, each.speaker.settings()] for each in self.agents
             ],
         }
-        voice = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-        object.__setattr__(self, "_voice", voice)
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+        object.__setattr__(self, "_settings_hash", digest)
 
     def _check(self) -> None:
         names = [agent.persona.name.casefold().replace("-", "_") for agent in self.agents]
@@ -112,8 +102,8 @@ class Deliberation(PlainRater):
         """The dimensions that are deliberated together."""
         return tuple(self._prompts)
 
-    def voice(self) -> str:
-        return self._voice
+    def settings_hash(self) -> str:
+        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         return {

@@ -8,6 +8,7 @@ from typing import Any
 
 from medjury.cases import Note
 from medjury.judging._asking import Unusable
+from medjury.judging._drafting.body import Citation
 from medjury.judging._evidence.quotation import Source, locate
 
 SECTIONS = {
@@ -19,22 +20,6 @@ SECTIONS = {
     "words there, copied without a change; an empty list where no note was given",
 }
 _TEXT = {"type": "string"}
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A note and words from it, as the draft claims. `given` says that a note of this id was given, `found`
-    that the words occur in it (`exact`: word for word)."""
-
-    note: str
-    quote: str
-    given: bool
-    found: bool
-    exact: bool
-
-    @property
-    def invented(self) -> bool:
-        return not (self.given and self.found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +124,14 @@ def check_citations(draft: DraftText, notes: Sequence[Note]) -> tuple[Citation, 
     for each in draft.sections.get("citations", ()):
         source = sources.get(each["note"].strip())
         place = None if source is None else locate(each["quote"], source)
+        exact = place is not None and place.exact
         checked.append(
             Citation(
-                each["note"],
-                each["quote"],
-                source is not None,
-                place is not None,
-                place is not None and place.exact,
+                note=each["note"],
+                quote=each["quote"],
+                given=source is not None,
+                found=place is not None,
+                exact=exact,
             )
         )
     return tuple(checked)

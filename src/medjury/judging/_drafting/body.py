@@ -7,14 +7,19 @@ from typing import Any, Literal
 from medjury.runs import Body, RunPart
 
 
-class RecordedCitation(RunPart):
-    """A note and words from it, as the draft claims: whether such a note was `given`, and holds the words."""
+class Citation(RunPart):
+    """A note and words from it, as the draft claims. `given` says that a note of this id was given, `found` that
+    the words occur in it (`exact`: word for word)."""
 
     note: str
     quote: str
     given: bool
     found: bool
     exact: bool = False
+
+    @property
+    def invented(self) -> bool:
+        return not (self.given and self.found)
 
 
 class DraftBody(Body):
@@ -28,7 +33,7 @@ class DraftBody(Body):
     message: str = ""
     candidate: str | None = None
     sections: dict[str, Any] = {}
-    citations: tuple[RecordedCitation, ...] = ()
+    citations: tuple[Citation, ...] = ()
     citations_invented: int = 0
     notes_given: tuple[str, ...] = ()
     unreadable_dates: tuple[str, ...] = ()

@@ -106,7 +106,7 @@ class Drafter(PlainRater):
     instrument: Instrument = field(init=False, repr=False, compare=False)
     _schema: Mapping[str, Any] = field(init=False, repr=False, compare=False)
     _opening: Message = field(init=False, repr=False, compare=False)
-    _voice: str = field(init=False, repr=False, compare=False)
+    _settings_hash: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         model = self.speaker.model
@@ -134,7 +134,7 @@ class Drafter(PlainRater):
         object.__setattr__(self, "instrument", _instrument(self.rules))
         object.__setattr__(self, "_schema", draft_schema(self.rules.sections))
         object.__setattr__(self, "_opening", opening)
-        object.__setattr__(self, "_voice", hashlib.sha256(json.dumps(settings).encode()).hexdigest())
+        object.__setattr__(self, "_settings_hash", hashlib.sha256(json.dumps(settings).encode()).hexdigest())
 
     @property
     def name(self) -> str:
@@ -153,8 +153,8 @@ class Drafter(PlainRater):
     def groups(self) -> Sequence[tuple[str, ...]]:
         return ((DRAFT,),)
 
-    def voice(self) -> str:
-        return self._voice
+    def settings_hash(self) -> str:
+        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         rules = asdict(self.rules)
@@ -271,7 +271,7 @@ class Drafter(PlainRater):
             known |= {
                 "candidate": draft.text,
                 "sections": dict(draft.sections),
-                "citations": [asdict(each) for each in citations],
+                "citations": citations,
                 "citations_invented": sum(each.invented for each in citations),
             }
         if chosen is not None:

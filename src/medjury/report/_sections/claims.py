@@ -12,13 +12,13 @@ from medjury.judging import ClaimsBody, ClaimStatistics, ClaimTally, RecordedCla
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, table_html
-from medjury.report._material import Material, Section, short
+from medjury.report._material import Material, Section, cut, short
 from medjury.report._svg import SOFT
 from medjury.runs import Record, files
 from medjury.statistics import counted, percent
-from medjury.validation import Answer, ShareCurve, share_curve
+from medjury.validation import AnswerId, ShareCurve, share_curve
 
-Claimed = Record[ClaimsBody]
+ClaimsRecord = Record[ClaimsBody]
 _VERDICTS = {
     "supported": "supported",
     "contradicted": "contradicted",
@@ -35,10 +35,10 @@ class _Group:
     """One judge on one dimension: its records counted, and the share of every answer."""
 
     tally: ClaimTally = field(default_factory=ClaimTally)
-    shares: dict[Answer, list[float]] = field(default_factory=dict)
+    shares: dict[AnswerId, list[float]] = field(default_factory=dict)
     threshold: float | None = None
 
-    def note(self, record: Claimed) -> None:
+    def note(self, record: ClaimsRecord) -> None:
         body = record.body
         self.tally.note(body)
         if body.threshold is not None:
@@ -75,14 +75,14 @@ def section(material: Material) -> Section | None:
     return Section("claims", "Claims", Html(body))
 
 
-def _noted(material: Material, groups: dict[tuple[str, str], _Group]) -> Iterator[Claimed]:
+def _noted(material: Material, groups: dict[tuple[str, str], _Group]) -> Iterator[ClaimsRecord]:
     """Each record as it is counted."""
     for record in material.records.of(ClaimsBody):
         groups.setdefault((record.rater, record.body.dimension), _Group()).note(record)
         yield record
 
 
-def _interest(record: Claimed) -> tuple[float, ...]:
+def _interest(record: ClaimsRecord) -> tuple[float, ...]:
     """What a reader should see first: evidence that stayed invented, then decisive claims without support."""
     claims = record.body.claims
     decisive = Counter(each.verdict for each in claims if each.importance == 3)
@@ -276,7 +276,7 @@ def _draw(figure: Figure, curves: Sequence[ShareCurve]) -> None:
         axes.points([raised / (raised + clear)], [hit / (hit + missed)], colour, size=4)
 
 
-def _answers(material: Material, chosen: Sequence[Claimed], total: int) -> Html:
+def _answers(material: Material, chosen: Sequence[ClaimsRecord], total: int) -> Html:
     if not chosen:
         return Html("")
     note = (
@@ -287,14 +287,14 @@ def _answers(material: Material, chosen: Sequence[Claimed], total: int) -> Html:
     return Html(element("h3", "Answers claim by claim") + paragraph(note, class_="soft") + "".join(blocks))
 
 
-def _answer(material: Material, number: int, record: Claimed) -> Html:
+def _answer(material: Material, number: int, record: ClaimsRecord) -> Html:
     body, hide = record.body, material.evidence.table.settings.hide_texts
     case = record.title(f"answer {number}", hide=hide)
     title = f"{case}: {material.evidence.label(body.dimension)} {_result(body)}"
     rows: list[tuple[Cell, ...]] = [
         (
             claim.number,
-            "left out" if hide else _cut(claim.claim),
+            "left out" if hide else cut(claim.claim, _CHARACTERS),
             _IMPORTANCE.get(claim.importance, str(claim.importance)),
             _VERDICTS[claim.verdict or "unverified"],
             _shown_evidence(claim, hide),
@@ -320,18 +320,12 @@ def _result(body: ClaimsBody) -> str:
 
 def _shown_evidence(claim: RecordedClaim, hide: bool) -> str:
     parts = [
-        "a quotation that occurs" if hide else f"“{_cut(each.quote)}” [{each.source}]"
+        "a quotation that occurs" if hide else f"“{cut(each.quote, _CHARACTERS)}” [{each.source}]"
         for each in claim.evidence
     ]
     for refused in claim.invented:
-        words = "" if hide or not refused.quote else f" “{_cut(refused.quote)}”"
+        words = "" if hide or not refused.quote else f" “{cut(refused.quote, _CHARACTERS)}”"
         parts.append(f"refused{words}: {refused.why}")
     if claim.failure and not claim.unfounded:
         parts.append(f"not verified ({claim.failure.reason.replace('_', ' ')}): {claim.failure.message}")
     return "; ".join(parts) or "none needed"
-
-
-def _cut(words: str) -> str:
-    if len(words) <= _CHARACTERS:
-        return words
-    return f"{words[:_CHARACTERS]}… ({len(words):,} characters; whole in {files.RECORDS})"

@@ -10,13 +10,12 @@ from medjury.judging import ClosedLoopBody
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element, paragraph
-from medjury.report._material import PANELS, Material, Section, short
-from medjury.runs import RecordedOutcome, files
+from medjury.report._material import PANELS, Material, Section, cut, short
+from medjury.runs import RecordedOutcome
 from medjury.statistics import counted, percent, shown
 from medjury.validation import Gain, LoopRun, clustered_share, loop_gains
 
 _TITLE = "Closed loop"
-_CHARACTERS = 1500
 _STOPPED = {
     "passed": "passed",
     "rounds": "rounds used up",
@@ -246,12 +245,12 @@ def _story(material: Material, title: str, run: LoopRun) -> Html:
     for number, each in enumerate(run.body.rounds):
         name = f"Draft after {counted(number, 'revision')}" if number else "First draft"
         state = "passed" if each.passed else "did not pass"
-        parts.append(paragraph(element("strong", f"{name} ({state}). "), _cut(each.draft)))
+        parts.append(paragraph(element("strong", f"{name} ({state}). "), cut(each.draft)))
         said = [
             f"{label(dimension)}, {_score(found)}: {found.explanation or 'no reason given'}"
             for dimension, found in each.scores.items()
         ]
-        parts.append(bullets(_cut(line) for line in said))
+        parts.append(bullets(cut(line) for line in said))
     first, last = run.body.final.first or {}, run.body.final.last or {}
     moved = [
         f"{label(dimension)} {_score(first.get(dimension))} → {_score(found)}"
@@ -265,8 +264,3 @@ def _score(found: RecordedOutcome | None) -> str:
     if found is None:
         return "–"
     return found.reason or found.status if found.score is None else f"{found.score:g}"
-
-
-def _cut(words: str) -> str:
-    rest = f"… ({len(words):,} characters; whole in {files.RECORDS})"
-    return words if len(words) <= _CHARACTERS else words[:_CHARACTERS] + rest

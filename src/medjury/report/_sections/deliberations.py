@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from medjury.judging import DeliberationBody, RecordedStep
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, table_html
-from medjury.report._material import Material, Section
+from medjury.report._material import Material, Section, cut
 from medjury.runs import Record, files
 from medjury.statistics import counted, percent, shown
 from medjury.validation import ENDINGS, DeliberationTally
 
-Deliberated = Record[DeliberationBody]
+DeliberationRecord = Record[DeliberationBody]
 Graded = Mapping[str, float | None]
-_CHARACTERS = 1500
 _ENDED_BY = (
     "ended agreed",
     "by the orchestrator",
@@ -49,14 +48,14 @@ def section(material: Material) -> Section | None:
     return Section("deliberations", "Deliberations", Html(body))
 
 
-def _noted(material: Material, tallies: dict[str, DeliberationTally]) -> Iterator[Deliberated]:
+def _noted(material: Material, tallies: dict[str, DeliberationTally]) -> Iterator[DeliberationRecord]:
     """Each record as it is counted."""
     for record in material.records.of(DeliberationBody):
         tallies.setdefault(record.rater, DeliberationTally()).note(record.body)
         yield record
 
 
-def _interest(record: Deliberated) -> tuple[float, ...]:
+def _interest(record: DeliberationRecord) -> tuple[float, ...]:
     """What a reader should see first: decisions beyond all agents, none, lost agents, unsettled and long talks."""
     body = record.body
     unsettled = body.ended in ("max_turns", "max_stalls")
@@ -145,7 +144,7 @@ def _personas(material: Material, tallies: Mapping[str, DeliberationTally]) -> H
         digits=(0, 0, 0, 0, 0, 0, 2),
     )
     who = [
-        (element("dt", f"{name} ({', '.join(each.models)})"), element("dd", _cut(each.text)))
+        (element("dt", f"{name} ({', '.join(each.models)})"), element("dd", cut(each.text)))
         for tally in tallies.values()
         for name, each in tally.personas.items()
     ]
@@ -153,7 +152,7 @@ def _personas(material: Material, tallies: Mapping[str, DeliberationTally]) -> H
     return Html(table + element("details", element("summary", "The points of view in words"), views))
 
 
-def _transcripts(material: Material, chosen: Sequence[Deliberated], total: int) -> Html:
+def _transcripts(material: Material, chosen: Sequence[DeliberationRecord], total: int) -> Html:
     if not chosen:
         return Html("")
     note = (
@@ -164,7 +163,7 @@ def _transcripts(material: Material, chosen: Sequence[Deliberated], total: int) 
     return Html(element("h3", "Transcripts") + paragraph(note, class_="soft") + "".join(blocks))
 
 
-def _transcript(material: Material, number: int, record: Deliberated) -> Html:
+def _transcript(material: Material, number: int, record: DeliberationRecord) -> Html:
     body = record.body
     case = record.title(f"deliberation {number}", hide=material.evidence.table.settings.hide_texts)
     title = f"{case}: {counted(body.turns, 'turn')}, {ENDINGS[body.ended]}"
@@ -237,14 +236,14 @@ def _words(material: Material, step: RecordedStep) -> Html:
     hide = material.evidence.table.settings.hide_texts
     parts: list[object] = []
     if step.said:
-        parts.append(element("div", _cut("(words left out)" if hide else step.said), class_="said"))
+        parts.append(element("div", cut("(words left out)" if hide else step.said), class_="said"))
     if step.act == "question" and step.assessment:
         seen = "(words left out)" if hide else step.assessment
-        parts.append(element("div", _cut(f"Its assessment: {seen}"), class_="said soft"))
+        parts.append(element("div", cut(f"Its assessment: {seen}"), class_="said soft"))
     for dimension, grade in step.grades.items():
         reason = "" if hide else step.reasons.get(dimension, "")
         given = "not applicable" if grade is None else f"{grade:g}"
-        line = f"{material.evidence.label(dimension)}: {given}{'. ' if reason else ''}{_cut(reason)}"
+        line = f"{material.evidence.label(dimension)}: {given}{'. ' if reason else ''}{cut(reason)}"
         parts.append(element("div", line, class_="said"))
     facts = []
     if step.act == "turn" and not step.failure:
@@ -271,9 +270,3 @@ def _took(material: Material, steps: Sequence[RecordedStep]) -> str:
 
 def _labels(material: Material, names: Sequence[str]) -> str:
     return ", ".join(material.evidence.label(name) for name in names)
-
-
-def _cut(words: str) -> str:
-    if len(words) <= _CHARACTERS:
-        return words
-    return f"{words[:_CHARACTERS]}… ({len(words):,} characters; whole in {files.RECORDS})"

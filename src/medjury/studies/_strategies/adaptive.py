@@ -51,7 +51,7 @@ def build(settings: AdaptiveSettings, setup: Setup) -> AdaptiveJury:
     jurors = [_juror(part, name, setup) for part, name in zip(parts, names or ["juror"], strict=True)]
     known: dict[str, str] = {}
     for juror in jurors:
-        twin = known.setdefault(juror.voice(), juror.name)
+        twin = known.setdefault(juror.settings_hash(), juror.name)
         if twin != juror.name:
             raise MedjuryError(
                 f"the jurors {twin} and {juror.name} are the same model asked the same way; give one of them "

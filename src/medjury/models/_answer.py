@@ -1,0 +1,21 @@
+"""An answer: a reply as the gate gives it, with what it took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from medjury.models._chat import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply and what it took. `cost` is what was paid now: 0 for a cached reply, None where the price is
+    not known. `worth` is what the reply costs whoever paid for it, so that ways of judging can be compared.
+    `key` is that of the call, under which the reply is stored."""
+
+    reply: Reply
+    cost: float | None
+    from_cache: bool
+    attempts: int
+    worth: float | None
+    key: str = ""
