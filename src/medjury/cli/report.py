@@ -6,53 +6,29 @@ import argparse
 
 from medjury.cli._main import EXIT_FAILED
 
-_SETTINGS = (
-    "png",
-    "hide_texts",
-    "cases_shown",
-    "clinician_cost_per_hour",
-    "clinician_minutes_per_case",
-    "resamples",
-    "seed",
-)
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", metavar="RUN", help="the run folder")
     add("--pdf", action="store_true", help="also write report.pdf (Chromium or weasyprint)")
-    add("--png", action="store_true", default=None, help="save the figures as PNG too, beside SVG")
-    add(
-        "--hide-texts",
-        action="store_true",
-        default=None,
-        help="leave out names of cases and every explanation",
-    )
+    add("--png", action="store_true", default=None, help="save the figures as PNG too (Chromium)")
+    add("--hide-texts", action="store_true", default=None, help="leave out names of cases and explanations")
     add("--cases", type=int, metavar="N", dest="cases_shown", help="how many cases worth reading to show")
-    add(
-        "--cost-per-hour",
-        type=float,
-        metavar="MONEY",
-        dest="clinician_cost_per_hour",
-        help="what a clinician's hour costs, for the cost table",
-    )
-    add(
-        "--minutes-per-case",
-        type=float,
-        metavar="MINUTES",
-        dest="clinician_minutes_per_case",
-        help="a clinician's time per case, where not measured",
-    )
+    add("--cost-per-hour", type=float, metavar="MONEY", dest="clinician_cost_per_hour",
+        help="what a clinician's hour costs, for the cost table")  # fmt: skip
+    add("--minutes-per-case", type=float, metavar="MINUTES", dest="clinician_minutes_per_case",
+        help="a clinician's time per case, where not measured")  # fmt: skip
     add("--resamples", type=int, metavar="N", help="bootstrap resamples (default: the run's)")
     add("--seed", type=int, metavar="N", help="seed of folds and resamples (default: the run's)")
 
 
 def run(options: argparse.Namespace) -> int:
     from medjury.report import write_page, write_pdf
-    from medjury.runs import verify_run
+    from medjury.runs import ReportSettings, verify_run
 
     checks = verify_run(options.folder)
-    page = write_page(options.folder, checks=checks, **{name: getattr(options, name) for name in _SETTINGS})
+    settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
+    page = write_page(options.folder, checks=checks, **settings)
     print(f"Report: {page}")
     if options.pdf:
         print(f"PDF: {write_pdf(page)}")
