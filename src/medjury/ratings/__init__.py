@@ -42,7 +42,6 @@ __all__ = [
     "StoreLocked",
     "StoredRecord",
     "StoredReply",
-    "StoredRun",
     "export_ratings",
     "guard_frame",
     "import_into_file",
