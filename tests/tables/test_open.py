@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -172,7 +173,12 @@ def test_the_jury_of_a_run_is_formed_by_its_own_rule_and_quorum(run: Path) -> No
     assert votes is not None
     assert votes.unscored == {"no_quorum": 1}
     other = rating_table(run, jury="mean")
-    assert other.grid("accuracy", other.roles()).scores["jury"].tolist() == [2, 4, 3, 4]
+    assert other.grid("accuracy", other.roles()).scores["jury"] == pytest.approx(
+        [2, np.nan, 3, 4], nan_ok=True
+    )
+    fewer = rating_table(run, jury="mean", quorum=2)
+    assert fewer.grid("accuracy", fewer.roles()).scores["jury"].tolist() == [2, 4, 3, 4]
+    assert rating_table(run, quorum=2).jury_rule.rule == "median"
 
 
 def test_stored_rows_of_the_jury_are_taken_as_they_are(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ def rating_table(
     - `instrument`: its name, file or object; else the one of the run, or the built-in one that the ratings name.
     - `cases`: the cases that were judged, for their patients and the vendors of their systems.
     - `jury`, `quorum`: forms the jury of the judges by this rule, even where the ratings have a jury of their own.
+      What is not given stays as the run has it: its quorum, or more than half.
     - `repeats`: how a rater's repeats on one unit become one score, "mean" (the default) or "median".
     - `run`: the run, or the runs, to read from a store.
 
@@ -78,7 +79,8 @@ def rating_table(
     if quorum is not None and quorum < 1:
         raise MedjuryError(f"a quorum is how many judges must have given a score, from 1 on, not {quorum}.")
     if jury is not None or quorum is not None:
-        rule = JuryRule(jury or table.jury_rule.rule, quorum)
+        own = table.jury_rule
+        rule = JuryRule(jury or own.rule, own.quorum if quorum is None else quorum)
         table = replace(table, jury_rule=rule, jury_asked=True)
     if scale is None and instrument is None and cases is None:
         return table
