@@ -12,7 +12,7 @@ INK, SOFT, GRID = "#1b2733", "#55636f", "#d5dde5"
 FONT = "'DejaVu Sans', Verdana, sans-serif"
 _NARROW, _WIDE = frozenset("iIjl.,:;|!'()[] ftr"), frozenset("mwMWQO@%—–")
 # Of a marker as large as 1, around (0, 0).
-_SHAPES = {
+MARKER_SHAPES = {
     "s": "M-.9-.9H.9V.9H-.9Z",
     "^": "M0-1 1 .8H-1Z",
     "v": "M0 1 1-.8H-1Z",
@@ -96,7 +96,7 @@ def marker(
         return f'<circle cx="{number(x)}" cy="{number(y)}" r="{radius:.2f}" fill="{fill}"{edge}{clear}/>'
     edge = f' stroke="{colour}" stroke-width="{1.2 / radius:.2f}"' if hollow else ""
     placed = f"translate({number(x)} {number(y)}) scale({radius:.2f})"
-    return f'<path d="{_SHAPES[shape]}" transform="{placed}" fill="{fill}"{edge}{clear}/>'
+    return f'<path d="{MARKER_SHAPES[shape]}" transform="{placed}" fill="{fill}"{edge}{clear}/>'
 
 
 def shade(value: float, stops: Sequence[str]) -> str:
