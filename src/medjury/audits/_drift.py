@@ -124,8 +124,7 @@ def _old_names(
     if len(strangers) == len(old_name):
         raise MedjuryError(
             f"no rater of the later ratings ({names(about.raters)}) is in the earlier ones "
-            f"({names(sorted(present))}). "
-            "Where a new version has a new name, say which old one it follows."
+            f"({names(sorted(present))}). Where a new version has a new name, say which old one it follows."
         )
     return {rater: old for rater, old in old_name.items() if old in present}
 

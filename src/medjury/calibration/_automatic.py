@@ -173,9 +173,8 @@ def _guarantee(
         )
     what = {"both": "are decided wrongly", "pass": "are passed wrongly", "fail": "are failed wrongly"}[decide]
     return (
-        f"With {100 * confidence:g} % confidence in the draw of labelled cases, at most {100 * error:g} % "
-        "of the automatically decided items (one item of each new case drawn like the labelled ones) "
-        f"{what}, that is, against the reference's side of {threshold:g}. Not promised: the same for a "
-        "subgroup of cases, for one particular score, or after the cases, the judges or the clinicians "
-        "change."
+        f"With {100 * confidence:g} % confidence in the draw of labelled cases, at most {100 * error:g} % of "
+        f"the automatically decided items (one item of each new case drawn like the labelled ones) {what}, "
+        f"that is, against the reference's side of {threshold:g}. Not promised: the same for a subgroup of "
+        "cases, for one particular score, or after the cases, the judges or the clinicians change."
     )

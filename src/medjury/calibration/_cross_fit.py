@@ -54,9 +54,8 @@ class OutOfFold:
         leaked = int(np.count_nonzero(self.in_sample & ~np.isnan(self.labels) & ~np.isnan(self.calibrated)))
         if leaked:
             raise MedjuryError(
-                f"{leaked} labelled items were calibrated by a map fitted on their own cases. Reporting "
-                "on the cases that taught the calibration is an error: cross-fit them, or report on "
-                "other cases."
+                f"{leaked} labelled items were calibrated by a map fitted on their own cases. Reporting on "
+                "the cases that taught the calibration is an error: cross-fit them, or report on other cases."
             )
 
     @property

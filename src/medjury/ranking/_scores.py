@@ -175,9 +175,8 @@ def complete(scores: Scores, missing: Missing) -> Scores:
         row, column = (int(each[0]) for each in np.nonzero(~known))
         raise MedjuryError(
             f"{int((~known).sum())} of {known.size} cells are empty, first {scores.systems[row]!r} on "
-            f"{scores.benchmarks[column]!r}. An average over different benchmarks "
-            "compares different things: fill the cells, or use only the benchmarks that all systems have "
-            "(--missing common)."
+            f"{scores.benchmarks[column]!r}. An average over different benchmarks compares different things: "
+            "fill the cells, or use only the benchmarks that all systems have (--missing common)."
         )
     if not shared.any():
         raise MedjuryError("no benchmark has a score of every system.")

@@ -40,8 +40,7 @@ class SavedAdaptiveRule:
             if learnt != (low, high):
                 raise MedjuryError(
                     f"the rule was learnt on {name} graded {learnt[0]:g} to {learnt[1]:g}, not {low:g} to "
-                    f"{high:g}: that is another instrument; "
-                    "simulate the jury again"
+                    f"{high:g}: that is another instrument; simulate the jury again"
                 )
 
 

@@ -38,8 +38,7 @@ def section(material: Material) -> Section | None:
         "stability",
         ("dimension", "judge", "answers", *_COLUMNS.values(), "repeats for a mean within ±0.25"),
         rows,
-        caption="Repeats of the same judge on the same answer, with "
-        f"{percent(evidence.confidence)} intervals",
+        caption=f"Repeats of the same judge on the same answer, with {percent(evidence.confidence)} intervals",
         shown=60,
     )
     return Section("stability", _TITLE, Html(table + bullets(audit.warnings)))

@@ -73,9 +73,8 @@ def _figure(material: Material, made: list[Triage], whole: int) -> Html:
             figure, made, 3, lambda axes, found: _draw(axes, label(found.dimension), found)
         ),
         caption="Share of the dangerous answers caught by the share reviewed, with 95 % intervals (band); in "
-        "brackets how many of the rated answers are dangerous. The combined rule was learnt on other cases; the "
-        "dotted line "
-        "is chance." + only_some(len(made), whole, "`medjury triage`"),
+        "brackets how many of the rated answers are dangerous. The combined rule was learnt on other cases; "
+        "the dotted line is chance." + only_some(len(made), whole, "`medjury triage`"),
         alt="; ".join(said) or "Curves of dangerous answers caught by share reviewed.",
     )
 
