@@ -103,7 +103,7 @@ async def test_it_goes_on_until_more_than_half_of_those_asked_have_voted() -> No
     assert outcomes(rated) == {"accuracy": 3, "clarity": 5} and asked(rater) == [1, 1, 1]
     assert rated.record is not None
     calls: Any = rated.record.content()["calls"]
-    assert calls[1]["open"] == ["accuracy", "clarity"], "one vote of two is no majority"
+    assert list(calls[1]["open"]) == ["accuracy", "clarity"], "one vote of two is no majority"
 
 
 @pytest.mark.parametrize(
