@@ -15,6 +15,7 @@ from medjury.audits._draws import with_draws
 from medjury.cases import Case
 from medjury.cli import main
 from medjury.errors import MedjuryError
+from medjury.runs import files, read_manifest
 from medjury.tables import rating_table
 
 VENDORS = {"ada": "alpha", "bob": "beta", "cyd": "gamma"}
@@ -117,6 +118,8 @@ def test_draws_stand_in_for_the_rating_that_was_taken_from_them(run: Path) -> No
     others = drawn.filter(pl.col("rater") != "ada")
     assert others.height == table.rows.filter(pl.col("rater") != "ada").height
     assert mine["cluster"].unique().to_list() == ["item case 1"]
+    # What follows from the dimensions was not drawn: it stays.
+    assert drawn.filter(pl.col("rater") == "ada", pl.col("dimension") == "total").height == 29 * 4
     # A draw that was raised by one grade differs from the two others: two pairs of three.
     rate = stability(run, dimensions="risk").find(statistic="flip_rate", dimension="risk").estimate.value
     raised = (
@@ -131,3 +134,54 @@ def test_the_command_prints_the_very_same(run: Path, capsys: pytest.CaptureFixtu
     assert json.loads(capsys.readouterr().out) == json.loads(audit(run).to_json())
     assert main(["audit", str(run)]) == 0
     assert capsys.readouterr().out.strip() == audit(run).text().strip()
+
+
+def test_draws_of_two_repeats_are_numbered_on(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, cases=3, draws=True)
+    file = folder / files.RECORDS
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    again = [record | {"repeat": 1} for record in records]
+    file.write_text("".join(json.dumps(each) + "\n" for each in (*records, *again)))
+    drawn = with_draws(rating_table(folder)).rows
+    mine = drawn.filter(
+        pl.col("rater") == "ada",
+        pl.col("dimension") == "risk",
+        pl.col("item") == "case 1",
+        pl.col("system") == "a",
+    )
+    assert sorted(mine["repeat"].to_list()) == [0, 1, 2, 3, 4, 5]
+
+
+def test_records_that_the_manifest_does_not_name_are_not_the_runs(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, cases=3, draws=True)
+    stated = read_manifest(folder)
+    stated.model_copy(update={"files": {files.RATINGS: "hash"}}).write(folder)
+    assert not rating_table(folder).records.kinds()
+    stated.model_copy(update={"files": {files.RATINGS: "hash", files.RECORDS: "hash"}}).write(folder)
+    assert rating_table(folder).records.kinds() == {"repeats": 3 * 4}
+
+
+def test_a_vendor_that_is_given_counts_more_than_the_runs(run: Path) -> None:
+    with pytest.raises(MedjuryError, match="no judge shares a vendor"):
+        self_preference(run, judge_vendors=dict.fromkeys(JUDGES, "none"))
+    with pytest.raises(MedjuryError, match="no judge shares a vendor"):
+        self_preference(run, system_vendors=dict.fromkeys("abcd", "none"))
+
+
+def test_nobody_is_a_yardstick_for_himself(run: Path) -> None:
+    found = internal_consistency(run, raters="dr one")
+    assert {row.rater for row in found.rows} == {"dr one"}
+    assert "spearman_less_reference" not in {row.statistic for row in found.rows}
+
+
+def test_a_column_of_the_ratings_counts_more_than_the_cases() -> None:
+    ratings = judged(cases=24).with_columns(pl.lit("x").alias("sex"))
+    cases = [Case(id=f"case {k}", metadata={"sex": "fm"[k % 2]}) for k in range(24)]
+    with pytest.raises(MedjuryError, match="has 1 level"):
+        audit(ratings, audits="groups", cases=cases, groups=["sex"])
+
+
+def test_an_audit_can_be_read_in_a_notebook(run: Path) -> None:
+    found = audit(run, audits="stability")
+    assert "<th>statistic</th>" in found._repr_html_()
+    assert found.find(statistic="sd", dimension="risk").rater == "ada"

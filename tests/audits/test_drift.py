@@ -193,3 +193,28 @@ def test_no_common_anchor_is_refused() -> None:
         drift(anchors(seed=1), elsewhere)
     with pytest.raises(MedjuryError, match="above zero"):
         drift(anchors(seed=1), anchors(seed=2), bound=0)
+
+
+def test_ten_anchors_can_show_sameness_and_nine_cannot() -> None:
+    for cases, verdict in ((9, "neither a shift nor its absence is shown"), (10, "the same within ±0.25")):
+        table = few([3.0, 4.0] * (cases // 2) + [3.0] * (cases % 2))
+        assert drift(table, table, resamples=200).find(statistic="shift").verdict == verdict
+
+
+def test_answers_that_change_less_than_noise_are_no_drift() -> None:
+    """Repeats at one time always differ; an earlier and a later score differ half of the time."""
+    table = repeated(np.tile([3.0, 4.0], (30, 1)))
+    found = drift(table, table, resamples=200).find(statistic="excess_change")
+    assert found.estimate.value == pytest.approx(-0.5) and found.p_adjusted is not None
+    assert found.verdict == "not shown" and not found.stands_out
+
+
+def test_ten_further_repeats_judge_single_answers_and_nine_do_not() -> None:
+    draws = np.random.default_rng(0).normal(3, 1, (2, 20, 2))
+    for further, defined in (((5, 4), False), ((5, 5), True)):
+        for time, count in enumerate(further):
+            draws[time, count:, 1] = np.nan
+        one, two = (repeated(each) for each in draws)
+        found = drift(one, two, resamples=50).find(statistic="answers_beyond_noise")
+        assert found.estimate.defined == defined
+        draws = np.random.default_rng(0).normal(3, 1, (2, 20, 2))

@@ -136,3 +136,12 @@ def test_what_cannot_be_grouped_is_refused() -> None:
     twice = rated(cases=8).with_columns(pl.Series("specialty", ["a", "b"] * 16))
     with pytest.raises(MedjuryError, match="has 2 values in the column 'specialty'"):
         group_differences(twice, ["specialty"])
+
+
+def test_a_group_of_exactly_the_smallest_size_is_tested_and_a_cut_belongs_to_the_band_above_it() -> None:
+    rows = [(f"c{k}", "judge", "quality", float(k % 3), 40 if k < 10 else 39) for k in range(20)]
+    table = pl.DataFrame(rows, schema=["item", "rater", "dimension", "score", "age"], orient="row")
+    found = group_differences(table, ["age"], bands={"age": [40]}).rows[0]
+    assert found.group == "age: < 40 − ≥ 40" and found.estimate.defined
+    nine = group_differences(table.head(19), ["age"], bands={"age": [40]}).rows[0]
+    assert "9 cases on one side; at least 10" in nine.estimate.reason

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medjury.audits._multiplicity import adjust
+from medjury.audits import Finding
+from medjury.audits._multiplicity import adjust, adjusted
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -57,3 +59,24 @@ def test_holm_is_the_stricter_one(p_values: list[float]) -> None:
 def test_an_unknown_rule_is_refused() -> None:
     with pytest.raises(MedjuryError, match="holm, benjamini_hochberg, none"):
         adjust([0.1], "sidak")  # type: ignore[arg-type]
+
+
+def test_a_p_value_at_the_level_is_shown_and_one_above_it_is_not() -> None:
+    estimate = Estimate(-1.0, -2.0, 0.0, 10, "made up")
+    findings = [Finding("tested", estimate, p_value=p) for p in (0.05, 0.051)]
+    findings.append(Finding("described", estimate, p_value=0.001))
+    words = {"tested": ("up", "down", "not shown")}
+    made = adjusted(findings, "none", confidence=0.95, verdicts=words)
+    assert [each.verdict for each in made] == ["down", "not shown", ""]
+    assert [each.stands_out for each in made] == [True, False, False]
+    assert made[2] == findings[2]
+
+
+def test_families_are_corrected_apart() -> None:
+    estimate = Estimate(1.0, 0.5, 2.0, 10, "made up")
+    findings = [Finding("tested", estimate, rater=rater, p_value=0.04) for rater in ("", "ada", "bob")]
+    words = {"tested": ("up", "down", "not shown")}
+    together = adjusted(findings, "holm", confidence=0.95, verdicts=words)
+    apart = adjusted(findings, "holm", confidence=0.95, verdicts=words, family=lambda each: each.rater == "")
+    assert [each.p_adjusted for each in together] == pytest.approx([0.12] * 3)
+    assert [each.p_adjusted for each in apart] == pytest.approx([0.04, 0.08, 0.08])

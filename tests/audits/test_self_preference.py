@@ -109,6 +109,8 @@ def test_ratings_without_a_score_are_counted_not_used() -> None:
     assert found.n_unscored == 8 and found.n == ratings.height - 8
     assert found.find(statistic="own_vendor_contrast", rater="bob").n_unscored == 8
     assert found.find(statistic="own_vendor_contrast", rater="ada").n_unscored == 0
+    # Two systems of her own and four that no judge's vendor made, on the cases that all judges scored.
+    assert found.find(statistic="own_vendor_contrast", rater="ada").estimate.n == 39 * 6
 
 
 def test_repeats_are_averaged_not_counted_as_more_evidence() -> None:
@@ -168,6 +170,19 @@ def test_a_handful_of_cases_is_too_few_and_few_are_warned_of() -> None:
     found = audit(judged(cases=12))
     assert found.find(statistic="same_vendor", rater="").estimate.defined
     assert any("12 cases are few" in text for text in found.warnings)
+    assert "too few" in audit(judged(cases=4)).find(statistic="same_vendor", rater="").estimate.reason
+    assert audit(judged(cases=5)).find(statistic="same_vendor", rater="").estimate.defined
+    assert any("19 cases are few" in text for text in audit(judged(cases=19)).warnings)
+    assert not any("cases are few" in text for text in audit(judged(cases=20)).warnings)
+
+
+def test_half_of_the_scores_at_the_top_is_no_ceiling_and_more_is() -> None:
+    ratings = judged(cases=20)
+    number = pl.int_range(pl.len()).over("rater")
+    half = ratings.with_columns((4.0 + number % 2).alias("score"))
+    assert not any("highest given" in text for text in audit(half).warnings)
+    more = half.with_columns(pl.when(number == 0).then(5.0).otherwise(pl.col("score")).alias("score"))
+    assert any("of ada's scores are the highest given" in text for text in audit(more).warnings)
 
 
 def test_a_dimension_without_any_score_is_left_out_and_named() -> None:

@@ -122,9 +122,33 @@ def test_ten_cases_are_enough_for_an_interval_and_nine_are_few() -> None:
 
 
 def test_a_mean_that_is_exactly_wide_enough_needs_no_further_repeat() -> None:
-    """2·z·SD/√r = width at r = 4, exactly: not five."""
-    found = stability(repeats([3, 5], [1, 3]), width=2 * 1.959963984540054 * math.sqrt(2) / 2, resamples=50)
-    assert found.find(statistic="repeats_needed").estimate.value == 4.0
+    """2·z·SD/√r = width, exactly: r repeats are enough, whatever the last digit of the root says."""
+    for needed in range(2, 30):
+        width = 2 * 1.959963984540054 * math.sqrt(2) / math.sqrt(needed)
+        found = stability(repeats([3, 5], [1, 3]), width=width, resamples=0)
+        assert found.find(statistic="repeats_needed").estimate.value == needed
+
+
+def test_the_worst_tenth_is_that_of_the_ninetieth_percentile() -> None:
+    """Ten answers, one of which moves by two grades: the 90th percentile lies a tenth of the way up to it."""
+    found = stability(repeats(*[[3, 3]] * 9, [2, 4]), width=0.5, resamples=0)
+    spread = 0.1 * math.sqrt(2)
+    worst = found.find(statistic="repeats_needed_worst_tenth").estimate.value
+    assert worst == math.ceil((2 * 1.959964 * spread / 0.5) ** 2) == 2
+
+
+def test_only_judges_are_asked_for_repeats() -> None:
+    """A jury, formed here or stored, is made of judges, and a metric has one answer."""
+    both = pl.concat([repeats([4, 5], [2, 2], rater=name) for name in ("ada", "bob")])
+    judges = both.with_columns(pl.lit("judge").alias("rater_kind"))
+    others = [
+        repeats([4], [2], rater=name).with_columns(pl.lit(kind).alias("rater_kind"))
+        for name, kind in (("rouge", "metric"), ("panel", "jury"))
+    ]
+    for table in (judges, pl.concat([judges, *others])):
+        found = stability(table, resamples=50)
+        assert {row.rater for row in found.rows} == {"ada", "bob"}
+        assert not any("without any repeat" in text for text in found.warnings)
 
 
 def test_the_reference_is_not_audited() -> None:

@@ -161,3 +161,18 @@ def test_features_of_cases_hold_numbers_and_no_text() -> None:
     table, _ = case_features(cases)
     assert table.columns == ["item", "system", "length", "repetition", "lists", "headings", "bold"]
     assert table.rows()[0][:3] == ("1", "a", 4.0) and table.height == 1
+
+
+def test_a_slope_that_only_one_of_the_two_comparisons_shows_is_not_shown() -> None:
+    """The judge is the clinician squeezed to a third, and longer answers are better: less than the reference
+    sees in length is no taste for short answers."""
+    ratings, features = rated(worth=0.6, seed=3)
+    squeezed = pl.when(pl.col("rater") == "judge").then(pl.col("score") / 3).otherwise(pl.col("score"))
+    found = text_effects(
+        ratings.with_columns(squeezed.alias("score")), features, reference=["dr one"], resamples=500
+    )
+    beyond = found.find(statistic="slope_beyond_reference", group="length")
+    given = found.find(statistic="slope_given_reference", group="length").estimate
+    assert beyond.estimate.high is not None and beyond.estimate.high < -0.2
+    assert given.low is not None and given.low > 0
+    assert beyond.verdict == "not shown" and not beyond.stands_out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,11 @@ from tests.audits.run_folder import GRADES, write_run
 from tests.ranking.tables import benchmark_table, rating_table
 
 from medjury import tables
+from medjury.calibration import calibrate
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.ranking import rank
+from medjury.ranking._ranked import ranked_by
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +173,28 @@ def test_the_command_prints_the_very_same(run: Path, capsys: pytest.CaptureFixtu
     assert json.loads(capsys.readouterr().out) == json.loads(rank(run).to_json())
     assert main(["rank", str(run)]) == 0
     assert capsys.readouterr().out.strip() == rank(run).text().strip()
+
+
+def test_answers_of_nobody_in_particular_are_not_ranked(run: Path) -> None:
+    rows = tables.rating_table(run).rows.drop("row", "cluster").filter(pl.col("dimension") == "accuracy")
+    nobody = rows.filter(pl.col("system") == "a").with_columns(pl.lit("").alias("system"))
+    found = rank(pl.concat([rows, nobody]), resamples=50)
+    assert [row.system for row in found.rows] == ["d", "c", "b", "a"]
+
+
+def test_a_score_that_calibration_leaves_without_a_value_is_unscored() -> None:
+    ratings = rating_table({"A": 0.0, "B": 1.0}, cases=40, raters=("ada",))
+    clinician = ratings.with_columns(pl.lit("dr one").alias("rater"), pl.lit("clinician").alias("rater_kind"))
+    table = tables.rating_table(pl.concat([ratings, clinician]), scale=(1, 5))
+    ranked = ranked_by(table, None, None, None, (), (), "refuse")
+    study = calibrate(table, method="offset")
+    first = study.calibrations[0]
+    calibrated = first.pairs.calibrated.copy()
+    calibrated[0] = np.nan
+    pairs = replace(first.pairs, calibrated=calibrated)
+    lacking = replace(first, fitted=replace(first.fitted, out_of_fold=pairs))
+    study = replace(study, calibrations=(lacking, *study.calibrations[1:]))
+    scores = ranked.calibrated(study).scores(["ada"])
+    assert (
+        sum(scores.unscored) == 1 and sum(scores.counts) == 2 * 2 * 40 - 2
+    )  # its rival's answer goes with it
