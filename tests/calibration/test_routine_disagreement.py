@@ -94,3 +94,13 @@ def test_what_cannot_be_told_is_refused(safety: list[float], disagrees: list[flo
 def test_a_panel_that_contradicts_itself_on_a_case_is_refused() -> None:
     with pytest.raises(MedjuryError, match="case 'a': the panel both agrees and disagrees"):
         disagreement_curve([1.0, 2.0], [0, 1], cases=["a", "a"], at=[3])
+
+
+def test_a_signal_that_never_changes_is_no_perfect_separation() -> None:
+    draw = np.random.default_rng(3)
+    score = draw.normal(size=80)
+    outcome = score + draw.normal(size=80) > 0
+    cases = np.array([str(number) for number in range(80)], dtype=object)
+    fitted = fit_logistic(np.column_stack([score, np.zeros(80)]), outcome, cases, ridge=1.0)
+    alone = fit_logistic(score[:, np.newaxis], outcome, cases, ridge=1.0)
+    assert fitted.coefficients == pytest.approx([*alone.coefficients, 0.0])

@@ -62,12 +62,13 @@ def fit_logistic(
             break
     share, curvature = _curvature(design, beta, penalty)
     inverse = np.linalg.pinv(curvature)
-    size = np.concatenate([[1.0], np.maximum(design[:, 1:].std(axis=0), 1e-12)])
+    spread = design.std(axis=0)
+    size = np.where(spread > 1e-12, spread, 1.0)  # the intercept, or a signal that never changes
     vague = np.linalg.eigvalsh(curvature / np.outer(size, size)).min() < 1 / _UNKNOWN**2
     if not converged or vague or _objective(design, y, np.zeros_like(penalty), beta) > -1e-6:
         raise MedjuryError(
             "the score separates the two outcomes perfectly, so that a logistic slope does not exist; "
-            "more cases, or cases nearer to the boundary, would mend it."
+            "more cases, or cases nearer to the boundary, would help."
         )
     _, codes = np.unique(clusters.astype(str), return_inverse=True)
     groups = int(codes.max()) + 1
