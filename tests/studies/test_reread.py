@@ -130,8 +130,8 @@ def test_a_better_reader_reads_what_the_first_one_could_not(
     stored = rows(address, earlier)
     read = _judge.read_answer
 
-    def with_words(instrument: Any, text: str, dimensions: Any) -> Any:
-        return read(instrument, text.replace('"four"', "4"), dimensions)
+    def with_words(instrument: Any, text: str, *others: Any) -> Any:
+        return read(instrument, text.replace('"four"', "4"), *others)
 
     monkeypatch.setattr(_judge, "read_answer", with_words)
     capsys.readouterr()
@@ -399,8 +399,8 @@ def test_a_reading_that_leads_a_discussion_elsewhere_is_open_and_counted(
 
     read = answers.read_answer
 
-    def with_words(instrument: Any, value: Any, dimensions: Any) -> Any:
-        return read(instrument, json.loads(json.dumps(value).replace('"one"', "1")), dimensions)
+    def with_words(instrument: Any, value: Any, *others: Any) -> Any:
+        return read(instrument, json.loads(json.dumps(value).replace('"one"', "1")), *others)
 
     monkeypatch.setattr(answers, "read_answer", with_words)
     asked = len(server.calls)
