@@ -128,7 +128,7 @@ def _walk(node: Any, place: Place, lines: dict[Place, int], file: str) -> None:
         for key, value in node.value:
             name = str(key.value)
             if name in seen:
-                raise MedjuryError(f"{file}, line {key.start_mark.line + 1}: {name!r} stands here twice")
+                raise MedjuryError(f"{file}, line {key.start_mark.line + 1}: {name!r} appears twice")
             seen.add(name)
             _walk(value, (*place, name), lines, file)
             lines[(*place, name)] = key.start_mark.line + 1

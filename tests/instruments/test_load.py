@@ -93,7 +93,7 @@ def test_every_fault_of_form_is_told_at_once_with_its_line(tmp_path: Path) -> No
             "reversed[0].of: 'dangr' is not a dimension; use one of complete, danger, plan",
         ),
         ("[complete, plan]", "[complete, safety]", "'safety' is neither a dimension nor a reversed one"),
-        ("[complete, plan]", "[complete, complete]", "a name stands twice"),
+        ("[complete, plan]", "[complete, complete]", "a name appears twice"),
         ("[complete, plan]", "[complete, danger]", "'danger' is better when lower"),
         ("[complete, plan]", "{complete: 0.5, plan: 0.4}", "the weights sum to 0.9, not to 1"),
         ("[complete, plan]", "{complete: 1.5, plan: -0.5}", "a weight is not between 0 and 1"),

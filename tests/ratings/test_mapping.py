@@ -26,7 +26,7 @@ from medjury.ratings import read_ratings
         ("cells: json\nscore: score\n", "list the `dimensions`"),
         ("dimensions: []\n", "dimensions"),
         ("rater_kind: doctor\n", "rater_kind"),
-        ("item: id\nitem: number\n", "'item' stands here twice"),
+        ("item: id\nitem: number\n", "'item' appears twice"),
         ("- item\n", "must hold `name: value` lines"),
         ("item: [", "not valid YAML"),
         ("files: [{file: r.csv}]\n", "names its own files"),

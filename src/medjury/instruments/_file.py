@@ -63,7 +63,7 @@ def _weights(value: object) -> object:
     """A list of names means equal weights."""
     if isinstance(value, list):
         if len(set(map(str, value))) != len(value):
-            raise ValueError("a name stands twice")
+            raise ValueError("a name appears twice")
         return {str(name): 1 / len(value) for name in value}
     if not isinstance(value, dict) or not value:
         raise ValueError("must be a list of names (equal weights) or map names to weights")

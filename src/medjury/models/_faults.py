@@ -49,7 +49,7 @@ def fault(
     if status == 401 or (status in (400, 402, 403) and any(each in lowered for each in _KEY_WORDS)):
         return ModelError(Reason.PROVIDER, f"{said}. {_key_advice(place)}", fatal=True)
     if _no_quota(status, lowered, retry_after):
-        advice = "The account has no quota left; mend that, then run again: nothing answered is lost"
+        advice = "The account has no quota left; fix that, then run again: nothing answered is lost"
         return ModelError(Reason.PROVIDER, f"{said}. {advice}", fatal=True)
     if status == 404:
         advice = f"Check the url (it usually ends in /v1) and the model's name, {place.model!r}"

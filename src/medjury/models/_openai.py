@@ -193,7 +193,7 @@ class OpenAIModel(PlainModel):
                 f"the connection to {self.host} broke ({type(error).__name__}), the answer is lost",
                 retry=True,
             ) from None
-        raise ModelError(Reason.PROVIDER, f"{self.host} redirects in a circle; mend the url", fatal=True)
+        raise ModelError(Reason.PROVIDER, f"{self.host} redirects in a circle; correct the url", fatal=True)
 
     def _redirected(self, address: str, response: aiohttp.ClientResponse) -> str:
         """Where a redirect leads, if it stays with the very same server; anywhere else is refused by name."""
