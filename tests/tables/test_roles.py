@@ -115,6 +115,13 @@ def test_a_rater_who_has_the_jury_s_name_is_not_mistaken_for_it() -> None:
         roles({**TEAM, "jury": "judge"})
 
 
+def test_a_stored_jury_that_is_the_reference_is_not_formed_once_more() -> None:
+    found = roles({**TEAM, "jury": "jury"}, reference="jury")
+    assert found.reference == ("jury",) and "jury" not in found.raters and not found.jurors
+    with pytest.raises(MedjuryError, match="a rater is called 'jury'"):
+        roles({**TEAM, "jury": "jury"}, reference="jury", asked=True)
+
+
 @given(
     st.dictionaries(st.sampled_from(NAMES), st.sampled_from(KINDS), min_size=1),
     st.data(),

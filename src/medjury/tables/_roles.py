@@ -79,8 +79,10 @@ def assign(
         )
     if stored in chosen:
         return Roles(humans, chosen, stored)
-    if jury_named or (len(judges) > 1 and (asked or (kinds_known and raters is None))):
-        if kinds.get(JURY, "jury") != "jury":
+    # A stored jury that has another part here (a reference, say) is not formed once more under the same name.
+    free_name = JURY not in (*humans, *aside)
+    if jury_named or (len(judges) > 1 and (asked or (kinds_known and raters is None and free_name))):
+        if kinds.get(JURY, "jury") != "jury" or not free_name:
             raise MedjuryError(f"a rater is called {JURY!r}, the name of the jury formed here; rename it.")
         # A jury that is formed here takes the place of the stored one.
         return Roles(humans, (*(name for name in chosen if name != JURY), JURY), JURY, judges)
