@@ -15,6 +15,7 @@ from medjury.statistics._bootstrap import (
     replicates,
 )
 from medjury.statistics._choose import choose
+from medjury.statistics._clustered_proportion import clustered_proportion
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME
 from medjury.statistics._options import Analytic, Options, estimates
@@ -62,6 +63,7 @@ __all__ = [
     "bootstrap",
     "centred_midranks",
     "choose",
+    "clustered_proportion",
     "combined",
     "compare",
     "complete_rows",

@@ -66,8 +66,8 @@ def non_inferiority(
     the humans' own pairs, on the items that the judge and at least two humans scored, and both averages
     come from the same resamples of cases. Where humans share few items, both are pooled over pairs in the same way
     instead (see `pooled_pairs`): a mean of coefficients of two or three items is far too low. The bound is the
-    lower end of the two-sided interval at 2·confidence − 1; `p_value` is the share of resampled differences at or below −margin. `names` restricts
-    the result.
+    lower end of the two-sided interval at 2·confidence − 1; `p_value` is the share of resampled differences at or
+    below −margin. `names` restricts the result.
 
     >>> from medjury.agreement._pairs.correlation import correlation_statistics
     >>> truth = np.tile([1.0, 2, 3, 4, 5], 12)
