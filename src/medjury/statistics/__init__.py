@@ -35,6 +35,7 @@ from medjury.statistics._scores import (
     read_scale,
     read_scores,
     refuse_off_scale,
+    snapped,
     tied,
 )
 from medjury.statistics._workers import side_by_side
@@ -92,6 +93,7 @@ __all__ = [
     "sample",
     "shown",
     "side_by_side",
+    "snapped",
     "text_table",
     "tied",
     "undefined",

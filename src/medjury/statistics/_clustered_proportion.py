@@ -19,8 +19,8 @@ def clustered_proportion(hits: ArrayLike, clusters: Clusters = None, *, confiden
     """The share of `hits` with an interval that stays honest with many answers to a case, and at 0 and 1.
 
     Clopper and Pearson's interval for p·n* events of n* answers, where n* = n / deff · (t_{n−1} / t_{K−1})² is what
-    the n answers of K clusters are worth (Korn & Graubard 1998, Surv Methodol 24:193-201). The design effect compares
-    the variance between clusters with that of independent answers:
+    the n answers of K clusters are worth (Korn & Graubard 1998, Surv Methodol 24:193-201). The design effect is the
+    variance between clusters over that of independent answers:
 
         deff = K/(K − 1) · Σ_c (x_c − p·m_c)² / n² · (n − 1) / (p (1 − p)),   x_c events of m_c answers in cluster c
 
@@ -53,8 +53,8 @@ def clustered_proportion(hits: ArrayLike, clusters: Clusters = None, *, confiden
         return undefined("all answers belong to one cluster", n, f"{share} Clopper-Pearson, clustered")
     worth = _worth(np.bincount(codes, flags).astype(np.float64), sizes, confidence)
     low, high = _clopper_pearson(events / n * worth, worth, confidence)
-    method = f"{share} Clopper-Pearson; {n} answers of {count} clusters are worth {worth:.1f} (Korn & Graubard 1998)"
-    return Estimate(events / n, low, high, n, method)
+    method = f"{share} Clopper-Pearson; {n} answers of {count} clusters are worth {worth:.1f}"
+    return Estimate(events / n, low, high, n, f"{method} (Korn & Graubard 1998)")
 
 
 def _worth(events: Floats, sizes: Floats, confidence: float) -> float:
