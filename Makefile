@@ -39,9 +39,8 @@ check: install ## lint, format and strict types
 bench: install ## measure speed beside the peers, as ratios
 	$(BIN)/python -m benchmarks
 
-mutants: install ## change the code of the rooms that decide, one thing at a time: do the tests notice? (hours)
-	$(BIN)/mutmut run
-	$(BIN)/mutmut results
+mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=400, hours for all)
+	$(BIN)/python -m benchmarks._mutants $(SAMPLE)
 
 # `neural` stays out: it brings torch, which weighs gigabytes; its tests say so where it is absent.
 EXTRAS := local speed report postgres anthropic google redact
