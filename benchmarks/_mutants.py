@@ -19,7 +19,9 @@ NOTICED = {"killed", "timeout", "segfault", "caught by type check"}
 def main(sample: int, seed: int = 20_261_115) -> int:
     subprocess.run([MUTMUT, "run", "--max-children", "1", "medjury.tables._roles.none"], check=False)
     everything = sorted(_states())
-    drawn = sorted(random.Random(seed).sample(everything, min(sample, len(everything))) if sample else everything)
+    drawn = sorted(
+        random.Random(seed).sample(everything, min(sample, len(everything))) if sample else everything
+    )
     subprocess.run([MUTMUT, "run", "--max-children", "2", *drawn], check=False)
     states = _states()
     found = Counter(states[name] for name in drawn)
@@ -27,15 +29,16 @@ def main(sample: int, seed: int = 20_261_115) -> int:
         if states[name] not in NOTICED:
             print(f"{states[name]:<12} {name}")
     noticed = sum(count for state, count in found.items() if state in NOTICED)
-    print(f"{noticed} of {len(drawn)} mutants noticed ({noticed / len(drawn):.1%}), of {len(everything)} in all; {dict(found)}")
+    share = f"{noticed} of {len(drawn)} mutants noticed ({noticed / len(drawn):.1%})"
+    print(f"{share}, drawn from {len(everything):,}; {dict(found)}")
     return 0 if noticed >= 0.85 * len(drawn) else 1
 
 
 def _states() -> dict[str, str]:
     """The state of every mutant by its name."""
     told = subprocess.run([MUTMUT, "results", "--all", "true"], capture_output=True, text=True, check=True)
-    pairs = (line.strip().rsplit(": ", 1) for line in told.stdout.splitlines() if ": " in line)
-    return {name: state for name, state in pairs}
+    split = (line.strip().rpartition(": ") for line in told.stdout.splitlines() if ": " in line)
+    return {name: state for name, _, state in split}
 
 
 if __name__ == "__main__":
