@@ -60,10 +60,11 @@ def _read_again(reread: ManifestReread) -> str:
     same = sum(int(row.get("same", 0)) for row in reread.changes)
     gone = sum(int(row.get("removed", 0)) for row in reread.changes)
     rows = [count for row in reread.changes for name, count in row.items() if name in _CHANGED]
+    when, version = source.finished_at[:10] or "an unknown day", source.medjury or "of an unknown version"
     return (
-        f"The stored replies of the run {source.run!r} (of {source.finished_at[:10] or 'an unknown day'}, read by Medjury "
-        f"{source.medjury or 'of an unknown version'}) were read again; no model was asked. {same:,} ratings are as they "
-        f"were, {sum(map(int, rows)):,} changed, {gone:,} are in the earlier run only."
+        f"The stored replies of the run {source.run!r} (of {when}, read by Medjury {version}) were read again; "
+        f"no model was asked. {same:,} ratings are as they were, {sum(map(int, rows)):,} changed, "
+        f"{gone:,} are in the earlier run only."
     )
 
 
