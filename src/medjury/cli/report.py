@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from medjury.report import write_page, write_pdf
     from medjury.runs import ReportSettings, verify_run
 
-    checks = verify_run(options.folder)
+    checks = verify_run(options.folder, report=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
     page = write_page(options.folder, checks=checks, **settings)
     print(f"Report: {page}")

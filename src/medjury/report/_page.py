@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
-from medjury.runs import files
+from medjury.runs import files, record_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,11 @@ def write_page(folder: str | Path, *, checks: Sequence[Check] = (), **settings: 
     unfinished = place / f"{files.REPORT}.part"
     unfinished.write_text(page, encoding="utf-8", errors="replace")
     unfinished.replace(place / files.REPORT)
-    if table.settings.png:
-        from medjury.report._png import write_pngs
+    try:
+        if table.settings.png:
+            from medjury.report._png import write_pngs
 
-        write_pngs(sorted((place / "figures").glob("*.svg")))
+            write_pngs(sorted((place / files.FIGURES).glob("*.svg")))
+    finally:
+        record_report(place)
     return place / files.REPORT

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from medjury.errors import MedjuryError
 from medjury.report._browser import NO_BROWSER, find_browser, run_browser
+from medjury.runs import files, record_report
 
 
 def write_pdf(page: str | Path) -> Path:
@@ -25,4 +26,6 @@ def write_pdf(page: str | Path) -> Path:
             f"a PDF needs {NO_BROWSER} or weasyprint (pip install weasyprint); the HTML report prints well from "
             "any browser"
         )
+    if (source.parent / files.MANIFEST).is_file():
+        record_report(source.parent)
     return target

@@ -12,7 +12,7 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Progress, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Store, StoreDesk, open_store
-from medjury.runs import files
+from medjury.runs import files, refuse_cut_log
 from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting import (
     DraftResult,
@@ -27,7 +27,7 @@ from medjury.studies._hashed import HashedCases
 from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
-from medjury.studies._manifest import describe, now, run_name
+from medjury.studies._manifest import describe, earlier_manifest, now, run_name, with_anchors
 from medjury.studies._plan import RunPlan, plan_study
 from medjury.studies._study import Study
 
@@ -53,7 +53,7 @@ def run_study(
     plan = plan_study(study, prices)
     _make_folder(study)
     humans = read_humans(study)
-    manifest = describe(study, plan, humans, prices.as_of)
+    manifest = with_anchors(describe(study, plan, humans, prices.as_of), study.output)
     if drafts is not None:
         manifest = with_drafts(manifest, drafts)
     run = run_name(study, plan, humans)
@@ -66,10 +66,12 @@ def run_study(
             outcome = run_async(_judge(study, plan, store, run, prices, watch, retry_unscored))
         except asyncio.CancelledError:  # the second Ctrl-C
             why = "interrupted; run again to go on"
-            manifest.replaced(status="incomplete", why=why, finished_at=now()).write(study.output)
+            manifest = manifest.replaced(status="incomplete", why=why, finished_at=now())
+            manifest.anchored(study.output).write(study.output)
             raise KeyboardInterrupt from None
         except Exception as error:
-            manifest.replaced(status="failed", why=str(error), finished_at=now()).write(study.output)
+            manifest = manifest.replaced(status="failed", why=str(error), finished_at=now())
+            manifest.anchored(study.output).write(study.output)
             raise
         result = conclude(study, plan, store, run, outcome, manifest, prices)
         return result if drafts is None else with_drafting(result, drafts)
@@ -96,6 +98,8 @@ def _make_folder(study: Study) -> None:
         study.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise MedjuryError(f"{study.output}: the run folder cannot be made ({error.strerror})") from None
+    if (earlier := earlier_manifest(study.output)) is not None:
+        refuse_cut_log(study.output, earlier.audit_log)
 
 
 def _alone(study: Study) -> contextlib.AbstractContextManager[None]:
