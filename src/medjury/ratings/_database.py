@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medjury.files import create_private
 from medjury.ratings._schema import refuse_foreign, table_names
 from medjury.ratings._store_error import StoreError
 
@@ -103,7 +104,7 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
 def _create(path: Path) -> None:
     """An empty file that nobody but its owner can read: the store will hold what clinicians and models wrote."""
     try:
-        path.touch(mode=0o600)
+        create_private(path)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be created: {error.strerror}. Check the rights on the folder and its free space."

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
+from medjury.files import write_whole
 from medjury.runs import files, record_report
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ def write_page(folder: str | Path, *, checks: Sequence[Check] = (), **settings: 
     exhibits = Exhibits()
     page = compose(evidence_of(table, checks=checks), exhibits)
     exhibits.write(place)
-    unfinished = place / f"{files.REPORT}.part"
-    unfinished.write_text(page, encoding="utf-8", errors="replace")
-    unfinished.replace(place / files.REPORT)
+    write_whole(place / files.REPORT, page)
     try:
         if table.settings.png:
             from medjury.report._png import write_pngs

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import make_private
 from medjury.report._browser import NO_BROWSER, find_browser, run_browser
 from medjury.runs import files, record_report
 
@@ -21,6 +22,7 @@ def write_pdf(page: str | Path) -> Path:
         from importlib import import_module
 
         import_module("weasyprint").HTML(filename=str(source)).write_pdf(str(target))
+        make_private(target)
     else:
         raise MedjuryError(
             f"a PDF needs {NO_BROWSER} or weasyprint (pip install weasyprint); the HTML report prints well from "

@@ -5,6 +5,7 @@ from medjury.runs._anchors import LogAnchor, file_hash, refuse_cut_log
 from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
 from medjury.runs._check import Check
 from medjury.runs._checks import check_files, record_report, verify_run
+from medjury.runs._folder import open_run_folder
 from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
 from medjury.runs._manifest_parts import (
     Conclusion,
@@ -67,6 +68,7 @@ __all__ = [
     "check_signature",
     "file_hash",
     "files",
+    "open_run_folder",
     "read_manifest",
     "record_report",
     "refuse_cut_log",

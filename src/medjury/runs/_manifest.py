@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from medjury.errors import MedjuryError
-from medjury.files import whole_file
+from medjury.files import private_folder, whole_file
 from medjury.runs import files
 from medjury.runs._anchors import LogAnchor, anchor_log
 from medjury.runs._manifest_parts import (
@@ -110,7 +110,7 @@ class Manifest(RunPart):
 
     def write(self, folder: Path) -> None:
         """Replace the manifest in one step: a reader sees the old one or the new one. It ends with its own hash."""
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         content = {name: value for name, value in self.content().items() if name != "hash"}
         content["hash"] = own_hash(content)
         with whole_file(folder / files.MANIFEST) as file:

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 from medjury.errors import MedjuryError
-from medjury.files import whole_file
+from medjury.files import write_whole
 from medjury.runs import files
 from medjury.runs._check import Check
 
@@ -25,8 +25,7 @@ def sign_run(folder: Path, key: str | Path) -> Path:
     done = _ssh_keygen(folder, "sign", "-f", str(key))
     if done.returncode:
         raise MedjuryError(f"{key}: the manifest cannot be signed with this key ({_said(done)})")
-    with whole_file(folder / files.SIGNATURE) as file:
-        file.write(done.stdout)
+    write_whole(folder / files.SIGNATURE, done.stdout)
     return folder / files.SIGNATURE
 
 

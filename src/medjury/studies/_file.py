@@ -244,6 +244,7 @@ class StudyFile(Part):
     drafting: DraftingPart | None = None
     humans: HumansPart | None = None
     output: str | None = None
+    share: Literal["group"] | None = None  # who else may read the run folder
     store: str | None = None
     allow_hosts: list[str] = []
     redact: dict[str, Any] | bool | None = None

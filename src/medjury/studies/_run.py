@@ -12,7 +12,7 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Progress, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Store, StoreDesk, open_store
-from medjury.runs import files, refuse_cut_log
+from medjury.runs import files, open_run_folder, refuse_cut_log
 from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting import (
     DraftResult,
@@ -94,10 +94,7 @@ def draft_study(study: Study, *, watch: Watcher | None = None, retry_unscored: b
 
 
 def _make_folder(study: Study) -> None:
-    try:
-        study.output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MedjuryError(f"{study.output}: the run folder cannot be made ({error.strerror})") from None
+    open_run_folder(study.output, shared=study.settings.share == "group", study_file=study.file)
     if (earlier := earlier_manifest(study.output)) is not None:
         refuse_cut_log(study.output, earlier.audit_log)
 
