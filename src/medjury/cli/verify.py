@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from medjury.cli._main import EXIT_FAILED
+from medjury.cli._main import EXIT_FAILED, say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     if (signature := check_signature(folder, options.signers)) is not None:
         checks = (*checks, signature)
     for check in checks:
-        print(f"{'ok     ' if check.sound else 'ALTERED'} {check.what}: {check.detail}")
+        say(f"{'ok     ' if check.sound else 'ALTERED'} {check.what}: {check.detail}")
     if options.sign and not whole:
-        print("The run folder is not as the run left it, so that it was not signed.")
+        say("The run folder is not as the run left it, so that it was not signed.")
     return 0 if all(check.sound for check in checks) else EXIT_FAILED
