@@ -77,6 +77,7 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         poolclass=NullPool,
+        pool_reset_on_return=None,  # we end our transactions ourselves
         connect_args={"timeout": wait_seconds, "check_same_thread": False, "isolation_level": None},
     )
 
@@ -152,6 +153,7 @@ def _postgres(text: str, wait_seconds: float) -> Database:
         engine = create_engine(
             url,
             poolclass=NullPool,
+            pool_reset_on_return=None,  # a server that is gone cannot roll back
             connect_args={
                 "autocommit": True,
                 "application_name": f"medjury, process {os.getpid()} on {platform.node()}",
