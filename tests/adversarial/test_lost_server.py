@@ -98,6 +98,17 @@ def wait_for_calls(server: LoopbackServer, process: subprocess.Popen[str], count
         time.sleep(0.02)
 
 
+def wait_for_words(process: subprocess.Popen[str], words: str) -> str:
+    """All that was said on standard error up to these words."""
+    assert process.stderr is not None
+    told = ""
+    while words not in told:
+        line = process.stderr.readline()
+        assert line, f"it ended without {words!r}: {told}"
+        told += line
+    return told
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["stopped", "killed"])
 def test_a_run_waits_for_a_server_that_is_restarted(
     how: signal.Signals,
@@ -112,12 +123,13 @@ def test_a_run_waits_for_a_server_that_is_restarted(
     with running(study) as process:
         wait_for_calls(server, process, 12)
         end(own_server, how)
-        time.sleep(1.0)  # what was in flight has come back
-        paused = len(server.calls)
-        time.sleep(1.0)
-        assert len(server.calls) == paused < CASES, "calls wait while answers cannot be stored"
+        ended = len(server.calls)
+        told = wait_for_words(process, "Calls wait")
+        time.sleep(1.0)  # time enough for many a call
+        assert len(server.calls) <= ended + PLACES < CASES, "calls wait while answers cannot be stored"
         own_server.ensure_postgres_running()
-        said, told = process.communicate(timeout=120)
+        said, rest = process.communicate(timeout=120)
+        told += rest
     assert process.returncode == 0, told
     assert "Traceback" not in told and "COMPLETE" in said and "cannot be reached" in told
     assert asked(server) == Counter(dict.fromkeys(asked(server), 1)) and len(server.calls) == CASES
