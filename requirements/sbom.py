@@ -2,9 +2,8 @@
 
 Writes an SBOM (CycloneDX 1.5, JSON) and a table of licences from the lock and from what is installed: every
 package of `requirements/develop.txt` that belongs on this machine, and the weights of the embedded model. `scope`
-tells what a site needs: `required` by the core, `optional` with an extra, `excluded` where it only serves to develop
-and test. A package that is not installed in the locked version is an error: an SBOM of something else is worse than
-none.
+tells what a site needs: `required` by the core, `optional` with an extra, `excluded` where it only serves tests. A
+package that is not installed in the locked version is an error: an SBOM of something else is worse than none.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class Package:
 
 def locked(lock: Path = LOCK) -> dict[str, str]:
     """Name to version of all that the lock puts on this machine."""
-    found = {}
+    found: dict[str, str] = {}
     for line in _LOCKED.findall(lock.read_text(encoding="utf-8")):
         wanted = Requirement(line)
         if wanted.marker is None or wanted.marker.evaluate():
