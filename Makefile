@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test browser check bench mutants lock clean
+.PHONY: help install demo test browser check bench mutants lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/develop.txt
+
+sbom: install ## write what Medjury is made of (CycloneDX) and the licences of it all: dist/sbom.cdx.json, dist/licences.csv
+	$(BIN)/python requirements/sbom.py
 
 clean: ## remove what the commands above made
 	rm -rf $(VENV) demo runs .pytest_cache .mypy_cache .ruff_cache
