@@ -27,6 +27,7 @@ Behaviours are words, some with an argument after a colon:
     cut-content         half an answer, finish "stop"   length          half an answer, finish "length"
     refusal             the model declines              empty           no content
     fenced, think       the answer inside a fence, or after a thought
+    raw:STATUS BODY     this very body with this status; raw:STATUS/TYPE BODY with this content type
 
 They come as a list (one per request, then "ok"), as one word for every request, as a callable that gets the
 `Call` and returns a word, or as a marker in the prompt: `[[loopback:500]]` always, `[[loopback:500*2]]` for
@@ -418,6 +419,11 @@ class Endpoint:
             return _error(
                 call, int(word), (word == "400" and argument) or f"Status {word} on purpose.", headers
             )
+        if word == "raw":
+            said, _, text = argument.partition(" ")
+            status, _, kind = said.partition("/")
+            kind = kind or "application/json"
+            return web.Response(status=int(status), body=text.encode(), headers={"Content-Type": kind})
         if word == "html":
             return web.Response(
                 text="<html><body>Please log in to the hospital Wi-Fi.</body></html>",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from medjury.instruments import Reason
+from medjury.models._finish import Finish
 
 Role = Literal["system", "user", "assistant"]
-Finish = Literal["stop", "length", "refusal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `model` is the version the endpoint reports, which may differ from the one asked."""
+    """What came back. `model` is the version the endpoint reports, which may differ from the one asked; `cost` what
+    it says that the call cost, where it does."""
 
     text: str
     finish: Finish = "stop"
@@ -40,6 +41,7 @@ class Reply:
     tokens_cached: int = 0
     seconds: float = 0.0
     model: str = ""
+    cost: float | None = None
 
 
 class ModelError(Exception):

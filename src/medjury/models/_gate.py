@@ -276,10 +276,11 @@ class Gate:
         sending.fail(reason, left=not isinstance(error, NotSentError), lost=lost)
 
     def price(self, model: ChatModel, reply: Reply) -> float | None:
-        """What a reply costs; None where that is not known."""
-        if self._prices:
-            return self._prices.cost(model, reply)
-        return 0.0 if model.host is None else None
+        """What a reply costs: by the price list, else as its endpoint says; None where that is not known."""
+        if model.host is None and not self._prices:
+            return 0.0
+        listed = self._prices.cost(model, reply) if self._prices else None
+        return reply.cost if listed is None else listed
 
     def _lane(self, model: ChatModel) -> _Lane:
         lane = self._lanes.get(model.name)

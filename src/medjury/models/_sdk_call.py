@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
-from medjury.models._connection import ForbiddenHostError, TooLargeError, WrongContentError
-from medjury.models._faults import LostReplyError, NotSentError, Place, fault, wrong_content
+from medjury.models._connection import ForbiddenHostError, TooLargeError
+from medjury.models._faults import LostReplyError, NotSentError, Place, fault
 
 
 def read_key(name: str, place: Place) -> str:
@@ -63,8 +63,6 @@ def connection_fault(place: Place, error: BaseException) -> ModelError:
             return NotSentError(Reason.PROVIDER, str(cause), fatal=True)
         if isinstance(cause, TooLargeError):
             return LostReplyError(Reason.PROVIDER, f"the answer of {place.host} is too large: {cause}")
-        if isinstance(cause, WrongContentError):
-            return wrong_content(place, str(cause))
         if type(cause).__name__ in ("ConnectError", "ClientConnectorError", "ConnectionRefusedError"):
             message = f"no connection to {place.host}: is the endpoint running?"
             return NotSentError(Reason.PROVIDER, message, retry=True)
