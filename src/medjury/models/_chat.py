@@ -114,6 +114,10 @@ class ChatModel(Protocol):
     def answers_in(self) -> str:
         """How the endpoint is asked for JSON (json_schema, json_object or text); "" where that is not known."""
 
+    def secrets(self) -> Mapping[str, bool]:
+        """Texts that an endpoint must not repeat to anybody: its key, headers, what its address holds. True where
+        one must not be in an answer either. They are read anew each time, and kept by nobody but the gate."""
+
     def check(self) -> None:
         """Refuse what can be known to fail before the first call: a missing key, package or file."""
 
@@ -141,6 +145,9 @@ class PlainModel:
     @property
     def answers_in(self) -> str:
         return ""
+
+    def secrets(self) -> Mapping[str, bool]:
+        return {}
 
     def check(self) -> None:
         return None

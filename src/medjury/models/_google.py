@@ -19,6 +19,7 @@ from medjury.models._hosts import host_of, require_allowed
 from medjury.models._sdk_call import (
     bounded,
     connection_fault,
+    known_secrets,
     missing_package,
     read_key,
     status_fault,
@@ -77,6 +78,9 @@ class GoogleModel(PlainModel):
         except ImportError:
             raise missing_package(self.name, "google") from None
         read_key(self.name, self._place)
+
+    def secrets(self) -> Mapping[str, bool]:
+        return known_secrets(self._place, self._url)
 
     async def ask(self, request: Request) -> Reply:
         require_allowed(self.host, f"model {self.name}")

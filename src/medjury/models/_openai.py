@@ -34,6 +34,7 @@ from medjury.models._faults import (
 from medjury.models._hosts import host_of, require_allowed
 from medjury.models._openai_dialect import Dialect, adapt, build_body
 from medjury.models._openai_reply import read_reply
+from medjury.models._secrets import secrets_of_address
 from medjury.models._vendors import vendor_of
 from medjury.models._wording import with_schema_spelled_out
 
@@ -125,6 +126,14 @@ class OpenAIModel(PlainModel):
                 f"model {self.name}: the environment variable {variable} is not set; it must hold the key "
                 f"for {self.host} (export {variable}=... before the run; never write a key into a file)"
             )
+
+    def secrets(self) -> Mapping[str, bool]:
+        stated = {value: False for value in self._own_headers.values() if not value.startswith("env:")}
+        variables = [
+            value.removeprefix("env:") for value in self._own_headers.values() if value not in stated
+        ]
+        keys = [os.environ.get(each, "").strip() for each in (*variables, self._place.key_variable or "")]
+        return stated | secrets_of_address(self._address) | dict.fromkeys(filter(None, keys), True)
 
     async def ask(self, request: Request) -> Reply:
         require_allowed(self.host, f"model {self.name}")
