@@ -20,9 +20,11 @@ _REFUSED = (
     "(?:unsupported|not support|n't support|only the default|not permitted|not allowed|unrecogni[sz]ed|unknown"
     "|unexpected|deprecated|extraneous|extra fields|extra inputs)(?:ed)?"
 )
-# "only streaming is supported", "stream must be set to true", "this model requires stream=true"
+# "stream must be set to true", "requires stream=true", "only streaming is supported"
 _STREAMS = re.compile(
-    r"\b(?:only|must|requires?|required|need)\b.{0,30}\bstream|\bstream\w*\b.{0,30}\b(?:only|must|required|mandatory)\b"
+    r"\bstream['\"`]?(?:\s*[:=]\s*|(?: (?:must|should|to|be|is|set))+ )true"
+    r"|\bonly (?:supports? stream|streaming\b)|\bnon-?stream(?:ing|ed)?\b.{0,30}\bnot (?:support|allow)"
+    r"|\bstreaming (?:is |mode )*(?:only|required|mandatory)\b"
 )
 _ROLE = re.compile(
     r"\b(?:system|developer)\b.{0,12}\brole\b.{0,20}not (?:support|allow)"

@@ -62,7 +62,7 @@ class RunResult:
         )
         if self.unended:
             lines.append(
-                f"{self.unended:,} calls were on their way when a run was killed: they count as made, since they may "
+                f"{self.unended:,} calls were on their way when a run was killed: they count as made, for they may "
                 "have been answered and paid for"
             )
         lines.append(f"Run folder: {self.folder}")
