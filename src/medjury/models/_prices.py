@@ -94,6 +94,10 @@ class PriceList:
         name = model.identity.get("model", "")
         return self.prices.get(name) or self.prices.get(without_version(name))
 
+    def knows(self, model: str) -> bool:
+        """Whether the list has a price for the model of this name."""
+        return model in self.prices or without_version(model) in self.prices
+
     def estimate(self, model: ChatModel, tokens_in: int, tokens_out: int) -> float | None:
         """What so many tokens would cost, or None where the price is not known."""
         price = self.price(model)

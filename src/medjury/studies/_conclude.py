@@ -35,6 +35,7 @@ class RunResult:
     coverage: Coverage
     skipped: int
     drafting: tuple[str, ...] = ()  # what came of the drafts, where the study writes them
+    unended: int = 0  # calls that were announced and have no end in the log
     judged: bool = True  # False where it was stopped before anything could be judged
 
     def text(self) -> str:
@@ -59,6 +60,11 @@ class RunResult:
         lines.append(
             f"{self.calls:,} calls made now ({money}); {self.progress.found:,} answers were stored already"
         )
+        if self.unended:
+            lines.append(
+                f"{self.unended:,} calls were on their way when a run was killed: they count as made, for they may "
+                "have been answered and paid for"
+            )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
 
@@ -131,6 +137,7 @@ def conclude(
         plan.currency,
         covered,
         plan.skipped,
+        unended=spent.unended,
     )
 
 
