@@ -7,6 +7,7 @@ from medjury.judging._adaptive.rule import AdaptiveRule, WidthCell, Widths, read
 from medjury.judging._adaptive.rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
+from medjury.judging._breaker import Breaker, HopelessError, UnreachableError
 from medjury.judging._claims.body import ClaimsBody, RecordedClaim
 from medjury.judging._claims.cases import claim_cases
 from medjury.judging._claims.rater import Claims, ShareRule
@@ -60,6 +61,7 @@ __all__ = [
     "AfterDrafting",
     "Agent",
     "Asked",
+    "Breaker",
     "Checked",
     "Citation",
     "ClaimFinding",
@@ -83,6 +85,7 @@ __all__ = [
     "EarlierRun",
     "Expected",
     "Fitted",
+    "HopelessError",
     "Judge",
     "Jury",
     "LoopRound",
@@ -109,6 +112,7 @@ __all__ = [
     "TrainingSplit",
     "Truncation",
     "Unit",
+    "UnreachableError",
     "Unusable",
     "WidthCell",
     "Widths",

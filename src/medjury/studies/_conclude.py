@@ -77,6 +77,7 @@ class WorkDone:
     money: float | None = 0.0
     interrupted: bool = False
     fatal: str = ""
+    unreachable: str = ""  # a model that is away for now
 
 
 def conclude(
@@ -95,7 +96,7 @@ def conclude(
         covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
     if shortened := left_out(store.records(run)):
         covered = covered.replaced(shortened=shortened)
-    status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
+    status, why = judge_outcome(study, outcome, covered)
     written = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
     models = [model for model, _ in study.models]
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
@@ -133,17 +134,18 @@ def conclude(
     )
 
 
-def judge_outcome(
-    study: Study, progress: Progress, covered: Coverage, interrupted: bool, fatal: str
-) -> tuple[Conclusion, str]:
+def judge_outcome(study: Study, outcome: WorkDone, covered: Coverage) -> tuple[Conclusion, str]:
     """Complete, incomplete or failed, and why."""
+    progress = outcome.progress
     done = progress.found + progress.judged
     reasons = dict(covered.unscored_by_reason)
     capped = reasons.pop(Reason.OVER_BUDGET.value, 0)
     unread = reasons.pop(Reason.NOT_STORED.value, 0)
-    if fatal:
-        return "failed", fatal
-    if interrupted or done < progress.planned:
+    if outcome.fatal:
+        return "failed", outcome.fatal
+    if outcome.unreachable:
+        return "incomplete", f"{outcome.unreachable}. Run again to go on: nothing answered is lost"
+    if outcome.interrupted or done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
     if capped:
         return (

@@ -43,7 +43,7 @@ class DraftResult:
     @property
     def stopped(self) -> bool:
         """Whether drafting ended before its end, so that there is nothing to judge yet."""
-        return bool(self.outcome.fatal) or self.outcome.interrupted
+        return bool(self.outcome.fatal or self.outcome.unreachable) or self.outcome.interrupted
 
     @property
     def progress(self) -> Progress:
@@ -218,6 +218,8 @@ def _status(study: Study, outcome: WorkDone, counts: DraftCounts) -> tuple[Concl
     done = outcome.progress.found + outcome.progress.judged
     if outcome.fatal:
         return "failed", outcome.fatal
+    if outcome.unreachable:
+        return "incomplete", f"{outcome.unreachable}. Run again to go on: nothing answered is lost"
     if outcome.interrupted or done < outcome.progress.planned:
         return "incomplete", f"{done:,} of {outcome.progress.planned:,} drafts are done; run again to go on"
     failed = counts.failed

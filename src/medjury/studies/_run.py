@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
-from medjury.judging import Progress, judge_all, run_async
+from medjury.judging import Breaker, Progress, UnreachableError, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Store, StoreDesk, open_store
 from medjury.runs import files
@@ -39,14 +40,19 @@ def run_study(
     *,
     watch: Watcher | None = None,
     retry_unscored: bool = False,
+    keep_going: bool = False,
+    preflight: bool = True,
 ) -> RunResult:
     """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
-    rating without a score; otherwise only for those whose failure may have passed."""
+    rating without a score; otherwise only for those whose failure may have passed. Each model is first asked one
+    short question without clinical text, unless `preflight` is off, and a run that cannot succeed is stopped, unless
+    it is told to `keep_going`."""
+    how = _How(watch, retry_unscored, keep_going, preflight)
     prices = study_prices(study)
-    _preflight(study, prices)
+    _check(study, prices)
     drafts = None
     if study.drafter is not None:
-        drafts = draft_study(study, watch=watch, retry_unscored=retry_unscored)
+        drafts = _draft(study, how)
         if drafts.stopped:
             return conclude_drafting(drafts)
         study = drafts.study
@@ -63,7 +69,7 @@ def run_study(
         if humans is not None:
             store.write_ratings(run, humans.ratings)
         try:
-            outcome = run_async(_judge(study, plan, store, run, prices, watch, retry_unscored))
+            outcome = run_async(_judge(study, plan, store, run, prices, how))
         except asyncio.CancelledError:  # the second Ctrl-C
             why = "interrupted; run again to go on"
             manifest.replaced(status="incomplete", why=why, finished_at=now()).write(study.output)
@@ -75,15 +81,36 @@ def run_study(
         return result if drafts is None else with_drafting(result, drafts)
 
 
-def draft_study(study: Study, *, watch: Watcher | None = None, retry_unscored: bool = False) -> DraftResult:
+def draft_study(
+    study: Study,
+    *,
+    watch: Watcher | None = None,
+    retry_unscored: bool = False,
+    keep_going: bool = False,
+    preflight: bool = True,
+) -> DraftResult:
     """Write the drafts of a study and no ratings. Drafts that were written are found in the store."""
+    return _draft(study, _How(watch, retry_unscored, keep_going, preflight))
+
+
+@dataclass(frozen=True)
+class _How:
+    """How the work is done and who looks on."""
+
+    watch: Watcher | None
+    retry_unscored: bool
+    keep_going: bool
+    preflight: bool
+
+
+def _draft(study: Study, how: _How) -> DraftResult:
     prices = study_prices(study)
-    _preflight(study, prices)
+    _check(study, prices)
     _make_folder(study)
 
     def work(drafting: Study, plan: RunPlan, store: Store, run: str) -> WorkDone:
         try:
-            return run_async(_judge(drafting, plan, store, run, prices, watch, retry_unscored))
+            return run_async(_judge(drafting, plan, store, run, prices, how))
         except asyncio.CancelledError:  # the second Ctrl-C
             raise KeyboardInterrupt from None
 
@@ -104,7 +131,7 @@ def _alone(study: Study) -> contextlib.AbstractContextManager[None]:
     return only_run(study.output) if capped else contextlib.nullcontext()
 
 
-def _preflight(study: Study, prices: PriceList) -> None:
+def _check(study: Study, prices: PriceList) -> None:
     """What can be refused before anything is read or written: hosts, prices, weights that are not there."""
     check_store_host(study.store, study.settings.allow_hosts)
     caps = study.settings.budget
@@ -131,8 +158,7 @@ async def _judge(
     store: Store,
     run: str,
     prices: PriceList,
-    watch: Watcher | None,
-    retry_unscored: bool,
+    how: _How,
 ) -> WorkDone:
     log = study.output / files.AUDIT_LOG
     spent = audit_totals(
@@ -161,7 +187,7 @@ async def _judge(
                 for model, part in study.models
             },
         )
-        drawing = asyncio.create_task(_draw(watch, progress, gate, prices.currency))
+        drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
         try:
             with _interrupts(stop, outcome):
                 await judge_all(
@@ -171,16 +197,19 @@ async def _judge(
                     gate=gate,
                     ledger=desk,
                     run=run,
-                    retry=frozenset(Reason) if retry_unscored else TRANSIENT,
+                    retry=frozenset(Reason) if how.retry_unscored else TRANSIENT,
                     workers=study.workers,
                     progress=progress,
                     stop=stop,
-                    again=retry_unscored,
+                    again=how.retry_unscored,
+                    watched_by=Breaker(keep_going=how.keep_going),
                 )
             if cases.hash not in ("", plan.data_hash):
                 outcome.fatal = (
                     "the cases changed while they were judged; run again with the file as it is now"
                 )
+        except UnreachableError as error:
+            outcome.unreachable = error.message
         except ModelError as error:
             outcome.fatal = error.message
         finally:
@@ -227,7 +256,7 @@ def _interrupts(stop: asyncio.Event, outcome: WorkDone) -> Iterator[None]:
 def check_study(study: Study) -> RunPlan:
     """Everything short of the first call: hosts, prices, cases, clinicians' ratings. For `--dry-run`."""
     prices = study_prices(study)
-    _preflight(study, prices)
+    _check(study, prices)
     if study.drafter is not None:
         study, plan = plan_drafting(study, prices)
     else:
@@ -239,7 +268,7 @@ def check_study(study: Study) -> RunPlan:
 def check_drafting(study: Study) -> RunPlan:
     """The same for the drafts alone: `medjury draft --dry-run`."""
     prices = study_prices(study)
-    _preflight(study, prices)
+    _check(study, prices)
     drafts = drafting_study(study)
     if not any(True for _ in drafts.cases):
         raise MedjuryError(
