@@ -30,6 +30,9 @@ Behaviours are words, some with an argument after a colon:
 They come as a list (one per request, then "ok"), as one word for every request, as a callable that gets the
 `Call` and returns a word, or as a marker in the prompt: `[[loopback:500]]` always, `[[loopback:500*2]]` for
 the first two requests with that body.
+
+The preflight question of a run holds no case. It is kept apart, in `server.preflights`, and answered as
+`preflight` says ("ok" unless a test says otherwise): behaviours are for questions about cases.
 """
 
 from __future__ import annotations
@@ -56,6 +59,7 @@ from aiohttp import web
 Protocol = str  # "openai", "anthropic" or "google"
 MARKER = re.compile(r"\[\[loopback:(.+?)(?:\*(\d+))?\]\]")
 ENDLESS_LIMIT = 256 * 1024 * 1024  # even an endless body ends before it fills a machine
+PREFLIGHT = "one short question, to find out whether you can be reached"
 RED_TAPE = "I'm sorry, but I can't help with that."
 
 
@@ -303,7 +307,9 @@ class Endpoint:
     tokens_cached: int = 0
     record: bool = True
     log: int | None = None
+    preflight: str = "ok"
     calls: list[Call] = field(default_factory=list)
+    preflights: list[Call] = field(default_factory=list)
     answered: int = 0
     in_flight: int = 0
     peak_in_flight: int = 0
@@ -331,7 +337,7 @@ class Endpoint:
                 self.answered,
             )
             if self.record:
-                self.calls.append(call)
+                (self.preflights if PREFLIGHT.encode() in body else self.calls).append(call)
             if request.method == "GET":
                 return web.json_response({"object": "list", "data": [{"id": "loopback", "object": "model"}]})
             due = call.time + self.latency
@@ -349,6 +355,8 @@ class Endpoint:
             self.in_flight -= 1
 
     def behaviour(self, call: Call) -> str:
+        if PREFLIGHT.encode() in call.body:
+            return self.preflight
         if callable(self.behaviours) and (word := self.behaviours(call)) is not None:
             return word
         if b"[[loopback:" in call.body and (marker := MARKER.search(call.prompt)):
@@ -520,6 +528,10 @@ class LoopbackServer:
     @property
     def calls(self) -> list[Call]:
         return self.endpoint.calls
+
+    @property
+    def preflights(self) -> list[Call]:
+        return self.endpoint.preflights
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -9,7 +9,6 @@ from pathlib import Path
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.studies.conftest import write_study  # noqa: F401 - a fixture
 
 from medjury.cli import main
 from medjury.judging._breaker import FIRST_QUESTIONS

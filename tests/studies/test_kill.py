@@ -70,7 +70,7 @@ def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path:
             f"dimensions: [{', '.join(DIMENSIONS)}]\nstore: {json.dumps(store)}\n"
             f"judges: [{{kind: openai, name: juror, url: '{url}', model: m, concurrency: {CONCURRENCY}}}]\n"
         )
-        command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
+        command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet", "--no-preflight"]
         kills = 0
         while kills < KILLS:
             before = sum(answered(log).values())

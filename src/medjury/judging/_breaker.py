@@ -28,7 +28,7 @@ _CURES: Mapping[Reason, str] = {
     Reason.TRUNCATED: "Raise `max_tokens` of this model: one that thinks before it answers needs several thousand",
     Reason.EMPTY: "Raise `max_tokens` if the model thinks before it answers; otherwise try another model",
     Reason.REFUSAL: "Take another model, or an instrument whose words it accepts",
-    Reason.PROVIDER: "Correct `url`, `kind` or `model`: `medjury models check` asks one question and shows the answer",
+    Reason.PROVIDER: "Correct `url`, `kind` or `model`: `medjury models check` shows what it answers",
     Reason.PARSE: _FORM,
     Reason.MISSING: _FORM,
     Reason.OUT_OF_RANGE: _FORM,

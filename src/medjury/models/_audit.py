@@ -176,7 +176,7 @@ def audit_totals(path: str | Path) -> AuditTotals:
                 except (ValueError, RecursionError):
                     calls += 1
                     continue
-                if isinstance(entry, dict) and entry.get("event") == "call":
+                if isinstance(entry, dict) and entry.get("event") == "call" and not _in_vain(entry):
                     calls += 1
                     costs += _known_cost(entry.get("cost"))
                     perhaps += _known_cost(entry.get("perhaps"))
@@ -186,6 +186,11 @@ def audit_totals(path: str | Path) -> AuditTotals:
     except OSError as error:
         raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
     return AuditTotals(calls, costs, perhaps, cut)
+
+
+def _in_vain(entry: Mapping[str, Any]) -> bool:
+    """A preflight question that nobody answered: it holds no case, and a server that is away costs nothing."""
+    return entry.get("preflight") is True and "reply" not in entry
 
 
 def _known_cost(cost: Any) -> float:

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 
 from medjury.errors import MedjuryError
@@ -49,7 +49,7 @@ class _Lane:
 
 class Gate:
     """Asks models on behalf of everybody. `limits` are by the model's name; `attempts` is how often a call
-    that may succeed later is tried. `clock`, `sleep` and `chance` are there for tests.
+    that may succeed later is tried; `before` is awaited ahead of every call that is really made. `clock`, `sleep` and `chance` are there for tests.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Gate:
         audit: AuditLog | None = None,
         limits: Mapping[str, Limits] | None = None,
         attempts: int = 5,
+        before: Callable[[ChatModel], Awaitable[None]] | None = None,
         clock: Clock = time.monotonic,
         sleep: Sleep = asyncio.sleep,
         chance: random.Random | None = None,
@@ -76,6 +77,7 @@ class Gate:
         self._audit = audit
         self._limits = dict(limits or {})
         self._attempts = max(1, attempts)
+        self._before = before
         self._clock = clock
         self._sleep = sleep
         self._chance = chance or random.Random()
@@ -115,6 +117,8 @@ class Gate:
         if found is not None:
             return Answer(found, 0.0, True, 0, self.price(model, found), key)
         try:
+            if self._before is not None:
+                await self._before(model)
             return await self._call(model, request, key)
         except BaseException:
             await asyncio.shield(self._cache.release(key))

@@ -36,6 +36,7 @@ class RunResult:
     skipped: int
     drafting: tuple[str, ...] = ()  # what came of the drafts, where the study writes them
     judged: bool = True  # False where it was stopped before anything could be judged
+    preflights: int = 0
 
     def text(self) -> str:
         """The run in a few lines; a run that is not complete says so first."""
@@ -57,7 +58,8 @@ class RunResult:
             )
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         lines.append(
-            f"{self.calls:,} calls made now ({money}); {self.progress.found:,} answers were stored already"
+            f"{self.calls:,} calls made now{preflight_words(self.preflights)} ({money}); "
+            f"{self.progress.found:,} answers were stored already"
         )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
@@ -74,6 +76,7 @@ class WorkDone:
 
     progress: Progress
     calls: int = 0
+    preflights: int = 0  # how many of the calls only asked whether a model is there
     money: float | None = 0.0
     interrupted: bool = False
     fatal: str = ""
@@ -131,7 +134,13 @@ def conclude(
         plan.currency,
         covered,
         plan.skipped,
+        preflights=outcome.preflights,
     )
+
+
+def preflight_words(count: int) -> str:
+    """How many calls held no case."""
+    return f", {count:,} of them preflight questions" if count else ""
 
 
 def judge_outcome(study: Study, outcome: WorkDone, covered: Coverage) -> tuple[Conclusion, str]:

@@ -14,7 +14,7 @@ from medjury.judging import TOKENS_PER_DRAFT, Drafter, Jury, Progress
 from medjury.models import PriceList
 from medjury.ratings import Store
 from medjury.runs import FORMAT, Conclusion, DraftCounts, Manifest, ManifestDrafting, file_hash, files
-from medjury.studies._conclude import RunResult, WorkDone
+from medjury.studies._conclude import RunResult, WorkDone, preflight_words
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases, Drafts, Undrafted
 from medjury.studies._file import DraftingPart, JudgePart
@@ -69,7 +69,8 @@ class DraftResult:
         outcome = self.outcome
         money = "cost not known" if outcome.money is None else f"{outcome.money:.4g} {self.currency}"
         lines.append(
-            f"{outcome.calls:,} calls made now ({money}); {outcome.progress.found:,} drafts were stored already"
+            f"{outcome.calls:,} calls made now{preflight_words(outcome.preflights)} ({money}); "
+            f"{outcome.progress.found:,} drafts were stored already"
         )
         lines.append(f"Drafts: {self.file}")
         return "\n".join(lines)
@@ -199,6 +200,7 @@ def conclude_drafting(result: DraftResult) -> RunResult:
         study.cases.skipped,
         _lines(result),
         judged=False,
+        preflights=outcome.preflights,
     )
 
 
@@ -207,7 +209,8 @@ def with_drafting(result: RunResult, drafts: DraftResult) -> RunResult:
     spent = (result.money, drafts.outcome.money)
     money = None if None in spent else sum(each or 0.0 for each in spent)
     calls = result.calls + drafts.outcome.calls
-    return replace(result, calls=calls, money=money, drafting=_lines(drafts))
+    preflights = result.preflights + drafts.outcome.preflights
+    return replace(result, calls=calls, money=money, preflights=preflights, drafting=_lines(drafts))
 
 
 def _lines(drafts: DraftResult) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import contextlib
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
@@ -30,6 +31,7 @@ from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import describe, now, run_name
 from medjury.studies._plan import RunPlan, plan_study
+from medjury.studies._preflight import Preflight
 from medjury.studies._study import Study
 
 Watcher = Callable[[Progress, float | None, str], None]
@@ -45,8 +47,8 @@ def run_study(
 ) -> RunResult:
     """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
     rating without a score; otherwise only for those whose failure may have passed. Each model is first asked one
-    short question without clinical text, unless `preflight` is off, and a run that cannot succeed is stopped, unless
-    it is told to `keep_going`."""
+    short question without clinical text, unless `preflight` is off; a run that cannot succeed is stopped, unless it
+    is told to `keep_going`."""
     how = _How(watch, retry_unscored, keep_going, preflight)
     prices = study_prices(study)
     _check(study, prices)
@@ -175,18 +177,24 @@ async def _judge(
     outcome = WorkDone(progress)
     stop = asyncio.Event()
     models = [model for model, _ in study.models]
+    common: dict[str, Any] = {
+        "allow_hosts": study.settings.allow_hosts,
+        "prices": prices,
+        "limits": {
+            model.name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)
+            for model, part in study.models
+        },
+    }
+    parts = {model.name: part for model, part in study.models} if how.preflight else {}
+    preflight = Preflight(
+        lambda budget, audit: Gate(cache=MemoryCache(), budget=budget, audit=audit, **common),
+        parts,
+        budget,
+        prices,
+        log,
+    )
     async with StoreDesk(store, run) as desk:
-        gate = Gate(
-            cache=desk,
-            allow_hosts=study.settings.allow_hosts,
-            budget=budget,
-            prices=prices,
-            audit=AuditLog(log),
-            limits={
-                model.name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)
-                for model, part in study.models
-            },
-        )
+        gate = Gate(cache=desk, budget=budget, audit=AuditLog(log), before=preflight, **common)
         drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
         try:
             with _interrupts(stop, outcome):
@@ -216,7 +224,9 @@ async def _judge(
             drawing.cancel()
             for model in models:
                 await model.close()
-            outcome.calls, outcome.money = gate.calls, gate.money
+            outcome.calls, outcome.preflights = gate.calls + preflight.calls, preflight.calls
+            known = gate.money is not None and preflight.money is not None
+            outcome.money = (gate.money or 0.0) + (preflight.money or 0.0) if known else None
     return outcome
 
 

@@ -116,8 +116,8 @@ def jury_table(parts: Sequence[Part], jurors: tuple[str, ...]) -> tuple[JuryTabl
 
 
 def doubts(table: JuryTable, order: Order, rule: AdaptiveRule) -> Floats:
-    """Calls × units: the greatest doubt over the dimensions after each call, infinite below the minimum of votes and
-    while no more than half of the jurors called have voted."""
+    """Calls × units: the greatest doubt over the dimensions after each call, infinite below the minimum of votes
+    and while no more than half of the jurors called have voted."""
     greatest = np.zeros((len(order), len(table.votes)))
     for column, (dimension, scale) in enumerate(zip(table.dimensions, table.scales, strict=True)):
         coded = _coded(table, order, column)
@@ -144,8 +144,9 @@ def calls_made(doubt: Floats, tolerance: float) -> Calls:
 
 def scores_after(table: JuryTable, order: Order, calls: Calls, minimum: int = 1) -> Floats:
     """Units × dimensions: the mean of the votes of the jurors that were called; NaN where none gave a score,
-    more than half said "not applicable", or no more than half or fewer than `minimum` gave a vote at all: who gave none
-    keeps the seat. The votes are averaged as they are: see docs/judging/adaptive.md on why jurors are not aligned with each other first."""
+    more than half said "not applicable", or no more than half or fewer than `minimum` gave a vote at all: who gave
+    none keeps the seat. The votes are averaged as they are: see docs/judging/adaptive.md on why jurors are not
+    aligned with each other first."""
     called = np.arange(len(order))[np.newaxis, :, np.newaxis] < calls[:, np.newaxis, np.newaxis]
     votes = table.votes[:, list(order)]
     given = called & ~np.isnan(votes)
