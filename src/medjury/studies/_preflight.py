@@ -37,9 +37,9 @@ def needs_preflight(model: ChatModel) -> bool:
 
 
 class Preflight:
-    """Asks each model once, when the first answer that is not stored is wanted of it: a run that finds everything in
-    its store asks nobody. `make_gate` makes the gate through which the question goes, without the run's store: an
-    answer of yesterday would say nothing of today."""
+    """Asks each model once, when the first answer that is not stored is wanted of it: a run that finds all of them
+    in its store asks nobody. `make_gate` makes the gate through which the question goes, without the run's store:
+    an answer of yesterday would say nothing of today."""
 
     def __init__(
         self,
