@@ -10,7 +10,8 @@ default it reads the JSON schema in the request and answers deterministic JSON t
     python -m tests.loopback --port 0 --latency 0.2 --log FILE
 
 The second form prints its URL on the first line and appends to FILE one line per answered request: a hash of
-the request body, a counter, the status.
+the request body, a counter, the status; and to FILE.arrived one line per request that arrived. While FILE.hold
+exists no request is answered: each that waits has a line in FILE.held.
 
 Behaviours are words, some with an argument after a colon:
 
@@ -52,6 +53,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -288,6 +290,28 @@ def _error(call: Call, status: int, message: str, headers: Mapping[str, str] | N
     )
 
 
+class Log:
+    """What a server in a process of its own writes down, for a test that kills its clients."""
+
+    def __init__(self, path: str) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        self._files = {end: os.open(path + end, flags, 0o644) for end in ("", ".arrived", ".held")}
+        self._hold = Path(f"{path}.hold")
+
+    def arrived(self) -> None:
+        os.write(self._files[".arrived"], b"arrived\n")
+
+    def answered(self, line: str) -> None:
+        os.write(self._files[""], f"{line}\n".encode())
+
+    async def held(self) -> None:
+        if not self._hold.exists():
+            return
+        os.write(self._files[".held"], b"held\n")
+        while self._hold.exists():  # noqa: ASYNC110 - another process takes it away
+            await asyncio.sleep(0.005)
+
+
 Behaviours = str | Iterable[str] | Callable[[Call], "str | None"] | None
 
 
@@ -306,7 +330,7 @@ class Endpoint:
     most_in_flight: int | None = None
     tokens_cached: int = 0
     record: bool = True
-    log: int | None = None
+    log: Log | None = None
     preflight: str = "ok"
     calls: list[Call] = field(default_factory=list)
     preflights: list[Call] = field(default_factory=list)
@@ -324,6 +348,8 @@ class Endpoint:
             self.behaviours = lambda call: next(queue, None)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if self.log is not None:
+            self.log.arrived()
         self.in_flight += 1
         self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
         try:
@@ -348,8 +374,8 @@ class Endpoint:
                 await asyncio.sleep(early)
             self.answered += 1
             if self.log is not None:
-                line = f"{hashlib.sha256(body).hexdigest()} {self.answered} {response.status}\n"
-                os.write(self.log, line.encode())
+                await self.log.held()
+                self.log.answered(f"{hashlib.sha256(body).hexdigest()} {self.answered} {response.status}")
             return response
         finally:
             self.in_flight -= 1
@@ -558,7 +584,7 @@ class LoopbackServer:
 
 
 async def _serve(options: argparse.Namespace) -> None:
-    log = os.open(options.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644) if options.log else None
+    log = Log(options.log) if options.log else None
     endpoint = Endpoint(
         options.behaviour,
         latency=options.latency,

@@ -377,8 +377,8 @@ async def test_every_attempt_is_in_the_audit_log_without_any_text(tmp_path: Path
         await the_gate.ask(model, request("Mrs Example has a cough."))
         await the_gate.ask(model, request("Mrs Example has a cough."))
         await model.close()
-    assert verify_audit_log(log) == 2
-    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    assert verify_audit_log(log) == 4
+    entries = [json.loads(line) for line in log.read_text().splitlines() if '"event":"call"' in line]
     assert [(each["status"], each["attempt"]) for each in entries] == [("provider", 1), ("stop", 2)]
     assert entries[1]["host"] == "127.0.0.1" and entries[1]["tokens_out"] > 0
     assert "Example" not in log.read_text() and "patient" not in log.read_text()

@@ -1,4 +1,5 @@
-"""`kill -9` at any moment loses nothing, and nothing is paid for twice but what was in flight."""
+"""`kill -9` at any moment loses nothing, nothing is paid for twice but what was in flight, and the log and the
+budget know every request that left."""
 
 from __future__ import annotations
 
@@ -11,24 +12,29 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
 
+from medjury.cli import main
+from medjury.models import verify_audit_log
 from medjury.ratings import open_store
 
 ROOT = Path(__file__).parent.parent.parent
 KILLS = 30
-CASES = 500
+CASES = 400
 CONCURRENCY = 4
+BUDGET = CASES + KILLS * CONCURRENCY
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 
 
 @contextmanager
 def endpoint(log: Path) -> Iterator[str]:
     """A model endpoint in a process of its own, which writes down every request it answered."""
-    command = [sys.executable, "-m", "tests.loopback", "--port", "0", "--latency", "0.05", "--log", str(log)]
+    command = [sys.executable, "-m", "tests.loopback", "--port", "0", "--latency", "0.03", "--log", str(log)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
@@ -37,10 +43,29 @@ def endpoint(log: Path) -> Iterator[str]:
             server.kill()
 
 
+def lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
 def answered(log: Path) -> Counter[str]:
     """How often each request (by the hash of its body) was answered with success."""
-    lines = log.read_text().splitlines() if log.exists() else []
-    return Counter(line.split()[0] for line in lines)
+    return Counter(line.split()[0] for line in lines(log))
+
+
+def arrived(log: Path) -> int:
+    """How many requests the endpoint saw, answered or not."""
+    return len(lines(log.with_name(f"{log.name}.arrived")))
+
+
+class Accounts:
+    """The requests in a run's audit log: announced, and ended."""
+
+    def __init__(self, folder: Path) -> None:
+        file = folder / "audit.jsonl"
+        whole = [line for line in lines(file) if line.endswith("}")]  # not one that a kill has torn
+        entries = [json.loads(line) for line in whole]
+        self.sent = sum(each["event"] == "sent" for each in entries)
+        self.ended = sum(each["event"] == "call" for each in entries)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -61,30 +86,41 @@ def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path:
         for number in range(CASES)
     ]
     (tmp_path / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
-    log = tmp_path / "answered.log"
+    log, folder = tmp_path / "answered.log", tmp_path / "runs" / "killed"
     chance = random.Random(20260101)
     with endpoint(log) as url:
         study = tmp_path / "study.yaml"
         study.write_text(
             "study: killed\ncases: cases.jsonl\ninstrument: note_quality\n"
-            f"dimensions: [{', '.join(DIMENSIONS)}]\nstore: {json.dumps(store)}\n"
+            f"dimensions: [{', '.join(DIMENSIONS)}]\nstore: {json.dumps(store)}\nbudget: {{calls: {BUDGET}}}\n"
             f"judges: [{{kind: openai, name: juror, url: '{url}', model: m, concurrency: {CONCURRENCY}}}]\n"
         )
         command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet", "--no-preflight"]
-        kills = 0
-        while kills < KILLS:
-            before = sum(answered(log).values())
-            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as run:
-                if chance.random() < 0.8:  # most kills fall while calls are made, some while it starts
-                    _wait_for_calls(run, log, before + chance.randrange(14))
-                    time.sleep(chance.uniform(0, 0.05))
-                else:
-                    time.sleep(chance.uniform(0, 0.8))
-                run.send_signal(signal.SIGKILL)
-                assert run.wait() == -signal.SIGKILL, (
-                    "the run ended before it could be killed; give it more cases"
-                )
-            kills += 1
+        never_seen = 0  # requests that were announced by a process killed before they arrived
+        for kills in range(1, KILLS + 1):
+            run = start(study)
+            in_flight = kills % 3 > 0
+            if in_flight:  # all its places are taken by requests that have arrived
+                wait_until(run, log, sum(answered(log).values()) + chance.randrange(10))
+                hold(run, log)
+            elif chance.random() < 0.6:  # at any moment while calls are made
+                wait_until(run, log, sum(answered(log).values()) + chance.randrange(10))
+                time.sleep(chance.uniform(0, 0.03))
+            else:  # while it starts
+                time.sleep(chance.uniform(0, 0.5))
+            run.kill()
+            run.join()
+            assert run.exitcode == -signal.SIGKILL, (
+                "the run ended before it could be killed; give it more cases"
+            )
+            accounts = Accounts(folder)
+            unseen = accounts.sent - arrived(log)
+            if in_flight:
+                assert unseen == never_seen, "the log has a line for every request that left, and no other"
+            assert never_seen <= unseen <= never_seen + CONCURRENCY, "no request left without its line"
+            assert accounts.ended <= arrived(log) and accounts.sent - accounts.ended <= kills * CONCURRENCY
+            never_seen = unseen
+            log.with_name(f"{log.name}.hold").unlink(missing_ok=True)
             with open_store(store) as opened:
                 stored = opened.spent(opened.runs()[0].name).calls if opened.runs() else 0
             lost = sum(answered(log).values()) - stored
@@ -98,15 +134,42 @@ def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path:
         assert again.returncode == 0 and answered(log) == calls, "a finished run asks nothing"
     assert len(calls) == CASES
     assert sum(calls.values()) - CASES <= KILLS * CONCURRENCY
+    accounts = Accounts(folder)
+    assert arrived(log) == accounts.sent - never_seen and accounts.sent <= BUDGET
+    assert json.loads((folder / "manifest.json").read_text())["calls"] == accounts.sent
+    assert verify_audit_log(folder / "audit.jsonl") >= accounts.sent + accounts.ended
     with open_store(store) as opened:
         ratings = Counter((row.item, row.dimension) for row in opened.ratings())
         assert all(row.status == "scored" for row in opened.ratings())
     assert ratings == Counter({(case["id"], name): 1 for case in cases for name in DIMENSIONS})
 
 
-def _wait_for_calls(run: subprocess.Popen[bytes], log: Path, before: int) -> None:
+def start(study: Path) -> BaseProcess:
+    """A run in a process of its own, forked from one that has loaded the package: sixty starts take their time."""
+    processes = get_context("forkserver")
+    processes.set_forkserver_preload(
+        ["medjury.studies", "medjury.cli.run", "aiohttp", "sqlalchemy", "psycopg"]
+    )
+    run = processes.Process(target=main, args=(["run", str(study), "--quiet", "--no-preflight"],))
+    run.start()
+    return run
+
+
+def wait_until(run: BaseProcess, log: Path, before: int) -> None:
+    """Until more calls than before are answered."""
     deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and run.poll() is None:
+    while time.monotonic() < deadline and run.is_alive():
         if sum(answered(log).values()) > before:
             return
         time.sleep(0.01)
+
+
+def hold(run: BaseProcess, log: Path) -> None:
+    """Let the endpoint answer nothing more, and wait until a request waits there for every place."""
+    held = log.with_name(f"{log.name}.held")
+    before = len(lines(held))
+    log.with_name(f"{log.name}.hold").touch()
+    deadline = time.monotonic() + 30
+    while len(lines(held)) < before + CONCURRENCY:
+        assert time.monotonic() < deadline and run.is_alive(), "the run does not fill its places"
+        time.sleep(0.005)

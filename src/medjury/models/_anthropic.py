@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from medjury.instruments import Reason
+from medjury.models._announce import announce_request
 from medjury.models._chat import Finish, ModelError, PlainModel, Reply, Request
 from medjury.models._faults import LostReplyError, Place, retry_after_seconds
 from medjury.models._guarded_httpx import guarded_client
@@ -42,6 +43,8 @@ class AnthropicModel(PlainModel):
     `prompt_cache` marks the instructions as worth caching; writing the cache costs a quarter more than input,
     which the cost shown here does not include.
     """
+
+    announces = True
 
     def __init__(
         self,
@@ -95,6 +98,7 @@ class AnthropicModel(PlainModel):
         import anthropic
 
         for _ in range(_MOST_ADAPTATIONS):
+            await announce_request()
             try:
                 async with bounded(self._place, self._timeout):
                     message = await client.messages.create(**self._arguments(request))

@@ -1,10 +1,14 @@
-"""The audit log: one line for every call that left, chained by hashes. It holds ids and hashes, never text.
+"""The audit log: two lines for every request that left, chained by hashes. It holds ids and hashes, never text.
+
+A request is announced before it leaves (`sent`), and has an end when its reply has come and before that is
+stored (`call`, which names the line `of` its announcement). So a killed process leaves announcements without an
+end: requests that were perhaps made, and perhaps paid for. A model inside this process sends nothing: its calls
+have an end only.
 
 Each line is JSON that ends in its own hash, taken over the line before that field; every line names the hash
-of the line before it, so that a line changed, removed or put in later breaks the chain. A line is written
-whole, under a lock, when the call's reply has come and before it is stored: a killed process loses nothing
-that was written, and no reply is stored that the log does not have. Only a power failure may
-lose the last second or so.
+of the line before it, so that a line changed, removed or put in later breaks the chain. Lines are written
+whole, under a lock, and all that are due at one moment together: a killed process loses nothing that was
+written. Only a power failure may lose the last second or so.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import math
 import os
 import time
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,7 +34,7 @@ _SYNC_SECONDS = 1.0
 _TAIL = 1 << 16
 _HASH = ',"hash":"'
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
-_CALL = b'"event":"call"'
+_CALL, _SENT = b'"event":"call"', b'"event":"sent"'
 
 
 class AuditError(MedjuryError):
@@ -39,25 +43,84 @@ class AuditError(MedjuryError):
     exit_status = 1
 
 
-class AuditLog:
-    """Appends entries to a log that several processes may share."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Due:
+    """An entry that is to be written at the end of this moment."""
 
-    def __init__(self, path: str | Path) -> None:
+    entry: Mapping[str, Any]
+    written: asyncio.Future[int]
+    announcement: bool
+
+
+class AuditLog:
+    """Appends entries to a log that several processes may share; `mark` is added to each of them."""
+
+    def __init__(self, path: str | Path, mark: Mapping[str, Any] | None = None) -> None:
         self.path = Path(path)
+        self._mark = dict(mark or {})
         self._descriptor = -1
         self._size = -1  # of the file after our last entry: another size means that others wrote since
         self._number = 0
         self._previous = FIRST
         self._synced = 0.0
+        self._due: list[_Due] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def record(self, entry: Mapping[str, Any]) -> None:
-        """Append one entry; `n`, `at`, `previous` and `hash` are added."""
+    def record(self, entry: Mapping[str, Any]) -> int:
+        """Append one entry and return its number; `n`, `at`, `previous` and `hash` are added."""
+        return self._write([entry])
+
+    async def announce(self, entry: Mapping[str, Any]) -> int:
+        """The number of an entry about what is to be done next, once it is written. Where the caller is cancelled
+        in the meantime, the log says that nothing came of it."""
+        due = self._soon(entry, announcement=True)
+        try:
+            return await due.written
+        except asyncio.CancelledError:
+            if due.written.done() and not due.written.cancelled() and due.written.exception() is None:
+                self.record(
+                    {"of": due.written.result(), "event": entry["for"], "status": "cancelled", "left": False}
+                )
+            raise
+
+    async def append(self, entry: Mapping[str, Any]) -> None:
+        """Append one entry together with all others of this moment; returns when it is written."""
+        await self._soon(entry).written
+
+    def _soon(self, entry: Mapping[str, Any], announcement: bool = False) -> _Due:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._due, self._loop = [], loop
+        due = _Due(entry, loop.create_future(), announcement)
+        self._due.append(due)
+        if len(self._due) == 1:
+            loop.call_soon(self._write_due)
+        return due
+
+    def _write_due(self) -> None:
+        due, self._due = self._due, []
+        due = [each for each in due if not (each.announcement and each.written.cancelled())]
+        try:
+            last = self._write([each.entry for each in due])
+        except AuditError as error:
+            for each in due:
+                if not each.written.done():
+                    each.written.set_exception(error)
+            return
+        for number, each in enumerate(due, last - len(due) + 1):
+            if not each.written.done():
+                each.written.set_result(number)
+
+    def _write(self, entries: Sequence[Mapping[str, Any]]) -> int:
+        """Append entries in one piece; returns the number of the last one."""
+        if not entries:
+            return self._number
         if self._descriptor < 0:
             self._open()
         try:
             with _locked(self._descriptor):
                 self._catch_up()
-                self._append(entry)
+                self._append(entries)
         except OSError as error:
             raise AuditError(
                 f"{self.path}: the audit log cannot be written ({error.strerror}); the run stops"
@@ -65,6 +128,7 @@ class AuditLog:
         if time.monotonic() - self._synced > _SYNC_SECONDS:
             self._synced = time.monotonic()
             self._sync()
+        return self._number
 
     def _sync(self) -> None:
         """Put the log on the disk, beside the event loop where there is one: that may take a while."""
@@ -100,20 +164,22 @@ class AuditLog:
         self._number, self._previous = (0, FIRST) if last is None else _position(last)
         self._size = size
         if torn:  # the end of its line and the seal go out together: no death falls between them
-            self._append({"event": "sealed", "torn": hashlib.sha256(torn).hexdigest()}, before="\n")
+            self._append([{"event": "sealed", "torn": hashlib.sha256(torn).hexdigest()}], before="\n")
 
-    def _append(self, entry: Mapping[str, Any], before: str = "") -> None:
+    def _append(self, entries: Sequence[Mapping[str, Any]], before: str = "") -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        whole = {"n": self._number + 1, "at": now, **entry, "previous": self._previous}
-        body = _ENCODER.encode(whole)[:-1]
-        digest = hashlib.sha256(body.encode()).hexdigest()
-        line = f'{before}{body}{_HASH}{digest}"}}\n'.encode()
-        written = os.write(self._descriptor, line)
-        if written < len(line):  # the disk is full: leave no half line behind
+        parts, digest = [before], self._previous
+        for number, entry in enumerate(entries, self._number + 1):
+            body = _ENCODER.encode({"n": number, "at": now, **entry, **self._mark, "previous": digest})[:-1]
+            digest = hashlib.sha256(body.encode()).hexdigest()
+            parts.append(f'{body}{_HASH}{digest}"}}\n')
+        text = "".join(parts).encode()
+        written = os.write(self._descriptor, text)
+        if written < len(text):  # the disk is full: leave no half line behind
             os.ftruncate(self._descriptor, self._size)
             raise OSError(28, "no space left on the disk")
-        self._size += len(line)
-        self._number += 1
+        self._size += len(text)
+        self._number += len(entries)
         self._previous = digest
 
     def close(self) -> None:
@@ -154,30 +220,43 @@ def verify_audit_log(path: str | Path) -> int:
 @dataclass(frozen=True, slots=True)
 class AuditTotals:
     """What a log's calls come to: all that were sent, failed ones too, the sum of the known costs, the most that
-    lost answers may cost on top, and how many prompts their endpoints seem to have cut."""
+    lost answers may cost on top, how many prompts their endpoints seem to have cut, and how many of the calls were
+    announced and have no end: a process was killed, or is still at it."""
 
     calls: int
     money: float
     perhaps: float = 0.0
     perhaps_cut: int = 0
+    unended: int = 0
 
 
 def audit_totals(path: str | Path) -> AuditTotals:
-    """What all runs that share a log have used. A line torn by a dying process still tells of a call that was
-    sent, at a cost not known. The chain is not verified; a log that is not there has no calls."""
+    """What all runs that share a log have used. A torn line still tells of a call that was made, at a cost not
+    known. The chain is not verified; a log that is not there has no calls."""
     calls, costs, perhaps, cut = 0, 0.0, 0.0, 0
+    announced: dict[object, float] = {}
     try:
         with Path(path).open("rb") as file:
             for line in file:
-                if _CALL not in line:
+                if _CALL not in line and _SENT not in line:
                     continue
                 try:
                     entry = json.loads(line)
-                except (ValueError, RecursionError):
-                    calls += 1
+                except (
+                    ValueError,
+                    RecursionError,
+                ):  # torn: an announcement never left, an end has one before it
+                    calls += _CALL in line and b'"of":' not in line
                     continue
-                if isinstance(entry, dict) and entry.get("event") == "call" and not _in_vain(entry):
-                    calls += 1
+                if not isinstance(entry, dict):
+                    continue
+                if entry.get("event") == "sent" and entry.get("for") == "call":
+                    announced[entry.get("n")] = _known_cost(entry.get("perhaps"))
+                elif entry.get("event") == "call":
+                    announced.pop(entry.get("of"), None)
+                    if _in_vain(entry):
+                        continue
+                    calls += entry.get("left") is not False
                     costs += _known_cost(entry.get("cost"))
                     perhaps += _known_cost(entry.get("perhaps"))
                     cut += entry.get("perhaps_cut") is True and entry.get("status") != "cut"
@@ -185,7 +264,7 @@ def audit_totals(path: str | Path) -> AuditTotals:
         return AuditTotals(0, 0.0)
     except OSError as error:
         raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
-    return AuditTotals(calls, costs, perhaps, cut)
+    return AuditTotals(calls + len(announced), costs, perhaps + sum(announced.values()), cut, len(announced))
 
 
 def _in_vain(entry: Mapping[str, Any]) -> bool:

@@ -21,7 +21,8 @@ class Reservation:
 
 class Budget:
     """Caps for one run; None means no cap. `spent_money`, `spent_calls` and `perhaps_spent` are what earlier
-    runs of the same study have used. Only requests that were really sent count; a cached answer is free.
+    runs of the same study have used; `perhaps_calls` of those calls were in flight when a run was killed. Every
+    request that was really sent counts; a cached answer is free.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class Budget:
         spent_money: float = 0.0,
         spent_calls: int = 0,
         perhaps_spent: float = 0.0,
+        perhaps_calls: int = 0,
     ) -> None:
         self.money = money
         self.calls = calls
@@ -40,6 +42,7 @@ class Budget:
         # Lost answers (a timeout, a broken connection) may be on the bill: they count against the cap at
         # their worst case, but are not reported as spent.
         self.perhaps_spent = perhaps_spent
+        self.perhaps_calls = perhaps_calls
         self._reserved_money = 0.0
         self._reserved_calls = 0
         self._settled: asyncio.Event | None = None
@@ -91,5 +94,6 @@ class Budget:
             lost = f", {self.perhaps_spent:.4g} perhaps" if self.perhaps_spent else ""
             caps.append(f"{self.spent_money:.4g} of {self.money:g} in money is spent{lost}")
         if self.calls is not None:
-            caps.append(f"{self.spent_calls:,} of {self.calls:,} calls are made")
+            killed = f", {self.perhaps_calls:,} of them perhaps" if self.perhaps_calls else ""
+            caps.append(f"{self.spent_calls:,} of {self.calls:,} calls are made{killed}")
         return f"the budget leaves no room for another call: {'; '.join(caps)}"

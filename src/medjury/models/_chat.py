@@ -100,6 +100,11 @@ class ChatModel(Protocol):
         """How many tokens it takes in all, as the user states it; None where nobody has."""
 
     @property
+    def announces(self) -> bool:
+        """Whether it announces every request by itself before that leaves (`announce_request`); for one that does
+        not, the gate announces each call as one request."""
+
+    @property
     def dropped(self) -> Sequence[str]:
         """Settings of requests that are no longer sent: the endpoint said that it does not take them."""
 
@@ -125,6 +130,7 @@ class PlainModel:
     proxy_host: str | None = None
     concurrency: int | None = None
     context_window: int | None = None
+    announces: bool = False
 
     @property
     def dropped(self) -> Sequence[str]:

@@ -8,13 +8,12 @@ is used only if the endpoint did not cut the prompt.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from medjury.instruments import Reason
 from medjury.models._answer import Answer
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._context_windows import context_window
 from medjury.models._schema_text import schema_text
+from medjury.models._sending import Counting
 from medjury.models._tokens import (
     CAUTIOUS_TOKENS_PER_MESSAGE,
     MOST_SIGNS_PER_TOKEN,
@@ -53,27 +52,29 @@ def plainly_fits(model: ChatModel, request: Request) -> bool:
     return window is None or _bytes(request) + request.max_tokens <= window
 
 
-async def require_fit(model: ChatModel, request: Request, counted: Callable[[], None] | None = None) -> bool:
+async def require_fit(model: ChatModel, request: Request, counting: Counting | None = None) -> bool:
     """Raise `ContextError` where the prompt and the room for the answer exceed the model's window for certain;
     nothing is refused where the window is not known. False where it is in doubt: no tokenizer can be asked, and
-    it may fit or not. `counted` is told when an endpoint was asked to count."""
+    it may fit or not. `counting` is told where the model does not announce by itself that it is asked to count."""
     window = context_window(model)
     if window is None:
         return True
     tokens, room = cautious_request_tokens(request), window - request.max_tokens
     if tokens <= room:
         return True
-    told = await _counted(model, request, tokens, window, counted)
+    told = await _counted(model, request, counting)
     if told is None and least_request_tokens(request) <= room:
         return False
     if told is not None and told <= room:
         return True
     exact = told is not None
     tokens = tokens if told is None else told
+    seen = exact and model.host is not None
+    sent = f"it was sent to {model.host} to be counted, and no further" if seen else "nothing was sent"
     raise ContextError(
         model,
         f"it has {'' if exact else 'about '}{tokens:,} tokens, {request.max_tokens:,} are kept for the answer, and "
-        f"the model takes {window:,} in all; nothing was sent",
+        f"the model takes {window:,} in all; {sent}",
         tokens,
         request.max_tokens,
         window,
@@ -82,22 +83,18 @@ async def require_fit(model: ChatModel, request: Request, counted: Callable[[], 
     )
 
 
-async def _counted(
-    model: ChatModel, request: Request, tokens: int, window: int, counted: Callable[[], None] | None
-) -> int | None:
+async def _counted(model: ChatModel, request: Request, counting: Counting | None) -> int | None:
     """The model's own count; None where it has none to give."""
-    sent = model.host is not None  # whatever comes of it: the text has left
-    told: int | None = None
     try:
+        if counting is not None:
+            await counting.announce()
         told = await model.count_tokens(request)
-        sent = sent and told is not None
+        if counting is not None and told is None:
+            counting.end("not_counted", left=False)
     except ModelError as error:
         if error.reason is not Reason.CONTEXT:
             raise
         raise refused_by_endpoint(model, request) from None  # too long even to be counted
-    finally:
-        if sent and counted is not None:
-            counted()
     if told is not None and told < least_request_tokens(request):
         return None  # it counted something else
     return told

@@ -29,6 +29,10 @@ class LostReplyError(ModelError):
     """The request was sent and no whole answer came back: it may have been paid for all the same."""
 
 
+class NotSentError(ModelError):
+    """No connection came about: nothing has left this machine, and nothing can have been paid for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a call went, in words for the reader. Never the key itself, only the variable's name."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
+from medjury.models._announce import announced_to
 from medjury.models._answer import Answer
 from medjury.models._audit import AuditLog
 from medjury.models._budget import Budget, Reservation
@@ -24,10 +23,11 @@ from medjury.models._context import (
     refused_by_endpoint,
     require_fit,
 )
-from medjury.models._faults import LostReplyError
+from medjury.models._faults import LostReplyError, NotSentError
 from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts, require_allowed
 from medjury.models._limits import AdaptiveConcurrency, Bucket, Clock, Limits, Sleep
 from medjury.models._prices import PriceList
+from medjury.models._sending import Counting, Sending, log_entry
 from medjury.models._tokens import most_tokens, request_tokens
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
@@ -146,9 +146,19 @@ class Gate:
     async def _fit(self, model: ChatModel, request: Request, key: str, attempt: int) -> bool:
         """A prompt too long for its model is refused here; an endpoint that counts it sees the text: logged.
         False where only the endpoint can tell."""
-        log = partial(self._record, model, key, attempt, "counted", None, None, event="count")
+        about = log_entry(model, key, attempt)
         with hosts_allowed(self._allowed):
-            return await require_fit(model, request, log)
+            if self._audit is None or model.host is None:
+                return await require_fit(model, request)
+            counting = Counting(self._audit, about)
+            try:
+                with announced_to(counting.announce):
+                    return await require_fit(model, request, None if model.announces else counting)
+            except NotSentError:
+                counting.end("not_sent", left=False)
+                raise
+            finally:
+                counting.end("counted")
 
     def _wait(self, error: ModelError, attempt: int) -> float | None:
         """Seconds until the next attempt; None where there is none."""
@@ -171,21 +181,19 @@ class Gate:
         good = overloaded = paced = False
         try:
             reservation = await self._budget.reserve(self._worst(model, request))  # no room, no waiting
+            sending = self._sending(lane, model, request, key, attempt, reservation)
             try:
                 await self._pace(lane, expected)
             except BaseException:
-                self._budget.settle(reservation, cost=0.0, sent=False)
+                sending.unsent()
                 raise
             paced = True
-            reply, cost = await self._paid(model, request, key, attempt, reservation)
+            reply, cost = await self._paid(model, request, sending)
             if lane.tokens:
                 lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
             cut = None if fits else cut_by_endpoint(model, request, reply)
             try:  # first in the log: a process that dies in between has paid, and its totals say so
-                doubtful = perhaps_cut(request, reply)
-                self._record(
-                    model, key, attempt, "cut" if cut else reply.finish, reply, cost, doubtful=doubtful
-                )
+                await sending.finish("cut" if cut else reply.finish, reply, cost, perhaps_cut(request, reply))
             finally:  # the reply is paid for: it is stored even where the log cannot be written
                 if cut is None:
                     await self._cache.put(key, reply, cost)
@@ -203,13 +211,34 @@ class Gate:
         finally:
             lane.places.release(started, good=good, overloaded=overloaded)
 
+    def _sending(
+        self,
+        lane: _Lane,
+        model: ChatModel,
+        request: Request,
+        key: str,
+        attempt: int,
+        reservation: Reservation,
+    ) -> Sending:
+        async def another() -> Reservation:
+            """A further request of the same attempt, in another dialect: its own place in the budget and pace."""
+            further = await self._budget.reserve(self._worst(model, request))
+            try:
+                await self._pace(lane, 0)
+            except BaseException:
+                self._budget.settle(further, cost=0.0, sent=False)
+                raise
+            return further
+
+        return Sending(self._audit, self._budget, log_entry(model, key, attempt), reservation, another)
+
     async def _pace(self, lane: _Lane, expected: int) -> None:
         """Wait for the call's turn: the pause its endpoint asked for, then requests and tokens per minute."""
         while (pause := lane.closed_until - self._clock()) > 0:
             await self._sleep(pause)
         if lane.requests:
             await lane.requests.take(1)
-        if lane.tokens:
+        if lane.tokens and expected:
             await lane.tokens.take(expected)
 
     def _worst(self, model: ChatModel, request: Request) -> float:
@@ -218,74 +247,43 @@ class Gate:
             return 0.0
         return self._prices.estimate(model, most_tokens(request), request.max_tokens) or 0.0
 
-    async def _paid(
-        self, model: ChatModel, request: Request, key: str, attempt: int, reservation: Reservation
-    ) -> tuple[Reply, float | None]:
+    async def _paid(self, model: ChatModel, request: Request, sending: Sending) -> tuple[Reply, float | None]:
         """The call itself, between setting its worst case aside and counting what it cost."""
         try:
-            with hosts_allowed(self._allowed):
+            with hosts_allowed(self._allowed), announced_to(sending.announce):
+                if model.host is not None and not model.announces:
+                    await sending.announce()
                 reply = await model.ask(request)
-        except MedjuryError:  # a key or the weights are missing: nothing was sent
-            self._budget.settle(reservation, cost=0.0, sent=False)
-            raise
         except BaseException as error:
-            self.calls += 1
-            lost = not isinstance(error, ModelError) or isinstance(error, LostReplyError)
-            self._budget.settle(reservation, cost=0.0, lost=lost)
-            reason = error.reason.value if isinstance(error, ModelError) else type(error).__name__
-            self._record(model, key, attempt, reason, None, None, perhaps=reservation.money if lost else 0.0)
+            if sending.open or model.host is None:
+                self._failed(error, sending)
+            else:  # a key is missing, a host is not allowed, the budget ends: nothing was sent
+                sending.unsent()
+            self.calls += sending.left
             raise
-        self.calls += 1
         cost = self.price(model, reply)
-        self._budget.settle(reservation, cost=cost)
+        sending.settle(cost)
+        self.calls += sending.left
         if cost is None:
             self._spent_is_known = False
         else:
             self._spent += cost
         return reply, cost
 
+    @staticmethod
+    def _failed(error: BaseException, sending: Sending) -> None:
+        if isinstance(error, MedjuryError):  # a model in this process has no weights: it was not asked
+            sending.unsent()
+            return
+        reason = error.reason.value if isinstance(error, ModelError) else type(error).__name__
+        lost = not isinstance(error, ModelError) or isinstance(error, LostReplyError)
+        sending.fail(reason, left=not isinstance(error, NotSentError), lost=lost)
+
     def price(self, model: ChatModel, reply: Reply) -> float | None:
         """What a reply costs; None where that is not known."""
         if self._prices:
             return self._prices.cost(model, reply)
         return 0.0 if model.host is None else None
-
-    def _record(
-        self,
-        model: ChatModel,
-        key: str,
-        attempt: int,
-        status: str,
-        reply: Reply | None,
-        cost: float | None,
-        event: str = "call",
-        perhaps: float = 0.0,
-        doubtful: bool = False,
-    ) -> None:
-        if self._audit is None:
-            return
-        entry: dict[str, object] = {
-            "event": event,
-            "key": key,
-            "rater": model.name,
-            "model": model.identity.get("model", model.identity.get("kind", "")),
-            "host": model.host,
-            "attempt": attempt,
-            "status": status,
-        }
-        if reply is not None:
-            text = reply.text.encode("utf-8", "surrogatepass")
-            entry |= {
-                "reply": hashlib.sha256(text).hexdigest(),
-                "tokens_in": reply.tokens_in,
-                "tokens_out": reply.tokens_out,
-                "cost": cost,
-            }
-        if doubtful:  # fewer tokens read than the prompt can have
-            entry["perhaps_cut"] = True
-        if perhaps:  # a lost answer may be on the bill, at this much in the worst case
-            entry["perhaps"] = perhaps
-        self._audit.record(entry)
 
     def _lane(self, model: ChatModel) -> _Lane:
         lane = self._lanes.get(model.name)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from medjury.models._announce import announce_request
 from medjury.models._chat import Finish, ModelError, PlainModel, Reply, Request
 from medjury.models._connection import open_session
 from medjury.models._faults import Place, retry_after_seconds
@@ -29,6 +30,8 @@ _REFUSALS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT"
 
 class GoogleModel(PlainModel):
     """A model behind Google's generateContent. The prompt is never sent anywhere but to `url`."""
+
+    announces = True
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class GoogleModel(PlainModel):
         from google.genai import errors
 
         while True:
+            await announce_request()
             try:
                 async with bounded(self._place, self._timeout):
                     answer = await client.aio.models.generate_content(**self._arguments(request))

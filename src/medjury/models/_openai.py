@@ -17,11 +17,13 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
+from medjury.models._announce import announce_request
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._connection import ForbiddenHostError, open_session
 from medjury.models._context_server import ServerTokenizer
 from medjury.models._faults import (
     LostReplyError,
+    NotSentError,
     Place,
     error_parameter,
     error_words,
@@ -58,6 +60,8 @@ class OpenAIModel(PlainModel):
     llama.cpp), to be asked where a prompt may not fit `context_window`. `extra` is added to every
     request body as it stands, and cannot hold what the adapter sets itself.
     """
+
+    announces = True
 
     def __init__(
         self,
@@ -160,6 +164,7 @@ class OpenAIModel(PlainModel):
         try:
             for _ in range(_MOST_REDIRECTS):
                 session = self._open()
+                await announce_request()
                 async with session.post(
                     address, data=body, allow_redirects=False, proxy=self._proxy
                 ) as response:
@@ -169,13 +174,17 @@ class OpenAIModel(PlainModel):
                     payload = await self._read(response)
                     return response.status, payload, retry_after_seconds(response.headers.get("Retry-After"))
         except ForbiddenHostError as error:
-            raise ModelError(Reason.PROVIDER, str(error), fatal=True) from None
+            raise NotSentError(Reason.PROVIDER, str(error), fatal=True) from None
+        except aiohttp.ConnectionTimeoutError:
+            raise NotSentError(
+                Reason.TIMEOUT, f"no connection to {self.host}: it did not answer in time", retry=True
+            ) from None
         except TimeoutError:
             raise LostReplyError(
                 Reason.TIMEOUT, f"{self.host} gave no whole answer within {self._timeout:g} s", retry=True
             ) from None
         except aiohttp.ClientConnectorCertificateError:
-            raise ModelError(
+            raise NotSentError(
                 Reason.PROVIDER,
                 f"the certificate of {self.host} cannot be trusted; add the site's authority to the system's "
                 "certificates, or point SSL_CERT_FILE at it",
@@ -183,8 +192,8 @@ class OpenAIModel(PlainModel):
             ) from None
         except aiohttp.ClientConnectorError as error:
             if isinstance(error.os_error, ForbiddenHostError):
-                raise ModelError(Reason.PROVIDER, str(error.os_error), fatal=True) from None
-            raise ModelError(
+                raise NotSentError(Reason.PROVIDER, str(error.os_error), fatal=True) from None
+            raise NotSentError(
                 Reason.PROVIDER, f"no connection to {self.host}: is the endpoint running?", retry=True
             ) from None
         except (aiohttp.ClientError, OSError) as error:

@@ -12,7 +12,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
 from medjury.models._connection import ForbiddenHostError, TooLargeError, WrongContentError
-from medjury.models._faults import LostReplyError, Place, fault, wrong_content
+from medjury.models._faults import LostReplyError, NotSentError, Place, fault, wrong_content
 
 
 def read_key(name: str, place: Place) -> str:
@@ -60,14 +60,14 @@ def connection_fault(place: Place, error: BaseException) -> ModelError:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ForbiddenHostError):
-            return ModelError(Reason.PROVIDER, str(cause), fatal=True)
+            return NotSentError(Reason.PROVIDER, str(cause), fatal=True)
         if isinstance(cause, TooLargeError):
             return LostReplyError(Reason.PROVIDER, f"the answer of {place.host} is too large: {cause}")
         if isinstance(cause, WrongContentError):
             return wrong_content(place, str(cause))
         if type(cause).__name__ in ("ConnectError", "ClientConnectorError", "ConnectionRefusedError"):
             message = f"no connection to {place.host}: is the endpoint running?"
-            return ModelError(Reason.PROVIDER, message, retry=True)
+            return NotSentError(Reason.PROVIDER, message, retry=True)
         cause = cause.__cause__ or cause.__context__
     message = f"the connection to {place.host} broke, the answer is lost"
     return LostReplyError(Reason.PROVIDER, message, retry=True)

@@ -35,6 +35,7 @@ class RunResult:
     coverage: Coverage
     skipped: int
     drafting: tuple[str, ...] = ()  # what came of the drafts, where the study writes them
+    unended: int = 0  # calls that were announced and have no end in the log
     judged: bool = True  # False where it was stopped before anything could be judged
     preflights: int = 0
 
@@ -61,6 +62,11 @@ class RunResult:
             f"{self.calls:,} calls made now{preflight_words(self.preflights)} ({money}); "
             f"{self.progress.found:,} answers were stored already"
         )
+        if self.unended:
+            lines.append(
+                f"{self.unended:,} calls were on their way when a run was killed: they count as made, since they may "
+                "have been answered and paid for"
+            )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
 
@@ -134,6 +140,7 @@ def conclude(
         plan.currency,
         covered,
         plan.skipped,
+        unended=spent.unended,
         preflights=outcome.preflights,
     )
 

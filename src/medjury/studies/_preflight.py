@@ -52,7 +52,7 @@ class Preflight:
         self.calls = 0
         self.money: float | None = 0.0
         self._make_gate, self._parts, self._budget, self._prices = make_gate, parts, budget, prices
-        self._log = _PreflightLog(log)
+        self._log = AuditLog(log, mark={"preflight": True})
         self._asked: dict[str, asyncio.Task[None]] = {}
 
     async def __call__(self, model: ChatModel) -> None:
@@ -89,10 +89,3 @@ class Preflight:
         finally:  # only what was answered counts: a server that is away must not use up the budget
             self._budget.settle(reservation, cost=cost, sent=answered)
             self.calls += gate.calls
-
-
-class _PreflightLog(AuditLog):
-    """The run's log; these lines say what they are."""
-
-    def record(self, entry: Mapping[str, Any]) -> None:
-        super().record({**entry, "preflight": True})

@@ -169,6 +169,7 @@ async def _judge(
     budget = Budget(
         money=study.settings.budget.money, calls=study.settings.budget.calls,
         spent_money=spent.money, spent_calls=spent.calls, perhaps_spent=spent.perhaps,
+        perhaps_calls=spent.unended,
     )  # fmt: skip
     cases = HashedCases(study.cases)
     progress = Progress(planned=plan.cases * study.jury.repeats * sum(

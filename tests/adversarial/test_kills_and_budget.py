@@ -1,0 +1,53 @@
+"""A run that is killed again and again never makes more requests than its cap allows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.studies.test_kill import (
+    CONCURRENCY,
+    Accounts,
+    answered,
+    arrived,
+    endpoint,
+    hold,
+    start,
+    wait_until,
+)
+
+CAP = 60
+KILLS = 6
+
+
+def test_six_kills_do_not_exceed_the_cap(tmp_path: Path) -> None:
+    cases = [
+        {"id": f"{number}", "candidate": f"Summary {number}.", "texts": {"context": "A note."}}
+        for number in range(200)
+    ]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+    log, study = tmp_path / "answered.log", tmp_path / "study.yaml"
+    with endpoint(log) as url:
+        study.write_text(
+            f"study: capped\ncases: cases.jsonl\ninstrument: note_quality\nbudget: {{calls: {CAP}}}\n"
+            f"judges: [{{kind: openai, name: juror, url: '{url}', model: m, concurrency: {CONCURRENCY}}}]\n"
+        )
+        for _ in range(KILLS):
+            run = start(study)
+            wait_until(run, log, sum(answered(log).values()))
+            hold(run, log)
+            run.kill()
+            run.join()
+            log.with_name(f"{log.name}.hold").unlink()
+        assert arrived(log) < CAP, "the kills came before the cap was reached"
+        command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
+        last = subprocess.run(command, capture_output=True, text=True, check=False)
+    accounts = Accounts(tmp_path / "runs" / "capped")
+    assert arrived(log) == accounts.sent == CAP, "every place of the budget was used, and none twice"
+    unended = accounts.sent - accounts.ended
+    assert unended == KILLS * CONCURRENCY
+    said = last.stdout + last.stderr
+    assert "the budget was reached" in said
+    assert f"{unended} calls were on their way when a run was killed: they count as made" in said
