@@ -27,6 +27,7 @@ Behaviours are words, some with an argument after a colon:
     cut-content         half an answer, finish "stop"   length          half an answer, finish "length"
     refusal             the model declines              empty           no content
     fenced, think       the answer inside a fence, or after a thought
+    model:NAME          a good answer in the name of another model
 
 They come as a list (one per request, then "ok"), as one word for every request, as a callable that gets the
 `Call` and returns a word, or as a marker in the prompt: `[[loopback:500]]` always, `[[loopback:500*2]]` for
@@ -198,12 +199,13 @@ class _Answer:
     text: str
     finish: str = "stop"  # stop, length, refusal
     tokens_cached: int = 0
+    model: str | None = None  # who says that it answers; the one asked for, where None
 
 
 def _envelope(call: Call, answer: _Answer) -> dict[str, Any]:
     """The answer in the shape of the protocol."""
     tokens_in, tokens_out = max(1, len(call.body) // 4), max(1, len(answer.text) // 4)
-    model = call.json.get("model") or "loopback"
+    model = call.json.get("model") or "loopback" if answer.model is None else answer.model
     if call.protocol == "anthropic":
         reasons = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
         return {
@@ -237,7 +239,7 @@ def _envelope(call: Call, answer: _Answer) -> dict[str, Any]:
                 "totalTokenCount": tokens_in + tokens_out,
                 "cachedContentTokenCount": answer.tokens_cached,
             },
-            "modelVersion": call.path.rsplit("/", 1)[-1].removesuffix(":generateContent"),
+            "modelVersion": answer.model or call.path.rsplit("/", 1)[-1].removesuffix(":generateContent"),
         }
     refused = answer.finish == "refusal"
     return {
@@ -459,7 +461,8 @@ class Endpoint:
             text = f"Here is my rating:\n```json\n{text}\n```"
         if word == "think":
             text = f"<think>\nThe note {{says}} much.\n</think>\n{text}"
-        return _Answer(text, tokens_cached=self.tokens_cached)
+        name = argument if word == "model" else None
+        return _Answer(text, tokens_cached=self.tokens_cached, model=name)
 
     def keys(self, call: Call) -> set[str]:
         headers = {name.lower(): value for name, value in call.headers.items()}

@@ -38,6 +38,7 @@ from medjury.judging._examples.drawn import DRAWS, Draw, DrawnExamples
 from medjury.judging._examples.split import TrainingSplit, WorkedExample, split_training
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
+from medjury.judging._model_check import ModelChecked
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Expected, Rated, Rater, Unit
 from medjury.judging._repeats import Repeats
@@ -89,6 +90,7 @@ __all__ = [
     "Judge",
     "Jury",
     "LoopRound",
+    "ModelChecked",
     "Persona",
     "Place",
     "Progress",

@@ -56,6 +56,15 @@ class Unusable(Exception):  # noqa: N818 - it is not an error of the program
         )
 
 
+class OtherModelError(ModelError):
+    """Another model answered. The answer was paid for all the same."""
+
+    def __init__(self, paid: Answer) -> None:
+        told = f"{paid.asked} was asked for, and {paid.answered} says that it answered"
+        super().__init__(Reason.OTHER_MODEL, f"{told}; `model_check: strict` takes no such answer")
+        self.paid = paid
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Which of a model's possible answers is asked for: the first, a repeat, or one drawn anew. `anew` says that
@@ -226,10 +235,15 @@ async def _converse(
                     error.message = (
                         f"the answer could not be used, and was not handed back then: {wrong.message}"
                     )
+                stored = False
+                if isinstance(error, OtherModelError):
+                    answers.append(error.paid)
+                    stored = all(answer.from_cache for answer in answers)
                 lasting = wrong is not None and error.reason not in TRANSIENT
                 why = wrong if lasting and wrong is not None else error
-                ending.failed(why.reason, why.message, may_pass=error.retry)
-                return _failed(why, answers, best)
+                if not stored:
+                    ending.failed(why.reason, why.message, may_pass=error.retry)
+                return _failed(why, answers, best, in_vain=stored)
             answers.append(answer)
             try:
                 value = read(answer.reply)

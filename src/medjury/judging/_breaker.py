@@ -29,6 +29,7 @@ _CURES: Mapping[Reason, str] = {
     Reason.EMPTY: "Raise `max_tokens` if the model thinks before it answers; otherwise try another model",
     Reason.REFUSAL: "Take another model, or an instrument whose words it accepts",
     Reason.PROVIDER: "Correct `url`, `kind` or `model`: `medjury models check` shows what it answers",
+    Reason.OTHER_MODEL: "Ask for the model by the name that answers, or take out `model_check: strict`",
     Reason.PARSE: _FORM,
     Reason.MISSING: _FORM,
     Reason.OUT_OF_RANGE: _FORM,

@@ -12,6 +12,7 @@ from medjury.errors import MedjuryError
 from medjury.files import whole_file
 from medjury.runs import files
 from medjury.runs._manifest_parts import (
+    AnsweringModel,
     Coverage,
     ManifestDrafting,
     ManifestHumans,
@@ -63,6 +64,7 @@ class Manifest(RunPart):
     redacted: bool = False
     redactions: dict[str, int] = {}
     settings_refused: dict[str, list[str]] = {}
+    models_answered: tuple[AnsweringModel, ...] = ()
     prices: Prices = Prices()
     planned: dict[str, PlannedWork] = {}
     drafting: ManifestDrafting | None = None

@@ -16,6 +16,7 @@ from medjury.models import ChatModel
 from medjury.ratings import RatingCount
 from medjury.runs import (
     FORMAT,
+    AnsweringModel,
     Coverage,
     Manifest,
     ManifestInstrument,
@@ -116,6 +117,18 @@ def coverage(counts: Iterable[RatingCount]) -> Coverage:
         unscored=statuses["unscored"],
         unscored_by_reason=dict(reasons.most_common()),
     )
+
+
+def answering_models(counts: Iterable[tuple[str, str, str, int]]) -> list[AnsweringModel]:
+    """The models of each judge, pair by pair: which was asked for, and which says that it answered."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for judge, asked, answered, ratings in counts:
+        for pair in zip(asked.split(", "), answered.split(", "), strict=True):
+            found[judge, *pair] += ratings
+    return [
+        AnsweringModel(judge=judge, asked=asked, answered=answered, ratings=ratings)
+        for (judge, asked, answered), ratings in sorted(found.items())
+    ]
 
 
 def now() -> str:
