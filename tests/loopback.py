@@ -28,10 +28,14 @@ Behaviours are words, some with an argument after a colon:
     refusal             the model declines              empty           no content
     fenced, think       the answer inside a fence, or after a thought
     raw:STATUS BODY     this very body with this status; raw:STATUS/TYPE BODY with this content type
+    model:NAME          a good answer in the name of another model
 
 They come as a list (one per request, then "ok"), as one word for every request, as a callable that gets the
 `Call` and returns a word, or as a marker in the prompt: `[[loopback:500]]` always, `[[loopback:500*2]]` for
 the first two requests with that body.
+
+The preflight question of a run holds no case. It is kept apart, in `server.preflights`, and answered as
+`preflight` says ("ok" unless a test says otherwise): behaviours are for questions about cases.
 """
 
 from __future__ import annotations
@@ -59,6 +63,7 @@ from aiohttp import web
 Protocol = str  # "openai", "anthropic" or "google"
 MARKER = re.compile(r"\[\[loopback:(.+?)(?:\*(\d+))?\]\]")
 ENDLESS_LIMIT = 256 * 1024 * 1024  # even an endless body ends before it fills a machine
+PREFLIGHT = "one short question, to find out whether you can be reached"
 RED_TAPE = "I'm sorry, but I can't help with that."
 
 
@@ -195,12 +200,13 @@ class _Answer:
     text: str
     finish: str = "stop"  # stop, length, refusal
     tokens_cached: int = 0
+    model: str | None = None  # who says that it answers; the one asked for, where None
 
 
 def _envelope(call: Call, answer: _Answer) -> dict[str, Any]:
     """The answer in the shape of the protocol."""
     tokens_in, tokens_out = max(1, len(call.body) // 4), max(1, len(answer.text) // 4)
-    model = call.json.get("model") or "loopback"
+    model = call.json.get("model") or "loopback" if answer.model is None else answer.model
     if call.protocol == "anthropic":
         reasons = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
         return {
@@ -234,7 +240,7 @@ def _envelope(call: Call, answer: _Answer) -> dict[str, Any]:
                 "totalTokenCount": tokens_in + tokens_out,
                 "cachedContentTokenCount": answer.tokens_cached,
             },
-            "modelVersion": call.path.rsplit("/", 1)[-1].removesuffix(":generateContent"),
+            "modelVersion": answer.model or call.path.rsplit("/", 1)[-1].removesuffix(":generateContent"),
         }
     refused = answer.finish == "refusal"
     return {
@@ -328,7 +334,9 @@ class Endpoint:
     tokens_cached: int = 0
     record: bool = True
     log: Log | None = None
+    preflight: str = "ok"
     calls: list[Call] = field(default_factory=list)
+    preflights: list[Call] = field(default_factory=list)
     answered: int = 0
     in_flight: int = 0
     peak_in_flight: int = 0
@@ -358,7 +366,7 @@ class Endpoint:
                 self.answered,
             )
             if self.record:
-                self.calls.append(call)
+                (self.preflights if PREFLIGHT.encode() in body else self.calls).append(call)
             if request.method == "GET":
                 return web.json_response({"object": "list", "data": [{"id": "loopback", "object": "model"}]})
             due = call.time + self.latency
@@ -376,6 +384,8 @@ class Endpoint:
             self.in_flight -= 1
 
     def behaviour(self, call: Call) -> str:
+        if PREFLIGHT.encode() in call.body:
+            return self.preflight
         if callable(self.behaviours) and (word := self.behaviours(call)) is not None:
             return word
         if b"[[loopback:" in call.body and (marker := MARKER.search(call.prompt)):
@@ -457,7 +467,8 @@ class Endpoint:
             text = f"Here is my rating:\n```json\n{text}\n```"
         if word == "think":
             text = f"<think>\nThe note {{says}} much.\n</think>\n{text}"
-        return _Answer(text, tokens_cached=self.tokens_cached)
+        name = argument if word == "model" else None
+        return _Answer(text, tokens_cached=self.tokens_cached, model=name)
 
     def keys(self, call: Call) -> set[str]:
         headers = {name.lower(): value for name, value in call.headers.items()}
@@ -552,6 +563,10 @@ class LoopbackServer:
     @property
     def calls(self) -> list[Call]:
         return self.endpoint.calls
+
+    @property
+    def preflights(self) -> list[Call]:
+        return self.endpoint.preflights
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -365,7 +365,9 @@ def test_the_replay_stops_where_the_rule_itself_would(table: JuryTable, toleranc
         made = 0
         votes: dict[str, list[float | None]] = {name: [] for name in table.dimensions}
         while made < len(table.jurors) and (
-            not made or rule.still_open(votes, dict.fromkeys(table.dimensions, (1.0, 5.0)))
+            not made
+            or rule.still_open(votes, dict.fromkeys(table.dimensions, (1.0, 5.0)))
+            or any(2 * len(given) <= made for given in votes.values())  # no majority of those called
         ):
             for column, name in enumerate(table.dimensions):
                 if table.skipped[unit, made, column]:

@@ -104,7 +104,7 @@ async def test_calls_and_tokens_of_all_jurors_are_in_the_rows() -> None:
 async def test_a_juror_who_fails_gives_no_vote_and_the_next_is_asked() -> None:
     rater = jury([REFUSAL], answer(5, 5), answer(1))
     rated = await rate(rater)
-    assert outcomes(rated) == {"accuracy": 5, "clarity": 5} and asked(rater) == [1, 1, 0]
+    assert outcomes(rated) == {"accuracy": 3, "clarity": 4} and asked(rater) == [1, 1, 1]
     assert "no vote from a: refusal, the model declined to answer" in rated.ratings[0].explanation
     assert rated.record is not None
     calls: Any = rated.record.content()["calls"]
@@ -113,8 +113,8 @@ async def test_a_juror_who_fails_gives_no_vote_and_the_next_is_asked() -> None:
 
 async def test_a_dimension_that_a_juror_left_out_is_open() -> None:
     partly = json.dumps({"accuracy": {"explanation": "good", "score": 5}})
-    rater = jury([partly] * 3, answer(5, 5))
-    assert outcomes(await rate(rater)) == {"accuracy": 5, "clarity": 5} and asked(rater) == [3, 1]
+    rater = jury([partly] * 3, answer(5, 5), answer(5, 5))
+    assert outcomes(await rate(rater)) == {"accuracy": 5, "clarity": 5} and asked(rater) == [3, 1, 1]
 
 
 async def test_too_few_votes_are_no_score_and_the_reasons_are_told() -> None:

@@ -47,7 +47,20 @@ def test_a_store_of_the_second_schema_is_brought_up_to_date(tmp_path: Path) -> N
         store.write_ratings("first", [rating()])
     old = sqlite3.connect(tmp_path / "old.sqlite", isolation_level=None)
     old.execute("DROP TABLE questions")
-    old.execute("DELETE FROM schema_version WHERE version = 3")
+    for later in ("model_asked", "model_answered"):
+        old.execute(f"ALTER TABLE ratings DROP COLUMN {later}")
+    old.execute("DELETE FROM schema_version WHERE version >= 3")
     old.close()
     with open_store(tmp_path / "old.sqlite") as store:
         assert list(store.ratings("first")) == [rating()] and store.questions(["key-1"]) == []
+
+
+def test_the_models_asked_for_and_answering_come_back_exactly_and_are_counted(store: Store) -> None:
+    named = rating(model_asked="a, b", model_answered="a, other")
+    store.write_ratings("first", [named, rating(key="key-2")])
+    assert [(row.model_asked, row.model_answered) for row in store.ratings("first")] == [
+        ("a, b", "a, other"),
+        (None, None),
+    ]
+    assert store.answering_models("first") == [(named.rater, "a, b", "a, other", 1)]
+    assert store.answering_models("second") == []

@@ -60,7 +60,7 @@ def by_claims(write_study: Write, server: LoopbackServer) -> Write:
 
 
 def run(study: Path) -> int:
-    return main(["run", str(study), "--quiet"])
+    return main(["run", str(study), "--quiet", "--no-preflight"])
 
 
 def votes(study: Path) -> polars.DataFrame:

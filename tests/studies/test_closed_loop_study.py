@@ -44,7 +44,7 @@ def strategy(loop_judge: dict[str, Any], **settings: Any) -> dict[str, Any]:
 
 
 def run(file: Path) -> RunResult:
-    return run_study(load_study(file))
+    return run_study(load_study(file), preflight=False)
 
 
 def ratings(result: RunResult) -> polars.DataFrame:

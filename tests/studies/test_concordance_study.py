@@ -72,7 +72,7 @@ def prefers_first(call: Call) -> str:
 
 
 def run(file: Path) -> RunResult:
-    return run_study(load_study(file))
+    return run_study(load_study(file), preflight=False)
 
 
 def votes(result: RunResult) -> polars.DataFrame:

@@ -104,7 +104,7 @@ def test_what_does_not_fit_is_told_by_the_plan_and_then_not_sent(
 
 def test_a_larger_window_asks_only_for_what_was_refused(study: Write, server: LoopbackServer) -> None:
     run_study(load_study(study(judge={"context_window": 2000})))
-    result = run_study(load_study(study(judge={"context_window": 20_000})))
+    result = run_study(load_study(study(judge={"context_window": 20_000})), preflight=False)
     assert result.coverage.unscored == 0 and result.calls == 1 and len(server.calls) == 3
 
 

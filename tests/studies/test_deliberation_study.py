@@ -81,7 +81,7 @@ def records(study: Path) -> list[dict[str, Any]]:
 
 
 def run(study: Path) -> int:
-    return main(["run", str(study), "--quiet"])
+    return main(["run", str(study), "--quiet", "--no-preflight"])
 
 
 def test_one_line_turns_a_judge_into_a_deliberation(deliberate: Write, server: LoopbackServer) -> None:

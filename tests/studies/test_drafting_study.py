@@ -78,7 +78,7 @@ def test_drafts_are_written_then_judged_and_a_second_run_asks_nothing(
     study: Write, server: LoopbackServer
 ) -> None:
     file = study(judge={"price": {"input": 1, "output": 2}}, drafting={"price": {"input": 3, "output": 4}})
-    result = run_study(load_study(file))
+    result = run_study(load_study(file), preflight=False)
     assert result.status == "complete" and result.calls == 6 == len(server.calls)
     assert [is_draft(call) for call in server.calls] == [True] * 3 + [False] * 3, "all drafts come first"
     assert "hematology" in server.calls[0].prompt and "No show." not in server.calls[0].prompt
@@ -141,7 +141,7 @@ def test_a_draft_that_failed_for_the_moment_is_written_by_the_next_run(
 
 def test_the_budget_holds_over_drafting_and_judging(study: Write, server: LoopbackServer) -> None:
     file = study(budget={"calls": 4})
-    result = run_study(load_study(file))
+    result = run_study(load_study(file), preflight=False)
     assert result.status == "incomplete" and len(server.calls) == 4
     assert result.coverage.unscored_by_reason == {"over_budget": 4}
     file = study(budget={"calls": 2})
@@ -235,7 +235,7 @@ def test_killed_while_drafting_and_while_judging_nothing_is_written_twice(tmp_pa
             "study: small\ncases: cases.jsonl\ninstrument: concordance\n"
             f"drafting: {{{model}, model: writer-1, vendor: Acme}}\njudges: [{{{model}, name: juror, model: m}}]\n"
         )
-        command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
+        command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet", "--no-preflight"]
         for enough in (10, 55):  # among the drafts, and among the judgements
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
                 deadline = time.monotonic() + 60

@@ -95,7 +95,7 @@ def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path:
             f"dimensions: [{', '.join(DIMENSIONS)}]\nstore: {json.dumps(store)}\nbudget: {{calls: {BUDGET}}}\n"
             f"judges: [{{kind: openai, name: juror, url: '{url}', model: m, concurrency: {CONCURRENCY}}}]\n"
         )
-        command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
+        command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet", "--no-preflight"]
         never_seen = 0  # requests that were announced by a process killed before they arrived
         for kills in range(1, KILLS + 1):
             run = start(study)
@@ -150,7 +150,7 @@ def start(study: Path) -> BaseProcess:
     processes.set_forkserver_preload(
         ["medjury.studies", "medjury.cli.run", "aiohttp", "sqlalchemy", "psycopg"]
     )
-    run = processes.Process(target=main, args=(["run", str(study), "--quiet"],))
+    run = processes.Process(target=main, args=(["run", str(study), "--quiet", "--no-preflight"],))
     run.start()
     return run
 

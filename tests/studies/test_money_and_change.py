@@ -37,7 +37,7 @@ def test_failed_calls_count_against_the_cap_of_every_later_run(
     server.endpoint.behaviours = lambda call: "html"
     study = write_study(cases=4, budget={"calls": 3}, max_unscored=1.0)
     for _ in range(3):
-        main(["run", str(study), "--quiet"])
+        main(["run", str(study), "--quiet", "--no-preflight"])
     assert len(server.calls) == 3
 
 
@@ -46,11 +46,11 @@ def test_a_changed_study_does_not_get_a_new_budget_and_keeps_its_cost(
 ) -> None:
     judge = {"price": {"input": 100.0, "output": 100.0}, "max_tokens": 200}
     study = write_study(cases=4, budget={"calls": 2}, judge=judge)
-    assert main(["run", str(study), "--quiet"]) == 3
+    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 3
     paid = manifest(study)["cost"]
     (study.parent / "humans.csv").write_text("item,system,rater,dimension,score\ncase-1,a,one,accuracy,3\n")
     study = write_study(cases=4, budget={"calls": 2}, judge=judge, humans="humans.csv")
-    assert main(["run", str(study), "--quiet"]) == 3
+    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 3
     assert len(server.calls) == 2
     assert manifest(study)["cost"] == paid > 0 and manifest(study)["calls"] == 2
 

@@ -108,11 +108,11 @@ def test_repeats_are_asked_one_by_one_and_kept(write_study: Write, server: Loopb
 def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["run", str(write_study(budget={"calls": 4})), "--quiet"]) == 3
+    assert main(["run", str(write_study(budget={"calls": 4})), "--quiet", "--no-preflight"]) == 3
     assert len(server.calls) == 4
     assert capsys.readouterr().out.startswith("INCOMPLETE: the budget was reached")
     study = write_study(budget={"calls": 10})
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 0
     assert len(server.calls) == 6
     assert ratings(study).filter(rater_kind="judge", status="scored").height == 24
 

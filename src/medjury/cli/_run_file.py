@@ -14,6 +14,8 @@ def run_file(
     dry_run: bool = False,
     skip_bad_cases: bool = False,
     retry_unscored: bool = False,
+    keep_going: bool = False,
+    preflight: bool = True,
     quiet: bool = False,
 ) -> int:
     """Run a study file, write its report, say what came of it; the exit status."""
@@ -26,7 +28,9 @@ def run_file(
     from medjury.cli._progress import ProgressLine
 
     line = None if quiet else ProgressLine()
-    result = run_study(study, watch=line, retry_unscored=retry_unscored)
+    result = run_study(
+        study, watch=line, retry_unscored=retry_unscored, keep_going=keep_going, preflight=preflight
+    )
     if line is not None:
         line.finish(result.progress, result.money, result.currency)
     say(result.text())

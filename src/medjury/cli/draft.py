@@ -24,6 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="ask again for every draft that failed, not only for transient failures",
     )
+    parser.add_argument(
+        "--no-preflight",
+        action="store_true",
+        help="do not ask the model one short question before the first case",
+    )
+    parser.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="ask on although the first answers show that none can be used, or the model is away",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 
 
@@ -37,7 +47,13 @@ def run(options: argparse.Namespace) -> int:
     from medjury.cli._progress import ProgressLine
 
     line = None if options.quiet else ProgressLine()
-    result = draft_study(study, watch=line, retry_unscored=options.retry_unscored)
+    result = draft_study(
+        study,
+        watch=line,
+        retry_unscored=options.retry_unscored,
+        keep_going=options.keep_going,
+        preflight=not options.no_preflight,
+    )
     if line is not None:
         line.finish(result.progress, result.outcome.money, result.currency)
     say(result.text())

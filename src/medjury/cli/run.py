@@ -20,6 +20,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="ask again for every unscored rating, not only transient failures",
     )
+    parser.add_argument(
+        "--no-preflight",
+        action="store_true",
+        help="do not ask each model one short question before the first case",
+    )
+    parser.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="ask on although the first answers show that none can be used, or a model is away",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 
 
@@ -29,5 +39,7 @@ def run(options: argparse.Namespace) -> int:
         dry_run=options.dry_run,
         skip_bad_cases=options.skip_bad_cases,
         retry_unscored=options.retry_unscored,
+        keep_going=options.keep_going,
+        preflight=not options.no_preflight,
         quiet=options.quiet,
     )

@@ -28,6 +28,7 @@ class Reason(StrEnum):
     TIE = "tie"  # a majority vote without a majority
     UNFOUNDED = "unfounded"  # the evidence that the answer quotes does not occur in the text
     NOT_STORED = "not_stored"  # a run that reads stored replies again has none to this question
+    OTHER_MODEL = "other_model"  # not the model that was asked for answered
     AVERAGED = "averaged"  # a decision that averages grades where it had to weigh arguments
 
 

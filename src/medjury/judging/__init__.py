@@ -7,6 +7,7 @@ from medjury.judging._adaptive.rule import AdaptiveRule, WidthCell, Widths, read
 from medjury.judging._adaptive.rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
+from medjury.judging._breaker import Breaker, HopelessError, UnreachableError
 from medjury.judging._claims.body import ClaimsBody, RecordedClaim
 from medjury.judging._claims.cases import claim_cases
 from medjury.judging._claims.rater import Claims, ShareRule
@@ -37,6 +38,7 @@ from medjury.judging._examples.drawn import DRAWS, Draw, DrawnExamples
 from medjury.judging._examples.split import TrainingSplit, WorkedExample, split_training
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
+from medjury.judging._model_check import ModelChecked
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Expected, Rated, Rater, Unit
 from medjury.judging._repeats import Repeats
@@ -60,6 +62,7 @@ __all__ = [
     "AfterDrafting",
     "Agent",
     "Asked",
+    "Breaker",
     "Checked",
     "Citation",
     "ClaimFinding",
@@ -83,9 +86,11 @@ __all__ = [
     "EarlierRun",
     "Expected",
     "Fitted",
+    "HopelessError",
     "Judge",
     "Jury",
     "LoopRound",
+    "ModelChecked",
     "Persona",
     "Place",
     "Progress",
@@ -109,6 +114,7 @@ __all__ = [
     "TrainingSplit",
     "Truncation",
     "Unit",
+    "UnreachableError",
     "Unusable",
     "WidthCell",
     "Widths",

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from medjury.instruments import TRANSIENT, AnswerError, AnswerForm, AnswerReader, Reason, Unscored
+from medjury.judging._breaker import breaker
 from medjury.judging._prompt import shown_texts
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, why_unfinished
 
@@ -53,6 +54,15 @@ class Unusable(Exception):  # noqa: N818 - it is not an error of the program
             f"Your answer could not be used: {message}. Answer again with one JSON object of the form "
             "that was asked for, and nothing else."
         )
+
+
+class OtherModelError(ModelError):
+    """Another model answered. The answer was paid for all the same."""
+
+    def __init__(self, paid: Answer) -> None:
+        told = f"{paid.asked} was asked for, and {paid.answered} says that it answered"
+        super().__init__(Reason.OTHER_MODEL, f"{told}; `model_check: strict` takes no such answer")
+        self.paid = paid
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,39 +224,61 @@ async def _converse(
     answers: list[Answer] = []
     best: Unusable | None = None
     wrong: Unusable | None = None
-    for reask in range(1 + speaker.reasks):
-        try:
-            answer = await gate.ask(speaker.model, request, number, f"{name}.{reask}" if name else "")
-        except ModelError as error:
-            if error.fatal:
-                raise
-            if wrong is not None and error.reason is Reason.NOT_STORED:
-                error.message = f"the answer could not be used, and was not handed back then: {wrong.message}"
-            lasting = wrong is not None and error.reason not in TRANSIENT
-            return _failed(wrong if lasting else error, answers, best)
-        answers.append(answer)
-        try:
-            return Asked(None, answers, value=read(answer.reply))
-        except Unusable as unusable:
-            wrong = unusable
-        if best is None or wrong.lacking <= best.lacking:
-            best = wrong
-        if wrong.reason in _NOT_CHANGED_BY_TELLING:
-            break
-        said = Message("assistant", answer.reply.text), Message("user", wrong.complaint)
-        request = replace(request, messages=(*request.messages, *said))
-    stored = all(answer.from_cache for answer in answers)
+    async with breaker().question(speaker.model) as ending:
+        for reask in range(1 + speaker.reasks):
+            try:
+                answer = await gate.ask(speaker.model, request, number, f"{name}.{reask}" if name else "")
+            except ModelError as error:
+                if error.fatal:
+                    raise
+                if wrong is not None and error.reason is Reason.NOT_STORED:
+                    error.message = (
+                        f"the answer could not be used, and was not handed back then: {wrong.message}"
+                    )
+                stored = False
+                if isinstance(error, OtherModelError):
+                    answers.append(error.paid)
+                    stored = all(answer.from_cache for answer in answers)
+                lasting = wrong is not None and error.reason not in TRANSIENT
+                why = wrong if lasting and wrong is not None else error
+                if not stored:
+                    ending.failed(why.reason, why.message, may_pass=error.retry)
+                return _failed(why, answers, best, in_vain=stored)
+            answers.append(answer)
+            try:
+                value = read(answer.reply)
+            except Unusable as unusable:
+                wrong = unusable
+            else:
+                if not answer.from_cache:
+                    ending.answered()
+                return Asked(None, answers, value=value)
+            if best is None or wrong.lacking <= best.lacking:
+                best = wrong
+            if wrong.reason in _NOT_CHANGED_BY_TELLING:
+                break
+            said = Message("assistant", answer.reply.text), Message("user", wrong.complaint)
+            request = replace(request, messages=(*request.messages, *said))
+        assert wrong is not None and best is not None
+        stored = all(answer.from_cache for answer in answers)
+        if not stored and _usable_in_part(best.so_far):
+            ending.answered()
+        elif not stored:
+            ending.failed(wrong.reason, wrong.message)
     return _failed(wrong, answers, best, in_vain=stored)
 
 
+def _usable_in_part(so_far: Any) -> bool:
+    return isinstance(so_far, Mapping) and not all(isinstance(each, Unscored) for each in so_far.values())
+
+
 def _failed(
-    why: ModelError | Unusable | None,
+    why: ModelError | Unusable,
     answers: Sequence[Answer],
     best: Unusable | None,
     *,
     in_vain: bool = False,
 ) -> Asked[Any]:
-    assert why is not None
     so_far, lacking = (None, _ALL) if best is None else (best.so_far, best.lacking)
     return Asked(Unscored(why.reason, why.message), answers, lacking, in_vain, so_far=so_far)
 

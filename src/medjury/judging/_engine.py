@@ -18,6 +18,7 @@ from typing import Protocol
 
 from medjury.cases import Case
 from medjury.instruments import TRANSIENT, Reason
+from medjury.judging._breaker import BREAKER, Breaker
 from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate
@@ -82,10 +83,12 @@ async def judge_all(
     progress: Progress,
     stop: asyncio.Event,
     again: bool = False,
+    watched_by: Breaker | None = None,
 ) -> None:
     """Do all the work that is not settled yet. `workers` is the number of units in flight per rater; setting
     `stop` lets those in flight finish and starts no more. `again` asks anew even where an answer is stored that
-    could not be used. The first error ends the run and is raised."""
+    could not be used. `watched_by` stops what cannot succeed. The first error ends the run and is raised."""
+    BREAKER.set(watched_by)  # for the tasks that are made below
     queues: dict[str, asyncio.Queue[Unit | None]] = {
         rater.name: asyncio.Queue(maxsize=2 * workers[rater.name]) for rater in raters
     }

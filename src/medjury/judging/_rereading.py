@@ -16,7 +16,17 @@ from medjury.judging._around import Around
 from medjury.judging._closed_loop.loop import revised_system
 from medjury.judging._noted import Noted, failure_of
 from medjury.judging._rater import Rated, Rater, Unit
-from medjury.models import Answer, ChatModel, Gate, MemoryCache, ModelError, PriceList, Request, request_key
+from medjury.models import (
+    Answer,
+    ChatModel,
+    Gate,
+    MemoryCache,
+    ModelError,
+    PriceList,
+    Request,
+    asked_name,
+    request_key,
+)
 from medjury.ratings import Rating, Store
 
 
@@ -88,7 +98,8 @@ class _Replies(Gate):
         for key in wanted:
             if key in replies:
                 self.found += 1
-                return Answer(replies[key], 0.0, True, 0, self.price(model, replies[key]), key)
+                reply, price = replies[key], self.price(model, replies[key])
+                return Answer(reply, 0.0, True, 0, price, key, asked_name(model, reply))
         if noted is not None and noted.failure:
             raise failure_of(noted.failure, model)
         raise ModelError(Reason.NOT_STORED, "no reply to this question is stored")

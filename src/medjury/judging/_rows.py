@@ -36,6 +36,9 @@ def rows_of(
     tokens_out = sum(reply.tokens_out for reply in replies)
     instrument = f"{unit.rater.instrument.name}@{unit.rater.instrument.version}"
     shares = zip(shared(tokens_in, rows), shared(tokens_out, rows), shared(len(replies), rows), strict=True)
+    # Each pair of names once, in the order of the names: a row reads the same whatever answered first.
+    pairs = sorted({(answer.asked, answer.answered) for answer in answers or ()})
+    asked, answered = (", ".join(names) for names in zip(*pairs, strict=True)) if pairs else (None, None)
     item, rater = unit.case.id, unit.rater.name
     system = unit.case.system if system is None else system
     own = AnswerForm.of(unit.rater.instrument, unit.dimensions)
@@ -64,6 +67,8 @@ def rows_of(
                 created_at=now,
                 key=unit.key,
                 calls=calls if known else None,
+                model_asked=asked,
+                model_answered=answered,
             )
         )
     return ratings

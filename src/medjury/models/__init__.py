@@ -1,6 +1,7 @@
 """Models: the `ChatModel` protocol, one file per endpoint kind, and the one gate every call passes."""
 
 from medjury.models._answer import Answer
+from medjury.models._answering import DEPLOYMENTS, NOT_TOLD, asked_name, is_deployment, same_model
 from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
 from medjury.models._budget import Budget
@@ -22,7 +23,9 @@ from medjury.models._tokens import cautious_tokens, estimate_tokens
 from medjury.models._weights import pull_weights, weights_file
 
 __all__ = [
+    "DEPLOYMENTS",
     "KINDS",
+    "NOT_TOLD",
     "Answer",
     "AnthropicModel",
     "AuditError",
@@ -47,6 +50,7 @@ __all__ = [
     "ReplyCache",
     "Request",
     "Scripted",
+    "asked_name",
     "audit_totals",
     "cautious_tokens",
     "check_endpoint",
@@ -54,11 +58,13 @@ __all__ = [
     "context_window",
     "estimate_tokens",
     "excess_tokens",
+    "is_deployment",
     "kinds_text",
     "make_model",
     "pull_weights",
     "request_key",
     "require_fit",
+    "same_model",
     "verify_audit_log",
     "weights_file",
     "why_unfinished",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from medjury.models._answering import readable_name
 from medjury.models._chat import Reply
 
 
@@ -11,7 +12,8 @@ from medjury.models._chat import Reply
 class Answer:
     """A reply and what it took. `cost` is what was paid now: 0 for a cached reply, None where the price is
     not known. `worth` is what the reply costs whoever paid for it, so that ways of judging can be compared.
-    `key` is that of the call, under which the reply is stored."""
+    `key` is that of the call, under which the reply is stored; `asked` is the model that was asked for, and
+    `answered` the one that says it answered ("not told" where the endpoint does not say)."""
 
     reply: Reply
     cost: float | None
@@ -19,3 +21,8 @@ class Answer:
     attempts: int
     worth: float | None
     key: str = ""
+    asked: str = ""
+
+    @property
+    def answered(self) -> str:
+        return readable_name(self.reply.model)

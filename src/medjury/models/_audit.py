@@ -53,10 +53,11 @@ class _Due:
 
 
 class AuditLog:
-    """Appends entries to a log that several processes may share."""
+    """Appends entries to a log that several processes may share; `mark` is added to each of them."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, mark: Mapping[str, Any] | None = None) -> None:
         self.path = Path(path)
+        self._mark = dict(mark or {})
         self._descriptor = -1
         self._size = -1  # of the file after our last entry: another size means that others wrote since
         self._number = 0
@@ -169,7 +170,7 @@ class AuditLog:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         parts, digest = [before], self._previous
         for number, entry in enumerate(entries, self._number + 1):
-            body = _ENCODER.encode({"n": number, "at": now, **entry, "previous": digest})[:-1]
+            body = _ENCODER.encode({"n": number, "at": now, **entry, **self._mark, "previous": digest})[:-1]
             digest = hashlib.sha256(body.encode()).hexdigest()
             parts.append(f'{body}{_HASH}{digest}"}}\n')
         text = "".join(parts).encode()
@@ -253,6 +254,8 @@ def audit_totals(path: str | Path) -> AuditTotals:
                     announced[entry.get("n")] = _known_cost(entry.get("perhaps"))
                 elif entry.get("event") == "call":
                     announced.pop(entry.get("of"), None)
+                    if _in_vain(entry):
+                        continue
                     calls += entry.get("left") is not False
                     costs += _known_cost(entry.get("cost"))
                     perhaps += _known_cost(entry.get("perhaps"))
@@ -262,6 +265,11 @@ def audit_totals(path: str | Path) -> AuditTotals:
     except OSError as error:
         raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
     return AuditTotals(calls + len(announced), costs, perhaps + sum(announced.values()), cut, len(announced))
+
+
+def _in_vain(entry: Mapping[str, Any]) -> bool:
+    """A preflight question that nobody answered: it holds no case, and a server that is away costs nothing."""
+    return entry.get("preflight") is True and "reply" not in entry
 
 
 def _known_cost(cost: Any) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._announce import announced_to
 from medjury.models._answer import Answer
+from medjury.models._answering import asked_name
 from medjury.models._audit import AuditLog
 from medjury.models._budget import Budget, Reservation
 from medjury.models._cache import ReplyCache, request_key
@@ -50,7 +51,8 @@ class _Lane:
 
 class Gate:
     """Asks models on behalf of everybody. `limits` are by the model's name; `attempts` is how often a call
-    that may succeed later is tried. `clock`, `sleep` and `chance` are there for tests.
+    that may succeed later is tried; `before` is awaited ahead of every call that is really made. `clock`,
+    `sleep` and `chance` are there for tests.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Gate:
         audit: AuditLog | None = None,
         limits: Mapping[str, Limits] | None = None,
         attempts: int = 5,
+        before: Callable[[ChatModel], Awaitable[None]] | None = None,
         clock: Clock = time.monotonic,
         sleep: Sleep = asyncio.sleep,
         chance: random.Random | None = None,
@@ -77,6 +80,7 @@ class Gate:
         self._audit = audit
         self._limits = dict(limits or {})
         self._attempts = max(1, attempts)
+        self._before = before
         self._clock = clock
         self._sleep = sleep
         self._chance = chance or random.Random()
@@ -116,8 +120,10 @@ class Gate:
         key = request_key(model.identity, request, repeat)
         found = await self._cache.find_or_claim(key)
         if found is not None:
-            return Answer(found, 0.0, True, 0, self.price(model, found), key)
+            return Answer(found, 0.0, True, 0, self.price(model, found), key, asked_name(model, found))
         try:
+            if self._before is not None:
+                await self._before(model)
             return await self._call(model, request, key)
         except BaseException:
             await asyncio.shield(self._cache.release(key))
@@ -198,7 +204,7 @@ class Gate:
                 if cut is None:
                     await self._cache.put(key, reply, cost)
             good = True
-            answer = Answer(reply, cost, False, attempt, cost, key)
+            answer = Answer(reply, cost, False, attempt, cost, key, asked_name(model, reply))
             if cut is not None:
                 cut.paid = answer
                 raise cut

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from medjury.models._answering import readable_name
 from medjury.models._audit import AuditLog
 from medjury.models._budget import Budget, Reservation
 from medjury.models._chat import ChatModel, Reply
@@ -82,6 +83,7 @@ class Sending:
             return
         text = reply.text.encode("utf-8", "surrogatepass")
         entry = {
+            "answered_by": readable_name(reply.model),
             "reply": hashlib.sha256(text).hexdigest(),
             "tokens_in": reply.tokens_in,
             "tokens_out": reply.tokens_out,

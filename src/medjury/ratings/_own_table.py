@@ -15,6 +15,7 @@ from medjury.ratings._table import Table, is_blank
 
 _REAL = frozenset({"score", "seconds", "cost"})
 _INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
+_ABSENT = frozenset({"reason", "model_asked", "model_answered"})  # texts that may not be there at all
 
 
 def is_ours(table: Table) -> bool:
@@ -47,6 +48,6 @@ def _value(name: str, cell: Any, guarded: bool) -> Any:
         return None if is_blank(cell) else float(cell)
     if name in _INTEGER:
         return None if is_blank(cell) else int(cell)
-    if cell is None or (name == "reason" and cell == ""):
-        return None if name == "reason" else ""
+    if cell is None or (name in _ABSENT and cell == ""):
+        return None if name in _ABSENT else ""
     return unguard(str(cell)) if guarded else str(cell)

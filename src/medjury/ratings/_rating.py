@@ -18,7 +18,8 @@ class Rating:
 
     A scored row has a finite score and no reason; an unscored row has a reason and no score; nothing else can
     be built. Calls, tokens, seconds and cost are this row's share of the calls that produced it, whoever paid
-    for them, so that their sums over rows are what the work takes; None means not known, which is not 0.
+    for them, so that their sums over rows are what the work takes; None means not known, which is not 0. The models
+    that were asked for and those that say they answered are two lists of names in the same order, with commas.
     """
 
     item: str
@@ -39,6 +40,8 @@ class Rating:
     created_at: str
     key: str
     calls: int | None = None
+    model_asked: str | None = None
+    model_answered: str | None = None
 
     def __post_init__(self) -> None:
         scored = self.status == "scored"

@@ -94,6 +94,12 @@ _QUESTIONS = (
         PRIMARY KEY (unit, name)) {clustered}""",
 )
 
+# Which model was asked for, and which one says that it answered.
+_ANSWERING_MODELS = (
+    "ALTER TABLE ratings ADD COLUMN model_asked {text}",
+    "ALTER TABLE ratings ADD COLUMN model_answered {text}",
+)
+
 MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {
         "sqlite": (*_TABLES, _SQLITE_ORDER, *_SQLITE_APPEND_ONLY),
@@ -104,6 +110,7 @@ MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
         "postgresql": (*_RECORDS, *_POSTGRES_RECORDS_APPEND_ONLY),
     },
     dict.fromkeys(("sqlite", "postgresql"), _QUESTIONS),
+    dict.fromkeys(("sqlite", "postgresql"), _ANSWERING_MODELS),
 )
 
 

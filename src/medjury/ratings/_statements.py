@@ -15,9 +15,10 @@ from dataclasses import dataclass, fields
 RATING_COLUMNS = (
     "item", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status", "reason",
     "explanation", "seconds", "tokens_in", "tokens_out", "cost", "created_at", "key", "calls",
+    "model_asked", "model_answered",
 )  # fmt: skip
 # Tables that were written before these columns existed are read as if they were empty.
-LATER_COLUMNS = frozenset({"calls"})
+LATER_COLUMNS = frozenset({"calls", "model_asked", "model_answered"})
 
 _LATEST = """NOT EXISTS (SELECT 1 FROM ratings AS newer WHERE newer.key = ratings.key
     AND newer.dimension = ratings.dimension AND newer.attempt > ratings.attempt)"""
@@ -71,6 +72,9 @@ class Statements:
         GROUP BY {_COUNTED} ORDER BY {_COUNTED}"""
     count_run: str = f"""SELECT {_COUNTED}, count(*) FROM ratings WHERE {_LATEST} AND {_OF_RUN}
         GROUP BY {_COUNTED} ORDER BY {_COUNTED}"""
+    count_models: str = f"""SELECT rater, model_asked, model_answered, count(*) FROM ratings
+        WHERE {_LATEST} AND {_OF_RUN} AND rater_kind = 'judge' AND model_answered IS NOT NULL
+        GROUP BY rater, model_asked, model_answered ORDER BY rater, model_asked, model_answered"""
 
 
 _WORDS = {

@@ -222,6 +222,15 @@ class Store:
             for rater, kind, status, reason, count in found
         ]
 
+    def answering_models(self, run: str) -> list[tuple[str, str, str, int]]:
+        """By rater the models asked for, those that answered and the number of ratings; see `Rating`."""
+        with self._transaction(write=False) as cursor:
+            cursor.execute(self._sql.count_models, (escape(run),))
+            return [
+                (unescape(rater), unescape(asked or ""), unescape(answered), count)
+                for rater, asked, answered, count in cursor.fetchall()
+            ]
+
     def spent(self, run: str) -> Spent:
         """What the run itself paid; replies it found in the store cost it nothing."""
         [found] = self._all(self._sql.spent, (escape(run),))

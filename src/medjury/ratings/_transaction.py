@@ -250,8 +250,12 @@ def _row(rating: Rating) -> tuple[Any, ...]:
         escape(rating.instrument), escape(rating.dimension), rating.repeat, rating.score, rating.status,
         rating.reason.value if rating.reason is not None else None, escape(rating.explanation),
         rating.seconds, rating.tokens_in, rating.tokens_out, rating.cost, escape(rating.created_at),
-        escape(rating.key), rating.calls,
+        escape(rating.key), rating.calls, _name(rating.model_asked), _name(rating.model_answered),
     )  # fmt: skip
+
+
+def _name(name: str | None) -> str | None:
+    return None if name is None else escape(name)
 
 
 def _compare(row: tuple[Any, ...], previous: tuple[Any, ...]) -> _Word:

@@ -10,6 +10,7 @@ from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._sections import (
     adaptive,
     agreement,
+    answering,
     calibration,
     cases,
     claims,
@@ -42,6 +43,7 @@ from medjury.validation import Evidence, validation_of
 SECTIONS: tuple[SectionMaker, ...] = (
     verdict.section,
     study.section,
+    answering.section,
     coverage.section,
     cut_texts.section,
     distributions.section,

@@ -2,12 +2,14 @@
 
 from medjury.runs import files
 from medjury.runs._anchors import LogAnchor, file_hash, refuse_cut_log
+from medjury.runs._answering import changed_models, model_warnings, other_models
 from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
 from medjury.runs._check import Check
 from medjury.runs._checks import check_files, record_report, verify_run
 from medjury.runs._folder import open_run_folder
 from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
 from medjury.runs._manifest_parts import (
+    AnsweringModel,
     Conclusion,
     Coverage,
     DraftCounts,
@@ -33,6 +35,7 @@ from medjury.runs._stated import GateRules, ReportSettings, StatedGate
 
 __all__ = [
     "FORMAT",
+    "AnsweringModel",
     "Body",
     "Check",
     "Conclusion",
@@ -64,11 +67,14 @@ __all__ = [
     "Shortened",
     "StatedGate",
     "Units",
+    "changed_models",
     "check_files",
     "check_signature",
     "file_hash",
     "files",
+    "model_warnings",
     "open_run_folder",
+    "other_models",
     "read_manifest",
     "record_report",
     "refuse_cut_log",

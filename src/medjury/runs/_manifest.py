@@ -15,6 +15,7 @@ from medjury.files import private_folder, whole_file
 from medjury.runs import files
 from medjury.runs._anchors import LogAnchor, anchor_log
 from medjury.runs._manifest_parts import (
+    AnsweringModel,
     Coverage,
     ManifestDrafting,
     ManifestHumans,
@@ -66,6 +67,7 @@ class Manifest(RunPart):
     redacted: bool = False
     redactions: dict[str, int] = {}
     settings_refused: dict[str, list[str]] = {}
+    models_answered: tuple[AnsweringModel, ...] = ()
     prices: Prices = Prices()
     planned: dict[str, PlannedWork] = {}
     drafting: ManifestDrafting | None = None

@@ -91,6 +91,15 @@ class ManifestJudge(RunPart):
         return (self.models[0].vendor if self.models else None) or "none"
 
 
+class AnsweringModel(RunPart):
+    """How many ratings of a judge rest on answers for which one model was asked and this one says it answered."""
+
+    judge: str
+    asked: str
+    answered: str
+    ratings: int = 0
+
+
 class ManifestJury(RunPart):
     """How votes become one rating: `rule` of the judges' scores where `quorum` of them (None: more than half) gave
     one."""

@@ -11,10 +11,19 @@ from medjury.instruments import Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
 from medjury.ratings import Store, write_ratings, write_records
-from medjury.runs import Conclusion, Coverage, Manifest, Units, file_hash, files
+from medjury.runs import (
+    Conclusion,
+    Coverage,
+    Manifest,
+    Units,
+    changed_models,
+    file_hash,
+    files,
+    model_warnings,
+)
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases
-from medjury.studies._manifest import coverage, now
+from medjury.studies._manifest import answering_models, coverage, now
 from medjury.studies._patients import write_patients
 from medjury.studies._plan import RunPlan
 from medjury.studies._study import Study
@@ -37,11 +46,14 @@ class RunResult:
     drafting: tuple[str, ...] = ()  # what came of the drafts, where the study writes them
     unended: int = 0  # calls that were announced and have no end in the log
     judged: bool = True  # False where it was stopped before anything could be judged
+    preflights: int = 0
+    warnings: tuple[str, ...] = ()  # about the models that answered
 
     def text(self) -> str:
         """The run in a few lines; a run that is not complete says so first."""
         covered = self.coverage
         lines = [f"{self.status.upper()}: {self.why}" if self.why else self.status.upper()]
+        lines += [f"Warning: {warning}" for warning in self.warnings]
         if self.skipped:
             lines.append(f"{self.skipped:,} cases were left out because they could not be read")
         lines += self.drafting
@@ -58,12 +70,13 @@ class RunResult:
             )
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         lines.append(
-            f"{self.calls:,} calls made now ({money}); {self.progress.found:,} answers were stored already"
+            f"{self.calls:,} calls made now{preflight_words(self.preflights)} ({money}); "
+            f"{self.progress.found:,} answers were stored already"
         )
         if self.unended:
             lines.append(
-                f"{self.unended:,} calls were on their way when a run was killed: they count as made, for they may "
-                "have been answered and paid for"
+                f"{self.unended:,} calls were on their way when a run was killed: they count as made, since they "
+                "may have been answered and paid for"
             )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
@@ -80,9 +93,11 @@ class WorkDone:
 
     progress: Progress
     calls: int = 0
+    preflights: int = 0  # how many of the calls only asked whether a model is there
     money: float | None = 0.0
     interrupted: bool = False
     fatal: str = ""
+    unreachable: str = ""  # a model that is away for now
 
 
 def conclude(
@@ -101,7 +116,8 @@ def conclude(
         covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
     if shortened := left_out(store.records(run)):
         covered = covered.replaced(shortened=shortened)
-    status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
+    manifest = manifest.replaced(models_answered=tuple(answering_models(store.answering_models(run))))
+    status, why = judge_outcome(study, outcome, covered, manifest)
     written = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
     models = [model for model, _ in study.models]
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
@@ -138,20 +154,30 @@ def conclude(
         covered,
         plan.skipped,
         unended=spent.unended,
+        preflights=outcome.preflights,
+        warnings=model_warnings(manifest),
     )
 
 
+def preflight_words(count: int) -> str:
+    """How many calls held no case."""
+    return f", {count:,} of them preflight questions" if count else ""
+
+
 def judge_outcome(
-    study: Study, progress: Progress, covered: Coverage, interrupted: bool, fatal: str
+    study: Study, outcome: WorkDone, covered: Coverage, manifest: Manifest
 ) -> tuple[Conclusion, str]:
     """Complete, incomplete or failed, and why."""
+    progress = outcome.progress
     done = progress.found + progress.judged
     reasons = dict(covered.unscored_by_reason)
     capped = reasons.pop(Reason.OVER_BUDGET.value, 0)
     unread = reasons.pop(Reason.NOT_STORED.value, 0)
-    if fatal:
-        return "failed", fatal
-    if interrupted or done < progress.planned:
+    if outcome.fatal:
+        return "failed", outcome.fatal
+    if outcome.unreachable:
+        return "incomplete", f"{outcome.unreachable}. Run again to go on: nothing answered is lost"
+    if outcome.interrupted or done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
     if capped:
         return (
@@ -171,6 +197,14 @@ def judge_outcome(
             f"{100 * share:.1f} % of the ratings are unscored, more than max_unscored "
             f"({100 * study.settings.max_unscored:g} %): {listed}"
         )
+    strict = {each.name for each in manifest.judges if each.others.get("model_check") == "strict"}
+    for several in changed_models(manifest):
+        if several[0].judge in strict:
+            names = " and ".join(each.answered for each in several)
+            return "failed", (
+                f"{several[0].judge}: the model behind {several[0].asked} changed during the run ({names}), and "
+                "model_check is strict; judge again with one of them, in a store of its own"
+            )
     return "complete", ""
 
 

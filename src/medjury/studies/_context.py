@@ -11,6 +11,7 @@ from medjury.judging import (
     Expected,
     Fitted,
     Judge,
+    ModelChecked,
     Rater,
     Unit,
     first_questions,
@@ -123,7 +124,7 @@ class WindowCheck:
 def _first(unit: Unit) -> list[tuple[ChatModel, Request]]:
     """The first questions of a unit: a single judge tells its one, any other way of judging is rehearsed."""
     rater = unit.rater
-    while isinstance(rater, AfterDrafting | Fitted):
+    while isinstance(rater, AfterDrafting | Fitted | ModelChecked):
         rater = rater.rater
     if isinstance(rater, Judge):
         request = rater.request(unit)

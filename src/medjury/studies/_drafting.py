@@ -15,7 +15,7 @@ from medjury.judging import TOKENS_PER_DRAFT, Drafter, Jury, Progress
 from medjury.models import PriceList
 from medjury.ratings import Store
 from medjury.runs import FORMAT, Conclusion, DraftCounts, Manifest, ManifestDrafting, file_hash, files
-from medjury.studies._conclude import RunResult, WorkDone
+from medjury.studies._conclude import RunResult, WorkDone, preflight_words
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases, Drafts, Undrafted
 from medjury.studies._file import DraftingPart, JudgePart
@@ -44,7 +44,7 @@ class DraftResult:
     @property
     def stopped(self) -> bool:
         """Whether drafting ended before its end, so that there is nothing to judge yet."""
-        return bool(self.outcome.fatal) or self.outcome.interrupted
+        return bool(self.outcome.fatal or self.outcome.unreachable) or self.outcome.interrupted
 
     @property
     def progress(self) -> Progress:
@@ -70,7 +70,8 @@ class DraftResult:
         outcome = self.outcome
         money = "cost not known" if outcome.money is None else f"{outcome.money:.4g} {self.currency}"
         lines.append(
-            f"{outcome.calls:,} calls made now ({money}); {outcome.progress.found:,} drafts were stored already"
+            f"{outcome.calls:,} calls made now{preflight_words(outcome.preflights)} ({money}); "
+            f"{outcome.progress.found:,} drafts were stored already"
         )
         lines.append(f"Drafts: {self.file}")
         return "\n".join(lines)
@@ -200,6 +201,7 @@ def conclude_drafting(result: DraftResult) -> RunResult:
         study.cases.skipped,
         _lines(result),
         judged=False,
+        preflights=outcome.preflights,
     )
 
 
@@ -208,7 +210,8 @@ def with_drafting(result: RunResult, drafts: DraftResult) -> RunResult:
     spent = (result.money, drafts.outcome.money)
     money = None if None in spent else sum(each or 0.0 for each in spent)
     calls = result.calls + drafts.outcome.calls
-    return replace(result, calls=calls, money=money, drafting=_lines(drafts))
+    preflights = result.preflights + drafts.outcome.preflights
+    return replace(result, calls=calls, money=money, preflights=preflights, drafting=_lines(drafts))
 
 
 def _lines(drafts: DraftResult) -> tuple[str, ...]:
@@ -219,6 +222,8 @@ def _status(study: Study, outcome: WorkDone, counts: DraftCounts) -> tuple[Concl
     done = outcome.progress.found + outcome.progress.judged
     if outcome.fatal:
         return "failed", outcome.fatal
+    if outcome.unreachable:
+        return "incomplete", f"{outcome.unreachable}. Run again to go on: nothing answered is lost"
     if outcome.interrupted or done < outcome.progress.planned:
         return "incomplete", f"{done:,} of {outcome.progress.planned:,} drafts are done; run again to go on"
     failed = counts.failed

@@ -11,6 +11,7 @@ from medjury.runs import GateRules, ReportSettings
 
 _RULES, _SHOWN = GateRules(), ReportSettings()
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
+ModelCheck = Literal["tell", "strict"]
 
 
 class Part(BaseModel):
@@ -134,6 +135,7 @@ class JudgePart(ModelPart):
     strategy: dict[str, Any] = {"name": "single"}
     examples: ExamplesPart | None = None
     context: ContextPart = ContextPart()
+    model_check: ModelCheck | None = None
 
     @field_validator("strategy", mode="before")
     @classmethod
@@ -253,6 +255,7 @@ class StudyFile(Part):
     redact: dict[str, Any] | bool | None = None
     budget: BudgetPart = BudgetPart()
     max_unscored: float = Field(default=0.05, ge=0, le=1)
+    model_check: ModelCheck = "tell"  # whether another model's answer is told, or is no answer
     examples: ExamplesPart | None = None
     gate: GatePart = GatePart()
     report: ReportPart = ReportPart()

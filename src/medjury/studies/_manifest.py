@@ -18,6 +18,7 @@ from medjury.models import ChatModel
 from medjury.ratings import RatingCount
 from medjury.runs import (
     FORMAT,
+    AnsweringModel,
     Coverage,
     Manifest,
     ManifestInstrument,
@@ -136,6 +137,18 @@ def with_anchors(manifest: Manifest, folder: Path) -> Manifest:
     if earlier is None:
         return manifest.anchored(folder)
     return manifest.replaced(audit_log=earlier.audit_log, report_files=earlier.report_files)
+
+
+def answering_models(counts: Iterable[tuple[str, str, str, int]]) -> list[AnsweringModel]:
+    """The models of each judge, pair by pair: which was asked for, and which says that it answered."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for judge, asked, answered, ratings in counts:
+        for pair in zip(asked.split(", "), answered.split(", "), strict=True):
+            found[judge, *pair] += ratings
+    return [
+        AnsweringModel(judge=judge, asked=asked, answered=answered, ratings=ratings)
+        for (judge, asked, answered), ratings in sorted(found.items())
+    ]
 
 
 def now() -> str:

@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
-from medjury.judging import Progress, judge_all, run_async
+from medjury.judging import Breaker, Progress, UnreachableError, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Store, StoreDesk, open_store
 from medjury.runs import files, open_run_folder, refuse_cut_log
@@ -29,6 +31,7 @@ from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import describe, earlier_manifest, now, run_name, with_anchors
 from medjury.studies._plan import RunPlan, plan_study
+from medjury.studies._preflight import Preflight
 from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
 
@@ -40,14 +43,19 @@ def run_study(
     *,
     watch: Watcher | None = None,
     retry_unscored: bool = False,
+    keep_going: bool = False,
+    preflight: bool = True,
 ) -> RunResult:
     """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
-    rating without a score; otherwise only for those whose failure may have passed."""
+    rating without a score; otherwise only for those whose failure may have passed. Each model is first asked one
+    short question without clinical text, unless `preflight` is off; a run that cannot succeed is stopped, unless it
+    is told to `keep_going`."""
+    how = _How(watch, retry_unscored, keep_going, preflight)
     prices = study_prices(study)
-    _preflight(study, prices)
+    _check(study, prices)
     drafts = None
     if study.drafter is not None:
-        drafts = draft_study(study, watch=watch, retry_unscored=retry_unscored)
+        drafts = _draft(study, how)
         if drafts.stopped:
             return conclude_drafting(drafts)
         study = drafts.study
@@ -65,7 +73,7 @@ def run_study(
             store.put_run(run, manifest.content())
             if humans is not None:
                 store.write_ratings(run, humans.ratings)
-            run_async(_judge(study, plan, store, run, prices, watch, retry_unscored, outcome))
+            run_async(_judge(study, plan, store, run, prices, how, outcome))
             result = conclude(study, plan, store, run, outcome, manifest, prices)
         except asyncio.CancelledError:  # the second Ctrl-C
             why = "interrupted; run again to go on"
@@ -82,16 +90,37 @@ def run_study(
         return result if drafts is None else with_drafting(result, drafts)
 
 
-def draft_study(study: Study, *, watch: Watcher | None = None, retry_unscored: bool = False) -> DraftResult:
+def draft_study(
+    study: Study,
+    *,
+    watch: Watcher | None = None,
+    retry_unscored: bool = False,
+    keep_going: bool = False,
+    preflight: bool = True,
+) -> DraftResult:
     """Write the drafts of a study and no ratings. Drafts that were written are found in the store."""
+    return _draft(study, _How(watch, retry_unscored, keep_going, preflight))
+
+
+@dataclass(frozen=True)
+class _How:
+    """How the work is done and who looks on."""
+
+    watch: Watcher | None
+    retry_unscored: bool
+    keep_going: bool
+    preflight: bool
+
+
+def _draft(study: Study, how: _How) -> DraftResult:
     prices = study_prices(study)
-    _preflight(study, prices)
+    _check(study, prices)
     _make_folder(study)
 
     def work(drafting: Study, plan: RunPlan, store: Store, run: str) -> WorkDone:
         try:
             outcome = WorkDone(Progress())
-            run_async(_judge(drafting, plan, store, run, prices, watch, retry_unscored, outcome))
+            run_async(_judge(drafting, plan, store, run, prices, how, outcome))
             return outcome
         except asyncio.CancelledError:  # the second Ctrl-C
             raise KeyboardInterrupt from None
@@ -117,7 +146,7 @@ def _alone(study: Study) -> contextlib.AbstractContextManager[None]:
     return only_run(study.output) if capped else contextlib.nullcontext()
 
 
-def _preflight(study: Study, prices: PriceList) -> None:
+def _check(study: Study, prices: PriceList) -> None:
     """What can be refused before anything is read or written: hosts, prices, weights that are not there."""
     check_store_host(study.store, study.settings.allow_hosts)
     caps = study.settings.budget
@@ -144,8 +173,7 @@ async def _judge(
     store: Store,
     run: str,
     prices: PriceList,
-    watch: Watcher | None,
-    retry_unscored: bool,
+    how: _How,
     outcome: WorkDone,
 ) -> None:
     log = study.output / files.AUDIT_LOG
@@ -164,19 +192,25 @@ async def _judge(
     outcome.progress = progress
     stop = asyncio.Event()
     models = [model for model, _ in study.models]
+    common: dict[str, Any] = {
+        "allow_hosts": study.settings.allow_hosts,
+        "prices": prices,
+        "limits": {
+            model.name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)
+            for model, part in study.models
+        },
+    }
+    parts = {model.name: part for model, part in study.models} if how.preflight else {}
+    preflight = Preflight(
+        lambda budget, audit: Gate(cache=MemoryCache(), budget=budget, audit=audit, **common),
+        parts,
+        budget,
+        prices,
+        log,
+    )
     async with StoreDesk(store, run) as desk:
-        gate = Gate(
-            cache=desk,
-            allow_hosts=study.settings.allow_hosts,
-            budget=budget,
-            prices=prices,
-            audit=AuditLog(log),
-            limits={
-                model.name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)
-                for model, part in study.models
-            },
-        )
-        drawing = asyncio.create_task(_draw(watch, progress, gate, prices.currency))
+        gate = Gate(cache=desk, budget=budget, audit=AuditLog(log), before=preflight, **common)
+        drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
         try:
             with _interrupts(stop, outcome):
                 await judge_all(
@@ -186,23 +220,28 @@ async def _judge(
                     gate=gate,
                     ledger=desk,
                     run=run,
-                    retry=frozenset(Reason) if retry_unscored else TRANSIENT,
+                    retry=frozenset(Reason) if how.retry_unscored else TRANSIENT,
                     workers=study.workers,
                     progress=progress,
                     stop=stop,
-                    again=retry_unscored,
+                    again=how.retry_unscored,
+                    watched_by=Breaker(keep_going=how.keep_going),
                 )
             if cases.hash not in ("", plan.data_hash):
                 outcome.fatal = (
                     "the cases changed while they were judged; run again with the file as it is now"
                 )
+        except UnreachableError as error:
+            outcome.unreachable = error.message
         except ModelError as error:
             outcome.fatal = error.message
         finally:
             drawing.cancel()
             for model in models:
                 await model.close()
-            outcome.calls, outcome.money = gate.calls, gate.money
+            outcome.calls, outcome.preflights = gate.calls + preflight.calls, preflight.calls
+            known = gate.money is not None and preflight.money is not None
+            outcome.money = (gate.money or 0.0) + (preflight.money or 0.0) if known else None
 
 
 async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency: str) -> None:
@@ -241,7 +280,7 @@ def _interrupts(stop: asyncio.Event, outcome: WorkDone) -> Iterator[None]:
 def check_study(study: Study) -> RunPlan:
     """Everything short of the first call: hosts, prices, cases, clinicians' ratings. For `--dry-run`."""
     prices = study_prices(study)
-    _preflight(study, prices)
+    _check(study, prices)
     if study.drafter is not None:
         study, plan = plan_drafting(study, prices)
     else:
@@ -253,7 +292,7 @@ def check_study(study: Study) -> RunPlan:
 def check_drafting(study: Study) -> RunPlan:
     """The same for the drafts alone: `medjury draft --dry-run`."""
     prices = study_prices(study)
-    _preflight(study, prices)
+    _check(study, prices)
     drafts = drafting_study(study)
     if not any(True for _ in drafts.cases):
         raise MedjuryError(

@@ -87,6 +87,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             folder,
             stated_examples(settings, part).own,
             examples.of_judge(index),
+            (part.model_check or settings.model_check) == "strict",
         )
         for index, part in enumerate(settings.judges)
     ]

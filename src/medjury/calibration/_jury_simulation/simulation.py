@@ -116,7 +116,8 @@ def jury_table(parts: Sequence[Part], jurors: tuple[str, ...]) -> tuple[JuryTabl
 
 
 def doubts(table: JuryTable, order: Order, rule: AdaptiveRule) -> Floats:
-    """Calls × units: the greatest doubt over the dimensions after each call, infinite below the minimum."""
+    """Calls × units: the greatest doubt over the dimensions after each call, infinite below the minimum of votes
+    and while no more than half of the jurors called have voted."""
     greatest = np.zeros((len(order), len(table.votes)))
     for column, (dimension, scale) in enumerate(zip(table.dimensions, table.scales, strict=True)):
         coded = _coded(table, order, column)
@@ -143,15 +144,17 @@ def calls_made(doubt: Floats, tolerance: float) -> Calls:
 
 def scores_after(table: JuryTable, order: Order, calls: Calls, minimum: int = 1) -> Floats:
     """Units × dimensions: the mean of the votes of the jurors that were called; NaN where none gave a score,
-    more than half said "not applicable" or fewer than `minimum` gave a vote at all. The votes are averaged as they
-    are: see docs/judging/adaptive.md on why jurors are not aligned with each other first."""
+    more than half said "not applicable", or no more than half or fewer than `minimum` gave a vote at all: who gave
+    none keeps the seat. The votes are averaged as they are: see docs/judging/adaptive.md on why jurors are not
+    aligned with each other first."""
     called = np.arange(len(order))[np.newaxis, :, np.newaxis] < calls[:, np.newaxis, np.newaxis]
     votes = table.votes[:, list(order)]
     given = called & ~np.isnan(votes)
     skipped = (called & table.skipped[:, list(order)]).sum(axis=1)
     count = given.sum(axis=1)
     total = np.where(given, votes, 0.0).sum(axis=1)
-    usable = (count > 0) & (skipped <= count) & (count + skipped >= minimum)
+    voted, seats = count + skipped, calls[:, np.newaxis]
+    usable = (count > 0) & (2 * skipped <= seats) & (2 * voted > seats) & (voted >= minimum)
     # Rounded, so that the same mean of other votes is a tie and not a difference in the last digit.
     return np.where(usable, np.round(total / np.maximum(count, 1), 10), np.nan)
 
@@ -170,4 +173,5 @@ def _coded(table: JuryTable, order: Order, column: int) -> Floats:
 
 def _doubt(rule: AdaptiveRule, dimension: str, coded: list[float], scale: tuple[float, float]) -> float:
     votes = [None if vote == math.inf else vote for vote in coded if vote != -math.inf]
-    return math.inf if len(votes) < rule.minimum else rule.doubt(dimension, votes, scale)
+    few = len(votes) < rule.minimum or 2 * len(votes) <= len(coded)
+    return math.inf if few else rule.doubt(dimension, votes, scale)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
+from medjury.instruments import Instrument, Outcome, Score, Unscored
 from medjury.judging._adaptive.body import AdaptiveBody, AdaptiveCall, RecordedRule, Stopped
 from medjury.judging._adaptive.rule import AdaptiveRule, Vote
-from medjury.judging._combine import combine
+from medjury.judging._adaptive.votes import has_quorum, settle
 from medjury.judging._judge import Graded, Judge
 from medjury.judging._outcomes import passing_failure
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
@@ -22,7 +22,7 @@ from medjury.models import Answer, ChatModel, Gate
 from medjury.runs import RecordedOutcome
 
 # Part of every rating's key: raise it whenever the same votes would become another rating.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,9 @@ class AdaptiveJury(PlainRater):
 
     A call grades all dimensions at once, so the next juror is asked about the whole case while any dimension is
     open. The score is the mean of the jurors' votes, one juror's several votes counting as one. A juror whose
-    answer cannot be used gives no vote: the next is asked. A failure that may pass (the endpoint is down, the
-    budget is spent) ends the unit for now, so that who votes never depends on the state of the network. The calls
+    answer cannot be used gives no vote: the next is asked, until more than half of those asked have voted; where
+    they never have, there is no score. A failure that may pass (the endpoint is down, the budget is spent) ends the
+    unit for now, so that who votes never depends on the state of the network. The calls
     are the very ones that the jurors would make as single judges: replies that are stored are not paid for again.
     """
 
@@ -162,7 +163,10 @@ class AdaptiveJury(PlainRater):
                 )
             if not call.open:
                 break
-        outcomes = {name: self._settle(name, made) for name in unit.dimensions}
+        outcomes = {
+            name: settle(_ballots(made, name), minimum=self.rule.minimum, most_calls=self.most_calls)
+            for name in unit.dimensions
+        }
         if not asked:  # the case itself cannot be asked: no juror was, and the record must not say so
             return self._rated(unit, outcomes, [], None, "not asked")
         stopped: Stopped = "all calls made" if made[-1].open else "settled"
@@ -187,43 +191,12 @@ class AdaptiveJury(PlainRater):
             name: _votes([*(call.outcomes[name] for call in before), outcomes[name]]) for name in dimensions
         }
         doubt = {name: self.rule.doubt(name, votes[name], scales[name]) for name in dimensions}
-        return _Call(juror, turn, outcomes, doubt, self.rule.still_open(votes, scales))
-
-    def _settle(self, name: str, made: Sequence[_Call]) -> Outcome:
-        """One outcome: each juror's votes become one, then the jurors' votes one score."""
-        said: dict[str, list[Outcome]] = {}
-        failures: dict[str, Unscored] = {}
-        for call in made:
-            outcome = call.outcomes[name]
-            if isinstance(outcome, Unscored):
-                failures[call.juror] = outcome
-            else:
-                said.setdefault(call.juror, []).append(outcome)
-        count = sum(map(len, said.values()))
-        told = "; ".join(f"{juror}: {each.reason.value}, {each.message}" for juror, each in failures.items())
-        if not count:
-            return Unscored(list(failures.values())[-1].reason, f"no juror gave a usable vote ({told})")
-        if count < self.rule.minimum:
-            return Unscored(Reason.NO_QUORUM, f"votes: {count} where {self.rule.minimum} are needed ({told})")
-        ballots = {
-            juror: combine(each, seats=len(each), rule="mean", quorum=1) for juror, each in said.items()
-        }
-        together = combine(list(ballots.values()), seats=len(ballots), rule="mean", quorum=1)
-        if not isinstance(together, Score):
-            return together
-        value = together.value
-        juror, nearest = min(
-            ((juror, vote) for juror, each in said.items() for vote in each if isinstance(vote, Score)),
-            key=lambda pair: abs(pair[1].value - value),
+        made = [*before, _Call(juror, turn, outcomes, doubt, ())]
+        undecided = self.rule.still_open(votes, scales)
+        still_open = (
+            name for name in dimensions if name in undecided or not has_quorum(_ballots(made, name))
         )
-        asked = f"{len(made)} of at most {self.most_calls} calls"
-        words = (
-            f". {juror}, who gave {nearest.value:g}, said: {nearest.explanation}"
-            if nearest.explanation
-            else ""
-        )
-        lost = f"; no vote from {told}" if told else ""
-        return Score(value, f"{together.explanation}; {asked}{lost}{words}")
+        return replace(made[-1], open=tuple(still_open))
 
     def _rated(
         self,
@@ -273,6 +246,13 @@ class AdaptiveJury(PlainRater):
             "threshold": rule.threshold,
             "widths": widths,
         }
+
+
+def _ballots(made: Sequence[_Call], name: str) -> dict[str, list[Outcome]]:
+    ballots: dict[str, list[Outcome]] = {}
+    for call in made:
+        ballots.setdefault(call.juror, []).append(call.outcomes[name])
+    return ballots
 
 
 def _votes(outcomes: Sequence[Outcome]) -> list[Vote]:

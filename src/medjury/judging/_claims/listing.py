@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from medjury.cases import clean_text
+from medjury.instruments import Reason
 from medjury.judging._asking import Unusable
 from medjury.judging._evidence.quotation import Place, Source, locate
 from medjury.judging._evidence.words import Token, content, tokens
@@ -14,6 +15,8 @@ from medjury.judging._retrieval import sentences
 
 # More than this from one piece of text is a model that does not stop.
 _MOST_CLAIMS = 200
+# Fewer words without a number may say nothing that can be verified: "Thank you for this interesting question."
+_FEW_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,22 @@ def read_claims(
     if len(entries) > (most or _MOST_CLAIMS):
         raise Unusable(f"it lists {len(entries)} claims; list each once, at most {most or _MOST_CLAIMS}")
     return [_read(entry, number, source, importances) for number, entry in enumerate(entries, start=1)]
+
+
+def says_something(text: str) -> bool:
+    """Whether a text is long enough, or has a number in it, so that it cannot be without a claim."""
+    found = content(tokens(text))
+    return len(found) >= _FEW_WORDS or any(token.kind == "number" for token in found)
+
+
+def some(claims: list[Claim], text: str) -> list[Claim]:
+    """The claims; `Unusable` where there is none of a text that says something: silence is no finding."""
+    if not claims and says_something(text):
+        problem = (
+            f"it lists no claim of a text of {len(text.split())} words; list each thing that the text says"
+        )
+        raise Unusable(problem, Reason.MISSING)
+    return claims
 
 
 def without_repeats(claims: Iterable[Claim]) -> tuple[list[Claim], list[tuple[Claim, int]]]:

@@ -14,8 +14,8 @@ from medjury.judging._prompt import text_block
 from medjury.models import Message
 
 # Part of every rating's key: raise it whenever the words or the layout below change, or the rules by which a
-# quotation is looked up or a claim is a repetition.
-CLAIMS_PROMPT_VERSION = "2"
+# quotation is looked up, a claim is a repetition or a list without a claim is none.
+CLAIMS_PROMPT_VERSION = "3"
 
 _DATA = """\
 The texts stand between a line `<<<begin NAME CODE>>>` and a line `<<<end NAME CODE>>>` with the same code. \

@@ -333,7 +333,7 @@ class Claims(PlainRater):
             )
         else:
             outcome = worst_claim(findings, _GRADES[measure])
-        return _with_claims(outcome, checked)
+        return _with_claims(outcome, checked, listed if measure == "omitted" else None)
 
     def _texts(self, unit: Unit) -> tuple[list[Source], list[Source], str] | Unscored:
         """What is taken apart, what it is held against, and the latter's name."""
@@ -367,11 +367,14 @@ def _text(value: str | tuple[Note, ...] | None) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _with_claims(outcome: Outcome, checked: Sequence[Checked]) -> Outcome:
-    """The explanation with the gravest claims that count against the text, so that a reader sees why."""
+def _with_claims(outcome: Outcome, checked: Sequence[Checked], record: Listed | None) -> Outcome:
+    """The explanation with the gravest claims that count against the text, so that a reader sees why, and with the
+    parts of a record that gave nothing to look for."""
     against = [each for each in checked if each.verdict in ("contradicted", "not_addressed")]
     against.sort(key=lambda each: (-each.claim.importance, each.verdict != "contradicted"))
     lines = [f"{(each.verdict or '').replace('_', ' ')}: {each.claim.text}" for each in against[:3]]
+    if record is not None and record.silent:
+        lines.append(f"no fact was listed from {record.silent} of {record.parts} parts of the record")
     if isinstance(outcome, Unscored) or not lines:
         return outcome
     return replace(outcome, explanation=". ".join([outcome.explanation, *lines]))

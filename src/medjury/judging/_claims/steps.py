@@ -5,12 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from medjury.cases import Case
 from medjury.instruments import Instrument, Reason, Unscored
 from medjury.judging._asking import Sample, Speaker, ask_for
-from medjury.judging._claims.listing import Claim, numbers_of, pieces, read_claims, strays, without_repeats
+from medjury.judging._claims.listing import (
+    Claim,
+    numbers_of,
+    pieces,
+    read_claims,
+    says_something,
+    some,
+    strays,
+    without_repeats,
+)
 from medjury.judging._claims.prompts import listing_messages, listing_schema, listing_system, verifying_system
 from medjury.judging._claims.verifying import Checked, Verdicts, verify
 from medjury.judging._evidence.quotation import CLOSENESS, Source
@@ -53,6 +62,7 @@ class Listed:
     failure: Unscored | None = None
     answers: Sequence[Answer] = ()
     parts: int = 0
+    silent: int = 0  # parts of which nothing was listed
 
 
 @dataclass(frozen=True)
@@ -86,13 +96,18 @@ async def list_claims(
     parts = [(source, place) for source in sources for place in pieces(source.text, reading.piece)]
 
     async def one(source: Source, start: int, end: int) -> tuple[list[Claim], Unscored | None, list[Answer]]:
+        def read(value: Any) -> list[Claim]:
+            claims = read_claims(value, source, grades, reading.claims)
+            # Of a record only what matters is listed, and a part of it may hold nothing that does.
+            return claims if least is not None else some(claims, source.text[start:end])
+
         before = source.text[max(0, start - _BEFORE) : start]
         asked = await ask_for(
             gate,
             speaker,
             listing_messages(system, question, before, source.text[start:end]),
             schema,
-            lambda value: read_claims(value, source, grades, reading.claims),
+            read,
             sample,
             ["list", case.fingerprint(), source.id, start, end, least],
         )
@@ -112,11 +127,16 @@ async def list_claims(
         told = Unscored(failure.reason, f"listing the claims, {where}{what}")
         return Listed(failure=told, answers=answers, parts=len(parts))
     found = [claim for claims, _, _ in done for claim in claims]
+    if least is not None and not found and any(says_something(source.text) for source in sources):
+        words = sum(len(source.text.split()) for source in sources)
+        nothing = f"no fact of importance {least} or more was listed from a record of {words} words"
+        return Listed(failure=Unscored(Reason.MISSING, nothing), answers=answers, parts=len(parts))
+    silent = sum(not claims for claims, _, _ in done)
     kept, repeats = without_repeats(each for each in found if least is None or each.importance >= least)
     aside = [each for each in found if least is not None and each.importance < least]
     numbers = {source.id: set(numbers_of(source.text)) | set(numbers_of(question)) for source in sources}
     strange = {place: odd for place, each in enumerate(kept) if (odd := strays(each, numbers[each.source]))}
-    return Listed(kept, repeats, aside, strange, None, answers, len(parts))
+    return Listed(kept, repeats, aside, strange, None, answers, len(parts), silent)
 
 
 async def verify_claims(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored, output_schema
+from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored, output_schema, remarked
 from medjury.judging._asking import Asked, Speaker, ask_for
 from medjury.judging._deliberation.answers import (
     Choice,
@@ -86,7 +86,19 @@ class Course:
         except Failed as failed:
             self.ending = "failed"
             return dict.fromkeys(self.dimensions, failed.failure)
-        return self.decided
+        without = self._without()
+        return {name: remarked(outcome, without) for name, outcome in self.decided.items()}
+
+    def _without(self) -> str:
+        """Who was lost on the way, for the rating: a decision of two is not one of three."""
+        lost = [
+            f"{step.who} ({'first grading' if step.act == 'opening' else f'turn {step.turn}'}: "
+            f"{step.failure.reason.value}, {step.failure.message})"
+            for step in self.steps
+            if step.failure is not None and step.who != ORCHESTRATOR
+        ]
+        agents = f"{len(self.present)} of {len(self.plan.agents)} agents"
+        return f"Decided by {agents}, without {'; '.join(lost)}." if lost else ""
 
     @property
     def answers(self) -> list[Answer]:

@@ -6,6 +6,7 @@ from collections import Counter
 
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
+from medjury.runs import model_warnings
 from medjury.validation import MEANING, STATISTICS, Verdict, Word
 
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
@@ -73,15 +74,17 @@ def _banner(material: Material) -> Html:
     for verdict in material.validation.verdicts:
         for reason in verdict.reasons:
             reasons.setdefault(reason, []).append(verdict.label)
-    lines = list(_about_the_models(material))
+    about = _about_the_models(material)
+    lines = list(about)
     several = len(material.validation.verdicts) > 1
     mixed = len({verdict.word for verdict in material.validation.verdicts}) > 1
     # What holds everywhere first; a sort keeps the order within.
     for reason, labels in sorted(reasons.items(), key=lambda each: -len(each[1])):
         everywhere = len(labels) == len(material.validation.verdicts)
         lines.append(reason if everywhere or not several else f"{', '.join(labels)}: {reason}")
-    more = len(lines) - _REASONS
-    kept = lines[:_REASONS] + ([f"and {more} more reasons, below."] if more > 0 else [])
+    shown = max(_REASONS, len(about))
+    more = len(lines) - shown
+    kept = lines[:shown] + ([f"and {more} more reasons, below."] if more > 0 else [])
     meaning = joined(
         paragraph(element("strong", word), ": ", MEANING[word]) if mixed else paragraph(MEANING[word])
         for word in dict.fromkeys(verdict.word for verdict in material.validation.verdicts)
@@ -101,13 +104,14 @@ def _banner(material: Material) -> Html:
 
 
 def _about_the_models(material: Material) -> list[str]:
-    models = [model for judge in material.evidence.manifest.judges for model in judge.models]
-    if any(model.kind == "embedded" for model in models):
-        return [
+    manifest = material.evidence.manifest
+    lines = list(model_warnings(manifest))
+    if any(model.kind == "embedded" for judge in manifest.judges for model in judge.models):
+        lines.append(
             "A judge of this jury is the embedded model, which is there so that everything runs offline on a real "
             "model. It is far too small to judge clinical text: its scores must not inform any decision."
-        ]
-    return []
+        )
+    return lines
 
 
 def _rules(material: Material, verdict: Verdict) -> Html:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from medjury.documents import Document, nearest, validate_part
 from medjury.errors import MedjuryError
-from medjury.judging import Rater
+from medjury.judging import ModelChecked, Rater
 from medjury.studies._context import with_window_rule
 from medjury.studies._strategies import (
     adaptive,
@@ -55,9 +55,10 @@ def make_rater(document: Document, place: tuple[str | int, ...], setup: Setup) -
             raise MedjuryError(document.complaint((*place, name), problem))
     settings = validate_part(document, (*place, "strategy"), named, strategy.settings)
     try:
-        return with_window_rule(strategy.build(settings, setup), setup.part, setup.models)
+        rater = with_window_rule(strategy.build(settings, setup), setup.part, setup.models)
     except MedjuryError as error:
         raise MedjuryError(document.complaint(place, str(error))) from None
+    return ModelChecked(rater) if setup.strict else rater
 
 
 __all__ = ["STRATEGIES", "Settings", "Setup", "Strategy", "make_rater"]

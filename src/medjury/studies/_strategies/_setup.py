@@ -29,6 +29,7 @@ class Setup:
     folder: Path  # where the study file lies
     use_examples: bool = False  # the instrument's own
     drawn: DrawnExamples | None = None  # from the clinicians' ratings
+    strict: bool = False  # an answer of another model than the one asked for is none
     models: list[tuple[ChatModel, ModelPart]] = field(default_factory=list)
 
     @property

@@ -1,0 +1,161 @@
+"""The breaker: a run that cannot succeed is stopped before it has cost much, with the reason and what cures it.
+
+Of each model at most `FIRST_QUESTIONS` are under way until one of them was answered usably; where all of them end
+without an answer for one lasting reason, so would the rest. What may pass (a server that is away) is given more
+time: every question is tried several times, and only `IN_A_ROW` of them that fail alike stop the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+
+from medjury.instruments import TRANSIENT, Reason
+from medjury.models import ChatModel, ModelError
+
+FIRST_QUESTIONS = 20
+IN_A_ROW = 10
+# Failures that a run of them shows to be an outage. Who is asked for patience is not away.
+_OUTAGES = frozenset({Reason.PROVIDER, Reason.TIMEOUT})
+# Nothing was paid, and the next case may be shorter; or nothing was asked at all.
+_NOT_THE_MODELS = frozenset({Reason.CONTEXT, Reason.OVER_BUDGET, Reason.NOT_STORED, Reason.RATE_LIMIT})
+_FORM = (
+    "It does not keep to the form: `medjury models check` shows what the endpoint takes; try another model"
+)
+_CURES: Mapping[Reason, str] = {
+    Reason.TRUNCATED: "Raise `max_tokens` of this model: one that thinks before it answers needs several thousand",
+    Reason.EMPTY: "Raise `max_tokens` if the model thinks before it answers; otherwise try another model",
+    Reason.REFUSAL: "Take another model, or an instrument whose words it accepts",
+    Reason.PROVIDER: "Correct `url`, `kind` or `model`: `medjury models check` shows what it answers",
+    Reason.OTHER_MODEL: "Ask for the model by the name that answers, or take out `model_check: strict`",
+    Reason.PARSE: _FORM,
+    Reason.MISSING: _FORM,
+    Reason.OUT_OF_RANGE: _FORM,
+}
+
+
+class HopelessError(ModelError):
+    """Every further question would be paid for in vain: the run fails."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(reason, message, fatal=True)
+
+
+class UnreachableError(ModelError):
+    """A model is away for now: the run is incomplete, and goes on another time."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(reason, message, fatal=True)
+
+
+class Breaker:
+    """Watches the questions of a run. With `keep_going` it lets everything pass."""
+
+    def __init__(self, *, keep_going: bool = False) -> None:
+        self._keep_going = keep_going
+        self._models: dict[str, _Watched] = {}
+        self._stopped: ModelError | None = None
+
+    @asynccontextmanager
+    async def question(self, model: ChatModel) -> AsyncIterator[Ending]:
+        """Around one question, re-asks included. Who asks tells how it ended; a question that ends in an error says
+        nothing. Waits while too many are under way that nobody has seen answered."""
+        ending = Ending()
+        if self._keep_going:
+            yield ending
+            return
+        watched = self._models.setdefault(model.name, _Watched())
+        while self._stopped is None and watched.full:
+            await watched.changed.wait()
+        if self._stopped is not None:
+            raise self._stopped
+        watched.under_way += 1
+        try:
+            yield ending
+        finally:
+            watched.under_way -= 1
+            watched.note(ending)
+            self._stopped = self._stopped or watched.verdict(model)
+            watched.wake()
+        if self._stopped is not None:
+            raise self._stopped
+
+
+class Ending:
+    """How a question ended: well, or in a failure that lasts or may pass. Nothing is said of an answer that was
+    stored, or of one of which a part can be used."""
+
+    def __init__(self) -> None:
+        self.good = False
+        self.reason: Reason | None = None
+        self.message = ""
+        self.lasts = False
+
+    def answered(self) -> None:
+        self.good = True
+
+    def failed(self, reason: Reason, message: str, *, may_pass: bool = False) -> None:
+        if reason in _NOT_THE_MODELS:
+            return
+        self.reason, self.message = reason, message
+        self.lasts = reason not in TRANSIENT or (reason is Reason.PROVIDER and not may_pass)
+
+
+class _Watched:
+    """What is known of one model."""
+
+    def __init__(self) -> None:
+        self.changed = asyncio.Event()
+        self.under_way = 0
+        self._proven = False
+        self._lost = 0  # questions without an answer, all for `_why`
+        self._why: Reason | None = None
+        self._in_a_row = 0  # of outages that read alike
+        self._message = ""
+
+    @property
+    def full(self) -> bool:
+        return not self._proven and self.under_way + self._lost >= FIRST_QUESTIONS
+
+    def note(self, ending: Ending) -> None:
+        alike = ending.message == self._message
+        if ending.good:
+            self._proven, self._in_a_row = True, 0
+        elif ending.reason is None:
+            return
+        elif ending.lasts:
+            self._in_a_row = 0
+            self._proven = self._proven or self._why not in (None, ending.reason)  # not one reason
+            self._lost, self._why = self._lost + 1, ending.reason
+        elif ending.reason in _OUTAGES:
+            self._in_a_row = self._in_a_row + 1 if alike else 1
+        self._message = ending.message
+
+    def verdict(self, model: ChatModel) -> ModelError | None:
+        """Why the run has to stop, where it has to."""
+        if not self._proven and self._why is not None and self._lost >= FIRST_QUESTIONS:
+            cure = _CURES.get(self._why, "Try another model")
+            told = f"{model.name}: none of its first {self._lost} answers can be used, all for one reason"
+            last = f"{told} ({self._why.value}): {self._message.rstrip('.')}"
+            return HopelessError(self._why, f"{last}. {cure}. To ask the rest all the same: --keep-going")
+        if self._in_a_row >= IN_A_ROW:
+            told = (
+                f"{model.name}: {self._in_a_row} questions in a row failed alike: {self._message.rstrip('.')}"
+            )
+            return UnreachableError(Reason.PROVIDER, told)
+        return None
+
+    def wake(self) -> None:
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+# The breaker of the run that a question belongs to: raters pass their gate on through many hands.
+BREAKER: ContextVar[Breaker | None] = ContextVar("breaker", default=None)
+
+
+def breaker() -> Breaker:
+    """The one of this run; where there is none, one that lets everything pass."""
+    return BREAKER.get() or Breaker(keep_going=True)

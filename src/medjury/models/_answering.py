@@ -1,0 +1,52 @@
+"""Which model answered: the names that endpoints report, and when two names mean the same model."""
+
+from __future__ import annotations
+
+import re
+
+from medjury.models._chat import ChatModel, Reply
+
+# Anything else is no model's name, and may be a piece of the prompt.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,119}")
+_UNREADABLE, NOT_TOLD = "unreadable-name", "not told"
+DEPLOYMENTS = "azure"  # the kind of endpoint that knows deployments, not models
+# A release: a day, a month or a number that a name ends in, or the word for the newest one.
+_RELEASE = re.compile(
+    r"[-@:](\d{4}-\d{2}-\d{2}|\d{8}|2\d(0[1-9]|1[0-2])|(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])|0\d{2}|latest)$"
+)
+
+
+def asked_name(model: ChatModel, reply: Reply) -> str:
+    """The model that is asked for, as its endpoint knows it. Inside this process it is the one that answers."""
+    return readable_name(reply.model if model.host is None else model.identity.get("model", ""))
+
+
+def is_deployment(model: ChatModel) -> bool:
+    """Whether it is asked for by a name that a site has given it, which tells nothing of the model behind it."""
+    return model.identity.get("kind") == DEPLOYMENTS
+
+
+def readable_name(name: str) -> str:
+    """The name that an endpoint reports, for tables and reports; it is a stranger's text, so only signs that names
+    are made of are let through."""
+    name = name.strip()
+    if not name:
+        return NOT_TOLD
+    return name if _NAME.fullmatch(name) else _UNREADABLE
+
+
+def same_model(asked: str, answered: str) -> bool:
+    """Whether two names mean the same model: they are equal but for capitals, for a path before the name that only
+    one of them has, and for a release at the end that only one of them has. Two releases are two models. A name
+    that is not told contradicts none.
+
+    >>> same_model("gpt-4o", "gpt-4o-2024-08-06"), same_model("gpt-4o-2024-11-20", "gpt-4o-2024-08-06")
+    (True, False)
+    """
+    if NOT_TOLD in (asked, answered):
+        return True
+    one, two = asked.strip().casefold(), answered.strip().casefold()
+    if ("/" in one) != ("/" in two):
+        one, two = one.rpartition("/")[2], two.rpartition("/")[2]
+    one, two = (name.removesuffix(":latest").removesuffix("-latest") for name in (one, two))
+    return one == two or _RELEASE.sub("", one) == two or one == _RELEASE.sub("", two)

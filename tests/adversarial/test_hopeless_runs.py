@@ -1,0 +1,127 @@
+"""A run whose every answer would be paid for in vain stops after its first ones, and says what cures it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars
+import pytest
+from tests.loopback import Call, LoopbackServer
+
+from medjury.cli import main
+from medjury.judging._breaker import FIRST_QUESTIONS
+from medjury.runs import read_manifest
+
+Write = Callable[..., Path]
+HOPELESS = 120
+
+
+class Word:
+    """What the server does with every question; a test says what."""
+
+    said = "ok"
+
+    def __call__(self, call: Call) -> str | None:
+        return self.said
+
+
+@pytest.fixture
+def word() -> Word:
+    return Word()
+
+
+@pytest.fixture
+def server(word: Word) -> Iterator[LoopbackServer]:
+    with LoopbackServer(word) as server:
+        yield server
+
+
+def ratings(study: Path) -> polars.DataFrame:
+    return polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason", "cure", "most"),
+    [
+        ("length", "truncated", "Raise `max_tokens` of this model", 1),
+        ("refusal", "refusal", "Take another model", 1),
+        ("html", "provider", "`medjury models check`", 1),
+        ("400:stream must be true", "provider", "stream must be true", 1),
+        ("empty", "empty", "Raise `max_tokens`", 3),
+        ("wrong-schema", "missing", "It does not keep to the form", 3),
+    ],
+)
+@pytest.mark.parametrize("concurrency", [1, 64])
+def test_the_first_answers_are_paid_and_no_more(
+    behaviour: str, reason: str, cure: str, most: int, concurrency: int, word: Word,
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    word.said = behaviour
+    study = write_study(cases=HOPELESS, judge={"concurrency": concurrency})
+    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+    assert len(server.calls) == most * FIRST_QUESTIONS
+    told = capsys.readouterr()
+    assert f"FAILED: juror: none of its first {FIRST_QUESTIONS} answers can be used" in told.err
+    assert f"({reason})" in told.err and cure in told.err and "--keep-going" in told.err
+    assert "Report: " in told.out
+    manifest = read_manifest(study.parent / "runs" / "small")
+    assert manifest.status == "failed" and manifest.coverage.scored == 0
+    assert ratings(study)["score"].null_count() == ratings(study).height
+
+
+def test_who_means_it_may_keep_going(word: Word, write_study: Write, server: LoopbackServer) -> None:
+    word.said = "length"
+    study = write_study(cases=40)
+    assert main(["run", str(study), "--quiet", "--no-preflight", "--keep-going"]) == 1
+    assert len(server.calls) == 40
+
+
+def test_one_good_answer_among_the_first_is_enough_to_go_on(tmp_path: Path, write_study: Write) -> None:
+    with LoopbackServer(lambda call: "ok" if "Summary 19." in call.prompt else "length") as server:
+        judge = {"url": server.url, "concurrency": 1}
+        study = write_study(cases=40, judge=judge, max_unscored=1.0)
+        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 0
+        assert len(server.calls) == 40
+
+
+def test_different_reasons_are_no_one_reason(write_study: Write) -> None:
+    with LoopbackServer(lambda call: "refusal" if "Summary 7." in call.prompt else "length") as server:
+        study = write_study(cases=40, judge={"url": server.url}, max_unscored=1.0)
+        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 0
+        assert len(server.calls) == 40
+
+
+def test_each_judge_is_watched_by_itself(write_study: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    with LoopbackServer(lambda call: "length" if call.json["model"] == "mute" else "ok") as server:
+        judges = [
+            {"kind": "openai", "name": name, "url": server.url, "model": name, "concurrency": 4}
+            for name in ("fine", "mute")
+        ]
+        study = write_study(cases=HOPELESS, judges=judges)
+        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+        assert sum(call.json["model"] == "mute" for call in server.calls) == FIRST_QUESTIONS
+    assert "FAILED: mute: none of its first" in capsys.readouterr().err
+
+
+def test_a_role_of_a_way_of_judging_is_watched_too(
+    write_study: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The draws of repeats are single questions: five of them make one rating."""
+    with LoopbackServer("length") as server:
+        judge = {"url": server.url, "strategy": {"name": "repeats", "n": 5}}
+        study = write_study(cases=HOPELESS, judge=judge)
+        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+        assert len(server.calls) == FIRST_QUESTIONS
+    assert "juror: none of its first 20 answers" in capsys.readouterr().err
+
+
+def test_the_next_run_after_the_cure_asks_everything(word: Word, write_study: Write) -> None:
+    word.said = "length"
+    assert main(["run", str(write_study(cases=30)), "--quiet", "--no-preflight"]) == 1
+    word.said = "ok"
+    study = write_study(cases=30, judge={"max_tokens": 4096})
+    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 0
+    manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    assert manifest["coverage"]["scored"] == 90 and manifest["calls"] == FIRST_QUESTIONS + 30
