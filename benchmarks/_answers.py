@@ -22,6 +22,7 @@ CASES, VISITS, REPEATS = 120, 2, 2
 SYSTEM_VENDORS = {"alpha": "acme", "beta": "bolt", "gamma": "none"}
 JUDGE_VENDORS = {"plain": "acme", "twice": "bolt", "panel": "core", "claims": "none"}
 SPREADS = {"clinician-1": 0.5, "clinician-2": 0.6, "clinician-3": 0.7}
+INSTRUMENT = "pdsqi9@1.0"
 DIMENSIONS = (
     "citation",
     "accurate",
@@ -106,7 +107,7 @@ def _write_run(folder: Path, *, seed: int) -> None:
     judges = judges_of(ways)
     for judge in judges:
         judge["models"][0]["vendor"] = JUDGE_VENDORS[judge["name"]]
-    instrument = ManifestInstrument.of(load_instrument("pdsqi9")).model_dump(mode="json")
+    instrument = ManifestInstrument.of(load_instrument(INSTRUMENT.split("@")[0])).model_dump(mode="json")
     write_run(
         folder,
         _with_composite(ratings),
@@ -136,7 +137,7 @@ def _with_composite(ratings: polars.DataFrame) -> polars.DataFrame:
         pl.when(lacking).then(pl.lit("missing")).alias("reason"),
         pl.lit(None, dtype=pl.Float64).alias("cost"),
     )
-    return pl.concat([ratings, composite.drop("mean")])
+    return pl.concat([ratings, composite.drop("mean")]).with_columns(pl.lit(INSTRUMENT).alias("instrument"))
 
 
 def _write_cases(file: Path) -> None:
