@@ -149,10 +149,8 @@ def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
             spread = [sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n]
             found["pearson"] = _ratio(sum_xy - sum_x * sum_y / n, *spread)
         if "spearman" in kinds:
-            ranks = [side.ranks(counts) for side in sides]
-            weighted = [counts * each for each in ranks]
-            spread = [(each * rank) @ inside for each, rank in zip(weighted, ranks, strict=True)]
-            found["spearman"] = _ratio((weighted[0] * ranks[1]) @ inside, *spread)
+            (first, spread_first), (second, spread_second) = (side.ranks(counts) for side in sides)
+            found["spearman"] = _ratio((counts * first * second) @ inside, spread_first, spread_second)
         return {kind + suffix: _weighted_mean(values, n) for kind, values in found.items()}
 
     return read
@@ -199,13 +197,16 @@ class _SystemRanks:
         self.start = np.repeat(first, np.diff(np.append(first, len(owner))))
         self.owner = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(owner))))
         self.first = first
+        self.of_system = indicator(owner, int(system.max()) + 1)
 
-    def ranks(self, weights: Floats) -> Floats:
+    def ranks(self, weights: Floats) -> tuple[Floats, Floats]:
+        """The rank of every row, and the sum of their squares in every system."""
         each = np.asarray(weights @ self.of_level)
         through = np.cumsum(each, axis=1)
         before = (through - each)[:, self.start]
         total = np.add.reduceat(each, self.first, axis=1)[:, self.owner]
-        return np.asarray((through - each / 2 - before - total / 2)[:, self.codes])
+        ranks = through - each / 2 - before - total / 2
+        return ranks[:, self.codes], np.asarray((each * ranks**2) @ self.of_system)
 
 
 def _cross_fitted(sums: Floats, counts: Floats, folds: int) -> Floats:
