@@ -21,7 +21,15 @@ from medjury.statistics._interval import SAME
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._printing import NOTHING, Printable, counted, moment, p_value, percent, shown
 from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar, proportion
-from medjury.statistics._ranks import Levels, centred_midranks, concordance, levels_of, quantiles
+from medjury.statistics._ranks import (
+    PRODUCT_UP_TO,
+    Levels,
+    centred_midranks,
+    concordance,
+    levels_of,
+    midrank_weights,
+    quantiles,
+)
 from medjury.statistics._resample import RESAMPLES, Floats, sample
 from medjury.statistics._result import Result, ends, html_table, text_table
 from medjury.statistics._scores import (
@@ -42,6 +50,7 @@ from medjury.statistics._workers import side_by_side
 
 __all__ = [
     "NOTHING",
+    "PRODUCT_UP_TO",
     "RESAMPLES",
     "SAME",
     "UNDEFINED_ALLOWED",
@@ -79,6 +88,7 @@ __all__ = [
     "level_codes",
     "levels_of",
     "mcnemar",
+    "midrank_weights",
     "moment",
     "on_columns",
     "p_value",

@@ -90,7 +90,8 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
     spread = no_spread_reason(pair.rows)
     estimates: dict[str, Estimate] = {}
     for name in made.observed:
-        if name in parts.names:
+        # The absolute offset is read from the offset.
+        if name in parts.names and (settings.wants(name) or name == "offset"):
             estimate = made.estimate(
                 name, confidence=settings.confidence, reason=parts.reasons.get(name, spread)
             )

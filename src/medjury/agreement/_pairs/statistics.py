@@ -113,7 +113,8 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
         grades += [grade_statistics(on.grades, of_grade)] if of_grade else []
         grades.append(alpha_on(on.grades))
         if clustered:
-            grades.append(_chance(on.grades, CHANCE if on.given else ("fleiss_kappa",)))
+            known = CHANCE if on.given else ("fleiss_kappa",)
+            grades.append(_chance(on.grades, [name for name in known if settings.wants(name)]))
         if len(on.grades.values) <= _MOST_CLASSES:
             levels = tuple(float(value) for value in on.grades.values)
             rates = on_grades(on.grades, classification_statistics(levels, np.asarray(levels)))
