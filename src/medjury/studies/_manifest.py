@@ -134,7 +134,7 @@ def with_anchors(manifest: Manifest, folder: Path) -> Manifest:
     """The first manifest of a run still holds on to the log and the report of the run before it: if this one is
     killed, nobody can cut the one or edit the other unseen."""
     earlier = earlier_manifest(folder)
-    if earlier is None:
+    if earlier is None or earlier.audit_log is None:
         return manifest.anchored(folder)
     return manifest.replaced(audit_log=earlier.audit_log, report_files=earlier.report_files)
 
