@@ -21,7 +21,7 @@ from medjury.models._faults import Place, fault
 
 # ruff: noqa: F811 - fixtures
 NOTE = (
-    "Jane Roe, born 1941, MRN A-4711, saw Dr O'Hara. Temperature 38.2, not supported by family. Invalid since 2019. "
+    "Jane Roe, born 1941, MRN A-4711, saw Dr O'Hara. Temperature 38.2, not supported by family. Invalid. "
     "Model patient. The model of a heart was shown."
 )
 
