@@ -75,8 +75,8 @@ class RunResult:
         )
         if self.unended:
             lines.append(
-                f"{self.unended:,} calls were on their way when a run was killed: they count as made, since they "
-                "may have been answered and paid for"
+                f"{self.unended:,} calls have no end in the log: a run was killed while they were on their way, or "
+                "is still at work. They count as made, for they may have been answered and paid for"
             )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
