@@ -30,7 +30,7 @@ from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import describe, now, run_name
-from medjury.studies._plan import RunPlan, plan_study
+from medjury.studies._plan import RunPlan, plan_study, with_preflight
 from medjury.studies._preflight import Preflight
 from medjury.studies._study import Study
 
@@ -264,8 +264,9 @@ def _interrupts(stop: asyncio.Event, outcome: WorkDone) -> Iterator[None]:
             loop.remove_signal_handler(each)
 
 
-def check_study(study: Study) -> RunPlan:
+def check_study(study: Study, *, preflight: bool = True) -> RunPlan:
     """Everything short of the first call: hosts, prices, cases, clinicians' ratings. For `--dry-run`."""
+    whole = study
     prices = study_prices(study)
     _check(study, prices)
     if study.drafter is not None:
@@ -273,7 +274,7 @@ def check_study(study: Study) -> RunPlan:
     else:
         plan = plan_study(study, prices)
     read_humans(study, rehearse=True)
-    return plan
+    return with_preflight(plan, whole, prices) if preflight else plan
 
 
 def check_drafting(study: Study) -> RunPlan:
