@@ -12,7 +12,7 @@ from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
-from medjury.studies._file import BudgetPart, JudgePart
+from medjury.studies._file import BudgetPart, JudgePart, ModelPart
 from medjury.studies._hashed import HashedCases
 from medjury.studies._patients import PatientGroups
 from medjury.studies._preflight import MOST_TOKENS_IN, TOKENS_IN, TOKENS_OUT, needs_preflight
@@ -200,17 +200,19 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
     )
 
 
-def with_preflight(plan: RunPlan, study: Study, prices: PriceList) -> RunPlan:
+def with_preflight(
+    plan: RunPlan, models: Iterable[tuple[ChatModel, ModelPart]], prices: PriceList
+) -> RunPlan:
     """The plan with the short question that each model is asked first."""
-    asked = [(model, part) for model, part in study.models if needs_preflight(model)]
+    asked = [(model, part) for model, part in models if needs_preflight(model)]
     if not asked:
         return plan
     usual, most = Used(), Used()
     for _, part in asked:
         usual = usual.plus(Used(1, TOKENS_IN, TOKENS_OUT))
         most = most.plus(Used(1, MOST_TOKENS_IN, part.max_tokens))
-    models = [model for model, _ in asked]
-    return replace(plan, preflight=_priced("preflight", models, usual, most, SECONDS_PER_CALL, prices))
+    named = [model for model, _ in asked]
+    return replace(plan, preflight=_priced("preflight", named, usual, most, SECONDS_PER_CALL, prices))
 
 
 def _judge_plan(judge: Rater, part: JudgePart, usual: Used, most: Used, prices: PriceList) -> JudgePlan:

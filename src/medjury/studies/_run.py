@@ -274,10 +274,10 @@ def check_study(study: Study, *, preflight: bool = True) -> RunPlan:
     else:
         plan = plan_study(study, prices)
     read_humans(study, rehearse=True)
-    return with_preflight(plan, whole, prices) if preflight else plan
+    return with_preflight(plan, whole.models, prices) if preflight else plan
 
 
-def check_drafting(study: Study) -> RunPlan:
+def check_drafting(study: Study, *, preflight: bool = True) -> RunPlan:
     """The same for the drafts alone: `medjury draft --dry-run`."""
     prices = study_prices(study)
     _check(study, prices)
@@ -286,4 +286,7 @@ def check_drafting(study: Study) -> RunPlan:
         raise MedjuryError(
             f"{study.file}: every case has an answer already, so that there is nothing to draft"
         )
-    return plan_study(drafts, prices)
+    plan = plan_study(drafts, prices)
+    writers = [model for judge in drafts.jury.judges for model in judge.models]
+    asked = [(model, part) for model, part in study.models if model in writers]
+    return with_preflight(plan, asked, prices) if preflight else plan
