@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test browser check bench mutants lock clean
+.PHONY: help install demo test browser check bench mutants lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -39,9 +39,8 @@ check: install ## lint, format and strict types
 bench: install ## measure speed beside the peers, as ratios
 	$(BIN)/python -m benchmarks
 
-mutants: install ## change the code of the rooms that decide, one thing at a time: do the tests notice? (hours)
-	$(BIN)/mutmut run
-	$(BIN)/mutmut results
+mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=400, hours for all)
+	$(BIN)/python -m benchmarks._mutants $(SAMPLE)
 
 # `neural` stays out: it brings torch, which weighs gigabytes; its tests say so where it is absent.
 EXTRAS := local speed report postgres anthropic google redact
@@ -50,6 +49,9 @@ lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/develop.txt
+
+sbom: install ## write what Medjury is made of (CycloneDX) and the licences of it all: dist/sbom.cdx.json, dist/licences.csv
+	$(BIN)/python requirements/sbom.py
 
 clean: ## remove what the commands above made
 	rm -rf $(VENV) demo runs .pytest_cache .mypy_cache .ruff_cache

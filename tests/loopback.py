@@ -28,6 +28,7 @@ Behaviours are words, some with an argument after a colon:
     refusal             the model declines              empty           no content
     fenced, think       the answer inside a fence, or after a thought
     dear:TEXT           TEXT, with as many tokens on the bill as can be
+    raw:STATUS BODY     this very body with this status; raw:STATUS/TYPE BODY with this content type
     model:NAME          a good answer in the name of another model
 
 They come as a list (one per request, then "ok"), as one word for every request, as a callable that gets the
@@ -435,6 +436,11 @@ class Endpoint:
             return _error(
                 call, int(word), (word == "400" and argument) or f"Status {word} on purpose.", headers
             )
+        if word == "raw":
+            said, _, text = argument.partition(" ")
+            status, _, kind = said.partition("/")
+            kind = kind or "application/json"
+            return web.Response(status=int(status), body=text.encode(), headers={"Content-Type": kind})
         if word == "html":
             return web.Response(
                 text="<html><body>Please log in to the hospital Wi-Fi.</body></html>",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
 Place = tuple[str | int, ...]
+_MOST_REPEATED = 100_000
 Model = TypeVar("Model", bound="BaseModel")
 
 
@@ -59,7 +60,7 @@ def parse_document(text: str, file: str) -> Document:
             node = loader.get_single_node()
             lines: dict[Place, int] = {}
             if node is not None:
-                _walk(node, (), lines, file)
+                _Walk(file, lines).through(node, ())
             value = None if node is None else loader.construct_document(node)
         finally:
             loader.dispose()
@@ -69,6 +70,10 @@ def parse_document(text: str, file: str) -> Document:
         raise MedjuryError(f"{file}{line}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise MedjuryError(f"{file}: not valid YAML: {error}") from None
+    except RecursionError:
+        raise MedjuryError(
+            f"{file}: its parts lie too deep in one another to be read; lay it out flatter"
+        ) from None
     return Document(file, value, lines)
 
 
@@ -119,19 +124,42 @@ def _without_union_tags(document: Document, place: Place) -> Place:
     return (*kept, *place[-1:])
 
 
-def _walk(node: Any, place: Place, lines: dict[Place, int], file: str) -> None:
-    import yaml
+class _Walk:
+    """Finds the line of every value. A part that `*name` repeats is walked through once for every time it stands in
+    the file, so that a few lines can stand for thousands of millions: beyond a limit the file is refused."""
 
-    lines[place] = node.start_mark.line + 1
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            name = str(key.value)
-            if name in seen:
-                raise MedjuryError(f"{file}, line {key.start_mark.line + 1}: {name!r} appears twice")
-            seen.add(name)
-            _walk(value, (*place, name), lines, file)
-            lines[(*place, name)] = key.start_mark.line + 1
-    elif isinstance(node, yaml.SequenceNode):
-        for index, value in enumerate(node.value):
-            _walk(value, (*place, index), lines, file)
+    def __init__(self, file: str, lines: dict[Place, int]) -> None:
+        self._file = file
+        self._lines = lines
+        self._known: set[int] = set()
+        self._repeated = 0
+
+    def through(self, node: Any, place: Place) -> None:
+        import yaml
+
+        self._count(node)
+        self._lines[place] = node.start_mark.line + 1
+        if isinstance(node, yaml.MappingNode):
+            seen: set[str] = set()
+            for key, value in node.value:
+                name = str(key.value)
+                if name in seen:
+                    raise MedjuryError(
+                        f"{self._file}, line {key.start_mark.line + 1}: {name!r} appears twice"
+                    )
+                seen.add(name)
+                self.through(value, (*place, name))
+                self._lines[(*place, name)] = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode):
+            for index, value in enumerate(node.value):
+                self.through(value, (*place, index))
+
+    def _count(self, node: Any) -> None:
+        if id(node) in self._known:
+            self._repeated += 1
+            if self._repeated > _MOST_REPEATED:
+                raise MedjuryError(
+                    f"{self._file}, line {node.start_mark.line + 1}: parts that are repeated with `*` come to more "
+                    f"than {_MOST_REPEATED:,} values; write out what is meant"
+                )
+        self._known.add(id(node))

@@ -53,3 +53,8 @@ def test_overlap_counts_exact_intersections() -> None:
     assert sum(shared.intersections.values()) == shared.items == 4
     assert shared.totals == {"a": 3, "b": 2, "c": 2}
     assert shared.by_majority == 2
+
+
+def test_half_of_the_judges_are_no_majority() -> None:
+    flags = {"a": [True, True], "b": [True, True], "c": [False, True], "d": [False, False]}
+    assert error_overlap(flags).by_majority == 1

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import wilcoxon_signed_rank
+from medjury.agreement import kendall_tau_b, spearman, wilcoxon_signed_rank
 from medjury.errors import MedjuryError
 
 VALUES = reference("wilcoxon_signed_rank_ties_zeros")
@@ -87,3 +87,37 @@ def test_many_differences_are_taken_as_normal_and_say_so() -> None:
     assert "normal approximation" in found.method
     exact = wilcoxon_signed_rank(first, second, method="exact")
     assert found.p_value == pytest.approx(exact.p_value, abs=2e-3)
+
+
+def means_of_raters(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two panels' means, as floats that carry rounding, and their exact differences in eighteenths."""
+    generator = np.random.default_rng(seed)
+    nine, two = generator.integers(1, 6, (14, 9)), generator.integers(1, 6, (14, 2))
+    exact = 9 * two.sum(axis=1) - 2 * nine.sum(axis=1)
+    return nine.mean(axis=1), two.mean(axis=1), exact
+
+
+def test_a_tie_in_size_is_a_tie_whatever_the_sign_and_the_rounding() -> None:
+    """+1/18 and −1/18 share their rank."""
+    for seed in range(60):
+        first, second, exact = means_of_raters(seed)
+        found = wilcoxon_signed_rank(first, second)
+        wanted = wilcoxon_signed_rank(np.zeros(14), exact)
+        assert found.p_value == pytest.approx(wanted.p_value, abs=1e-12)
+        assert (found.rank_sum, found.n_zero) == (wanted.rank_sum, wanted.n_zero)
+
+
+def test_opposite_differences_of_a_size_balance() -> None:
+    first = np.array([4 + 1 / 18, 4.0, 3 + 1 / 18, 3.0, 2 + 1 / 18, 2.0])
+    second = np.array([4.0, 4 + 1 / 18, 3.0, 3 + 1 / 18, 2.0, 2 + 1 / 18])
+    assert wilcoxon_signed_rank(first, second).p_value == 1.0
+
+
+def test_rank_correlations_of_means_tie_where_the_means_are_the_same() -> None:
+    """0.1 + 0.2 is 0.3, however it was added up."""
+    one = np.array([0.1 + 0.2, 0.3, 0.3, 0.7 + 0.1, 0.8, 0.2])
+    clean = np.round(one, 6)
+    other = np.array([1.0, 2, 3, 4, 5, 6])
+    assert len(np.unique(one)) > len(np.unique(clean))
+    assert spearman(one, other).value == pytest.approx(stats.spearmanr(clean, other).statistic)
+    assert kendall_tau_b(one, other).value == pytest.approx(stats.kendalltau(clean, other).statistic)

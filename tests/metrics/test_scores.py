@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from medjury.errors import MedjuryError
-from medjury.metrics import METRICS, Scores, metric_named, score
+from medjury.metrics import METRICS, MetricScores, metric_named, score
 
 
 def test_the_table_has_nulls_and_says_why() -> None:
@@ -23,7 +23,7 @@ def test_the_mean_is_over_what_is_defined() -> None:
 
 def test_a_value_without_a_reason_is_refused() -> None:
     with pytest.raises(ValueError, match="undefined without a reason"):
-        Scores({"wer": np.array([np.nan])}, {})
+        MetricScores({"wer": np.array([np.nan])}, {})
 
 
 @pytest.mark.parametrize(

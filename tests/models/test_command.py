@@ -49,7 +49,7 @@ def test_check_says_what_an_endpoint_can_do(
         ("401", "No key was sent"),
         ("html", "not JSON"),
         ("ok:I would say winter.", "does not follow the schema"),
-        ("length", "ended with 'length'"),
+        ("length", "was cut off at 1024 tokens; raise max_tokens"),
     ],
 )
 def test_check_says_what_is_wrong(behaviour: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -121,7 +121,7 @@ def test_words_shorter_than_an_echo_are_kept() -> None:
     [
         (429, "insufficient_quota You exceeded your current quota", True, "no quota left"),
         (403, "permission_error Your API key may not use this model", True, "Check the key"),
-        (403, "blocked by the firewall", False, "answered 403"),
+        (403, "blocked by the firewall", True, "check the rights of the key"),
         (400, "API key not valid. Please pass a valid API key", True, "Check the key"),
     ],
 )

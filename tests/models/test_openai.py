@@ -188,9 +188,13 @@ def test_finish_reasons_are_read_in_every_dialect(said: str, finish: str) -> Non
 
 
 def test_an_answer_that_may_be_cut_off_is_never_taken_for_a_whole_one() -> None:
-    assert read(body(choice={"finish_reason": None})).finish == "stop", "four tokens of a hundred"
-    assert read(body(choice={"finish_reason": None}), max_tokens=4).finish == "length"
-    assert read(body(choice={"finish_reason": "mystery"}, usage=None)).finish == "length"
+    cut = {"message": {"content": '{"score": '}, "finish_reason": None}
+    assert read(body(choice=cut)).finish == "stop", "four tokens of a hundred: the reader finds what is wrong"
+    assert read(body(choice=cut), max_tokens=4).finish == "length"
+    assert read(body(choice=cut | {"finish_reason": "mystery"}, usage=None)).finish == "length"
+    assert read(body(choice={"finish_reason": None}, usage=None), max_tokens=1).finish == "stop", (
+        "it is whole"
+    )
 
 
 def test_tokens_that_an_endpoint_does_not_report_are_estimated_not_zero() -> None:

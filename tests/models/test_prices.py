@@ -68,7 +68,7 @@ def test_cached_input_costs_its_own_price_or_the_full_one() -> None:
 def test_a_list_that_is_not_one_is_refused_with_its_form(text: str, tmp_path: Path) -> None:
     file = tmp_path / "prices.yaml"
     file.write_text(text)
-    with pytest.raises(MedjuryError, match=r"prices\.yaml: not a price list"):
+    with pytest.raises(MedjuryError, match=r"prices\.yaml(: not a price list|, line 1: not valid YAML)"):
         PriceList.read(file)
     with pytest.raises(MedjuryError, match="cannot be read"):
         PriceList.read(tmp_path / "absent.yaml")

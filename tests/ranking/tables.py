@@ -11,7 +11,7 @@ import polars as pl
 from medjury import tables
 from medjury.ranking._benchmark_scores import benchmark_scores
 from medjury.ranking._ranked import ranked_by
-from medjury.ranking._scores import Scores
+from medjury.ranking._scores import SystemScores
 
 
 def scores_of(
@@ -22,7 +22,7 @@ def scores_of(
     reference: Sequence[str] | None = None,
     scale: tuple[float, float] | None = None,
     **options: Any,
-) -> Scores:
+) -> SystemScores:
     """What a ranking rests on: the jury of `raters`, or `each` of some raters, averaged."""
     if "rater" not in source.columns:
         return benchmark_scores(source, scale=scale, **options)

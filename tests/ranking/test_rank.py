@@ -13,7 +13,7 @@ from tests.ranking.tables import benchmark_table, rating_table, scores_of
 from medjury.errors import MedjuryError
 from medjury.ranking._composite import composite_of
 from medjury.ranking._rank_scores import rank_scores
-from medjury.ranking._scores import Scores
+from medjury.ranking._scores import SystemScores
 
 QUALITY = {"best": 0.30, "twin": 0.30, "middle": 0.20, "worst": 0.0}
 
@@ -364,7 +364,9 @@ def test_intervals_of_the_macro_average_cover() -> None:
     for seed in range(150):
         generator = np.random.default_rng(seed)
         means = 0.5 + generator.normal(0, 0.1, (2, 30))
-        scores = Scores(("A", "B"), tuple(f"b{k}" for k in range(30)), (), means, (), (30, 30), (0, 0), ())
+        scores = SystemScores(
+            ("A", "B"), tuple(f"b{k}" for k in range(30)), (), means, (), (30, 30), (0, 0), ()
+        )
         found = rank_scores(scores, resamples=400, seed=seed).find(system="A").macro_average
         assert found.low is not None and found.high is not None
         covered += found.low <= 0.5 <= found.high

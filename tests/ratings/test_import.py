@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from medjury.cases import Case
 from medjury.instruments import Reason, load_instrument
 from medjury.ratings import Pseudonyms, Rating, RatingsError, rating_frame, read_ratings
-from medjury.ratings._cell import Codes, Scale, read_cell
+from medjury.ratings._cell import Codes, GradeRange, read_cell
 
 Write = Callable[..., Path]
 
@@ -474,13 +474,13 @@ NUMBERS = st.integers(1, 5).flatmap(
 
 @given(NUMBERS)
 def test_a_grade_is_read_however_it_is_written(cell: object) -> None:
-    outcome = read_cell(cell, Scale(1, 5, (1, 2, 3, 4, 5)), Codes({}, (), ()))
+    outcome = read_cell(cell, GradeRange(1, 5, (1, 2, 3, 4, 5)), Codes({}, (), ()))
     assert getattr(outcome, "value", None) == float(str(cell))
 
 
 @given(st.one_of(st.text(), st.floats(), st.booleans(), st.integers(), st.none()))
 def test_no_cell_ever_becomes_a_score_off_the_scale(cell: object) -> None:
-    outcome = read_cell(cell, Scale(1, 5, (1, 2, 3, 4, 5)), Codes({}, (), ()))
+    outcome = read_cell(cell, GradeRange(1, 5, (1, 2, 3, 4, 5)), Codes({}, (), ()))
     value = getattr(outcome, "value", None)
     if value is not None:
         assert value in (1, 2, 3, 4, 5)

@@ -13,7 +13,7 @@ import polars as pl
 
 from medjury.instruments import load_instrument
 from medjury.ratings import write_ratings
-from medjury.runs import GateRules
+from medjury.runs import GateRules, Manifest
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validate
 
@@ -208,7 +208,7 @@ def write_run(
         (folder / "patients.csv").write_text("\n".join(["item,patient", *lines]) + "\n")
         written.append("patients.csv")
     manifest["files"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in written}
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
+    Manifest.model_validate_json(json.dumps(manifest)).write(folder)
     return folder
 
 

@@ -70,7 +70,8 @@ def test_names_that_this_version_does_not_know_are_kept(tmp_path: Path) -> None:
     newer = {**OLD, "weather": "fine", "report": {**OLD["report"], "colour": "blue"}}
     newer["gate"] = {**OLD["gate"], "patience": 3}
     read_manifest(written(tmp_path, newer)).write(tmp_path)
-    assert json.loads((tmp_path / "manifest.json").read_text()) == newer
+    again = json.loads((tmp_path / "manifest.json").read_text())
+    assert again.pop("hash") and again == newer
 
 
 def test_what_is_written_is_read_as_it_was(tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ def test_what_is_written_is_read_as_it_was(tmp_path: Path) -> None:
     )
     manifest.write(tmp_path)
     again = read_manifest(tmp_path)
-    assert json.dumps(again.content()) == json.dumps(manifest.content())
+    assert json.dumps(again.replaced(hash="").content()) == json.dumps(manifest.replaced(hash="").content())
     assert again.rules.minimum_cases == 7 and again.earlier_rules[0].floor == 0.3
     assert "Über" in (tmp_path / "manifest.json").read_text() and not list(tmp_path.glob("*.part"))
 

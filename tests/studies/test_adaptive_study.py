@@ -18,6 +18,7 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
 from medjury.judging import AdaptiveRule, SavedAdaptiveRule, save_adaptive_rule
+from medjury.studies import load_study
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
@@ -310,9 +311,23 @@ def test_judges_that_share_jurors_share_their_calls(
 def test_a_budget_in_money_needs_the_price_of_every_juror(
     adapt: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    study = adapt(budget={"money": 1.0}, judge={"price": {"input": 10.0, "output": 20.0}})
+    other = {"name": "middle", "kind": "openai", "url": server.url, "model": "middle"}
+    price = {"price": {"input": 10.0, "output": 20.0}}
+    study = adapt({**STRATEGY, "jurors": [JURORS[0], other]}, budget={"money": 1.0}, judge=price)
     assert run(study) == 2
     assert "price of model juror/middle is not known" in capsys.readouterr().err and not server.calls
+
+
+def test_a_juror_at_the_judges_endpoint_costs_what_the_judge_costs_unless_its_price_is_known(
+    adapt: Write,
+) -> None:
+    listed = {"name": "listed", "model": "gpt-4o"}
+    jurors = [*JURORS[:2], {**JURORS[2], "price": {"input": 30.0, "output": 60.0}}, listed]
+    study = load_study(
+        adapt({**STRATEGY, "jurors": jurors}, judge={"price": {"input": 10.0, "output": 20.0}})
+    )
+    prices = {part.options["model"]: part.price and part.price.input for _, part in study.models}
+    assert prices == {"m": 10.0, "middle": 10.0, "large": 30.0, "gpt-4o": None}
 
 
 def test_a_host_of_a_juror_must_be_allowed_too(

@@ -9,11 +9,12 @@ from medjury.agreement._agreement_table import AgreementTable
 from medjury.agreement._among_humans.additional_rater import judge_as_rater
 from medjury.agreement._among_humans.alternative_annotator import alternative_annotator_test
 from medjury.agreement._among_humans.non_inferiority import NonInferiority, non_inferiority
-from medjury.agreement._among_humans.pairwise import mean_over_pairs
+from medjury.agreement._among_humans.pairwise import incomplete, mean_over_pairs, over_pairs
 from medjury.agreement._groups.chance_corrected import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
 from medjury.agreement._groups.concordance import kendall_w
 from medjury.agreement._groups.cronbach import cronbach_alpha
 from medjury.agreement._groups.icc import icc, icc_statistics, intraclass_correlations
+from medjury.agreement._groups.icc_mixed import mixed_model_icc
 from medjury.agreement._groups.icc_standardised import icc_3_k_z
 from medjury.agreement._groups.krippendorff import alpha_statistics, krippendorff_alpha
 from medjury.agreement._groups.many_raters import many_raters
@@ -79,6 +80,7 @@ __all__ = [
     "icc",
     "icc_3_k_z",
     "icc_statistics",
+    "incomplete",
     "intraclass_correlations",
     "judge_as_rater",
     "kappa_statistics",
@@ -89,8 +91,10 @@ __all__ = [
     "mean_absolute_error",
     "mean_over_pairs",
     "median_difference",
+    "mixed_model_icc",
     "non_inferiority",
     "offset",
+    "over_pairs",
     "pearson",
     "plan_f1",
     "plan_icc",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
+from medjury.files import whole_part, write_whole
 from medjury.statistics import Estimate
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def check_ending(path: str | Path, endings: Iterable[str], what: str = "this") -
 
 
 def write_text(path: str | Path, text: str) -> None:
-    _write(path, lambda: Path(path).write_text(text, encoding="utf-8"))
+    _write(path, lambda: write_whole(path, text))
 
 
 def write_frame(frame: polars.DataFrame, path: str | Path, *endings: str, what: str = "this") -> int:
@@ -35,7 +36,12 @@ def write_frame(frame: polars.DataFrame, path: str | Path, *endings: str, what: 
         ".jsonl": frame.write_ndjson,
     }
     ending = check_ending(path, endings or writers, what)
-    _write(path, lambda: writers[ending](path))
+
+    def write() -> None:
+        with whole_part(path) as part:
+            writers[ending](part)
+
+    _write(path, write)
     return frame.height
 
 

@@ -11,6 +11,7 @@ from medjury.cases._redact_settings import added_settings, make_redactor, redact
 from medjury.cases._report import SHOWN_PROBLEMS, BadRow, CaseError, list_problems
 from medjury.cases._tally import CaseSummary
 from medjury.cases._text import clean_text
+from medjury.cases._workbook import WorkbookError, open_workbook
 from medjury.cases._write import case_to_row, write_cases
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Redaction",
     "Redactor",
     "Replacement",
+    "WorkbookError",
     "added_settings",
     "case_from_row",
     "case_to_row",
@@ -41,6 +43,7 @@ __all__ = [
     "list_problems",
     "make_redactor",
     "moment_of",
+    "open_workbook",
     "period_of",
     "read_cases",
     "redact_part",

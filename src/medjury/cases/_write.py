@@ -10,26 +10,23 @@ from typing import Any
 
 from medjury.cases._case import Case
 from medjury.cases._report import CaseError
+from medjury.files import whole_file
 
 
 def write_cases(cases: Iterable[Case], path: str | os.PathLike[str]) -> int:
     """Write the cases one at a time and return how many there were.
 
-    The file appears under its name only when it is complete; until then it stands beside it as `NAME.part`.
+    The file appears under its name only when it is complete; until then it stands beside it as a `.part`.
     """
     file = Path(path)
-    part = file.with_name(file.name + ".part")
     count = 0
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as out:
+        with whole_file(file) as out:
             for case in cases:
                 out.write(_line(case))
                 count += 1
-        part.replace(file)
     except OSError as error:
         raise CaseError(f"{file}: cannot be written: {error.strerror or type(error).__name__}") from None
-    finally:
-        part.unlink(missing_ok=True)
     return count
 
 

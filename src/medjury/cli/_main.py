@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from medjury.errors import MedjuryError
+from medjury.files import is_full
 
 # name -> one line for `medjury --help`; the file cli/NAME.py (- as _) holds `add_arguments` and `run`.
 COMMANDS = {
@@ -50,6 +53,15 @@ EXTRA_OF = {
 EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130
 
 
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Print for a reader who may have left (`medjury run STUDY | head`): the work goes on without one."""
+    stream = stream or sys.stdout
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the return value is the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -74,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = importlib.import_module(_module(options.command)).run(options)
     except MedjuryError as error:
-        print(f"medjury: {error}", file=sys.stderr)
+        say(f"medjury: {error}", sys.stderr)
         return error.exit_status
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])
@@ -88,6 +100,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `medjury ... | head`
         sys.stderr.close()
         return 0
+    except OSError as error:
+        if not is_full(error):
+            raise
+        say(
+            f"medjury: there is no room left on the disk ({error}); free some space and try again", sys.stderr
+        )
+        return EXIT_FAILED
     except KeyboardInterrupt:
         print("medjury: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED

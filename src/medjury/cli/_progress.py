@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -35,8 +36,7 @@ class ProgressLine:
     def finish(self, progress: Progress, money: float | None, currency: str) -> None:
         self._write(self.text(progress, money, currency))
         if self._stream.isatty():
-            self._stream.write("\n")
-            self._stream.flush()
+            self._put("\n")
 
     def text(self, progress: Progress, money: float | None, currency: str) -> str:
         done = progress.found + progress.judged
@@ -64,11 +64,17 @@ class ProgressLine:
 
     def _write(self, text: str) -> None:
         if self._stream.isatty():
-            self._stream.write("\r" + text.ljust(self._width))
+            self._put("\r" + text.ljust(self._width))
             self._width = len(text)
         else:
-            self._stream.write(text + "\n")
-        self._stream.flush()
+            self._put(text + "\n")
+
+    def _put(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except BrokenPipeError:  # nobody reads (`2>&1 | head`): the run goes on
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
 
 def _duration(seconds: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from medjury.cli._main import EXIT_FAILED, EXIT_INCOMPLETE
+from medjury.cli._main import EXIT_FAILED, EXIT_INCOMPLETE, say
 
 
 def run_file(
@@ -33,7 +33,7 @@ def run_file(
     )
     if line is not None:
         line.finish(result.progress, result.money, result.currency)
-    print(result.text())
+    say(result.text())
     if result.judged:
         print_report(result.folder)
     return exit_status(result.status, result.why)
@@ -43,7 +43,7 @@ def exit_status(status: str, why: str) -> int:
     """0 where a run is complete; else its status, with the reason told."""
     if status == "complete":
         return 0
-    print(f"medjury: {status.upper()}: {why}", file=sys.stderr)
+    say(f"medjury: {status.upper()}: {why}", sys.stderr)
     return EXIT_FAILED if status == "failed" else EXIT_INCOMPLETE
 
 
@@ -52,10 +52,12 @@ def print_report(folder: Path) -> None:
     from medjury.report import write_page
 
     try:
-        print(f"Report: {write_page(folder)}")
+        page = write_page(folder)
     except Exception as error:  # the ratings are safe, and a report can be made again
-        print(
+        say(
             f"medjury: the ratings are stored, but the report could not be written "
             f"({type(error).__name__}: {error}); try `medjury report {folder}`",
-            file=sys.stderr,
+            sys.stderr,
         )
+    else:
+        say(f"Report: {page}")

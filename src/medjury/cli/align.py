@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from medjury.cli._transcript_options import add_aligner_arguments, align_files
 from medjury.errors import MedjuryError
+from medjury.files import write_whole
 
 _EPILOG = """
 GOLD and RECOGNISED are .json (a list of turns {index, text, speaker?, start?, end?, confidence?}, or the output of
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     written = json.dumps(content, indent=2, ensure_ascii=False)
     if options.out:
         try:
-            Path(options.out).write_text(written + "\n", encoding="utf-8")
+            write_whole(options.out, written + "\n")
         except OSError as error:
             raise MedjuryError(f"{options.out}: cannot be written: {error.strerror}") from None
     print(written if options.json else alignment.text())

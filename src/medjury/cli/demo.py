@@ -7,6 +7,7 @@ import shutil
 from importlib import resources
 from pathlib import Path
 
+from medjury.cli._main import say
 from medjury.cli._run_file import run_file
 from medjury.runs import files
 
@@ -23,12 +24,12 @@ def run(options: argparse.Namespace) -> int:
     for name in ("study.yaml", "cases.jsonl", "clinicians.csv"):
         with resources.as_file(source.joinpath(name)) as file:
             shutil.copyfile(file, folder / name)
-    print(
+    say(
         "Twelve synthetic discharge summaries with planted errors, two jurors, one small model on this machine."
     )
-    print("It takes a minute or two. The model is far too small to be trusted: the page will say so.\n")
+    say("It takes a minute or two. The model is far too small to be trusted: the page will say so.\n")
     status = run_file(str(folder / "study.yaml"), quiet=options.quiet)
     page = (folder / "runs" / "demo" / files.REPORT).resolve()
     if page.exists():
-        print(f"\nOpen the page: {page}")
+        say(f"\nOpen the page: {page}")
     return status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._main import say
 from medjury.cli._run_file import exit_status
 
 
@@ -55,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if line is not None:
         line.finish(result.progress, result.outcome.money, result.currency)
-    print(result.text())
+    say(result.text())
     if options.cases and not result.stopped:
         from medjury.cases import write_cases
 

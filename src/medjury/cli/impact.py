@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import write_whole
 
 _EPILOG = """
 PAIRS is a CSV, JSONL or Parquet file with one turn per row. FILE gets its columns and three more: `impact` (0 none,
@@ -51,8 +51,6 @@ def run(options: argparse.Namespace) -> int:
         check = pairs.check(options.label, options.call, resamples=options.resamples, seed=options.seed)
         print(f"\n{check.text()}")
         if options.fit:
-            Path(options.fit).write_text(
-                pairs.learn(options.label, check.calls).to_json() + "\n", encoding="utf-8"
-            )
+            write_whole(options.fit, pairs.learn(options.label, check.calls).to_json() + "\n")
             print(f"Model learned from all {len(found)} rows written to {options.fit}")
     return 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import write_whole
 
 _EPILOG = """
 PAIRS is a CSV, JSONL or Parquet file with one pair of texts per row; FILE gets its columns, one column per metric
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         )  # fmt: skip
         print(f"\n{meta_text(found)}")
         if options.figure:
-            Path(options.figure).write_text(enrichment_figure(found), encoding="utf-8")
+            write_whole(options.figure, enrichment_figure(found))
             print(f"Figure written to {options.figure}")
     return 0
 

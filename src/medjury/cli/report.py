@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._main import EXIT_FAILED
+from medjury.cli._main import EXIT_FAILED, say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,13 +26,13 @@ def run(options: argparse.Namespace) -> int:
     from medjury.report import write_page, write_pdf
     from medjury.runs import ReportSettings, verify_run
 
-    checks = verify_run(options.folder)
+    checks = verify_run(options.folder, report=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
     page = write_page(options.folder, checks=checks, **settings)
-    print(f"Report: {page}")
+    say(f"Report: {page}")
     if options.pdf:
-        print(f"PDF: {write_pdf(page)}")
+        say(f"PDF: {write_pdf(page)}")
     altered = [check for check in checks if not check.sound]
     for check in altered:
-        print(f"ALTERED {check.what}: {check.detail}")
+        say(f"ALTERED {check.what}: {check.detail}")
     return EXIT_FAILED if altered else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._main import EXIT_INCOMPLETE
+from medjury.cli._main import EXIT_INCOMPLETE, say
 from medjury.cli._run_file import print_report
 
 
@@ -22,6 +22,6 @@ def run(options: argparse.Namespace) -> int:
     from medjury.studies import reread_run
 
     found = reread_run(options.run, study=options.study, out=options.out)
-    print(found.text())
+    say(found.text())
     print_report(found.result.folder)
     return EXIT_INCOMPLETE if found.no_reply else 0

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from medjury.cli._main import say
 from medjury.cli._transcript_options import add_aligner_arguments, align_files
 
 _EPILOG = """
@@ -52,11 +53,11 @@ def run(options: argparse.Namespace) -> int:
         edges=options.bands, per_band=options.per_band, keep_perfect=options.keep_perfect, seed=options.seed,
     )  # fmt: skip
     for note in (*golden.notes, *recognised.notes, *alignment.notes):
-        print(f"medjury: {note}", file=sys.stderr)
-    print(made.text())
+        say(f"medjury: {note}", sys.stderr)
+    say(made.text())
     study = made.write(Path(options.out), settings)
-    print(f"{len(made.chosen)} cases written to {study.with_name('cases.jsonl')}")
+    say(f"{len(made.chosen)} cases written to {study.with_name('cases.jsonl')}")
     if settings is None:
-        print(f"Name your judges in {study}, then: medjury run {study}")
+        say(f"Name your judges in {study}, then: medjury run {study}")
         return 0
     return run_file(str(study), quiet=options.quiet)

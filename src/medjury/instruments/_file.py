@@ -85,7 +85,7 @@ Optional = Annotated[str, BeforeValidator(_text), StringConstraints(strip_whites
 Text = Annotated[Optional, AfterValidator(_filled)]
 Name = Annotated[Optional, AfterValidator(_name)]
 Grade = Annotated[int, BeforeValidator(_whole_number)]
-Scale = Annotated[dict[int, Text], BeforeValidator(_scale)]
+GradeAnchors = Annotated[dict[int, Text], BeforeValidator(_scale)]
 Weights = Annotated[dict[str, float], BeforeValidator(_weights)]
 
 
@@ -109,7 +109,7 @@ class DimensionPart(_Part):
     name: Name
     label: Text
     definition: Text
-    grades: Scale
+    grades: GradeAnchors
     higher_is_better: StrictBool = True
     may_be_not_applicable: StrictBool = False
     skip: SkipPart | None = None

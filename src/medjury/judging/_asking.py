@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar
 from medjury.instruments import TRANSIENT, AnswerError, AnswerForm, AnswerReader, Reason, Unscored
 from medjury.judging._breaker import breaker
 from medjury.judging._prompt import shown_texts
-from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request
+from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, why_unfinished
 
 # Telling a model what was wrong changes its form; it changes neither a refusal nor the token limit.
-_NOT_CHANGED_BY_TELLING = frozenset({Reason.REFUSAL, Reason.TRUNCATED})
+_NOT_CHANGED_BY_TELLING = frozenset({Reason.REFUSAL, Reason.TRUNCATED, Reason.CONTEXT})
 # Draws from here on are answers drawn anew: repeats are far fewer.
 _ANEW = 1_000_000
 _ALL = sys.maxsize  # nothing of an answer can be used
@@ -289,10 +289,8 @@ def _is_not_stored(failure: Unscored | None) -> bool:
 
 def no_answer(reply: Reply, max_tokens: int) -> Unscored | None:
     """Why a reply holds no answer at all, where it does not."""
-    if reply.finish == "refusal":
-        return Unscored(Reason.REFUSAL, "the model declined to answer")
-    if reply.finish == "length":
-        return Unscored(Reason.TRUNCATED, f"the answer was cut off at {max_tokens} tokens; raise max_tokens")
+    if (why := why_unfinished(reply.finish, max_tokens)) is not None:
+        return Unscored(*why)
     if not reply.text.strip():
         return Unscored(Reason.EMPTY, "the model answered with nothing")
     return None

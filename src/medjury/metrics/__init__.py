@@ -19,7 +19,7 @@ from medjury.metrics._meta_evaluation import MetricEvaluation, meta_evaluate, me
 from medjury.metrics._pairs import labels_of, read_pairs, write_pairs
 from medjury.metrics._score import score
 from medjury.metrics._scored_pairs import ScoredPairs, added_columns, chosen_metrics, score_pairs
-from medjury.metrics._scores import Scores
+from medjury.metrics._scores import MetricScores
 
 __all__ = [
     "LEARNED",
@@ -32,8 +32,8 @@ __all__ = [
     "ImpactPairs",
     "Metric",
     "MetricEvaluation",
+    "MetricScores",
     "ScoredPairs",
-    "Scores",
     "added_columns",
     "check_impact",
     "chosen_metrics",

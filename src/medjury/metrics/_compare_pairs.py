@@ -12,7 +12,7 @@ from medjury.metrics import _compiled
 from medjury.metrics._counts import COLUMNS, Counts, Kernels, count, links
 from medjury.metrics._detector import compare_in_c
 from medjury.metrics._differences import FEATURES, compare
-from medjury.metrics._explain import Change, located, reasons_for
+from medjury.metrics._explain import WordChange, located, reasons_for
 from medjury.metrics._lexical import FORMULAS
 from medjury.metrics._lexicons import lexicons
 from medjury.metrics._reading import UNKNOWN, read, read_question
@@ -27,7 +27,7 @@ class Compared:
     """What changed in every pair: the features of the model, and the changes by the words as spoken."""
 
     features: Floats
-    changes: list[list[Change]]
+    changes: list[list[WordChange]]
     answers: list[tuple[str, str]]
     said: list[list[str]]
     heard: list[list[str]]
@@ -73,7 +73,7 @@ def _in_python(said: Sequence[str], heard: Sequence[str], asked: Sequence[str | 
     )
 
 
-def _with_chrf(features: Floats, counts: Counts, changes: list[list[Change]]) -> Floats:
+def _with_chrf(features: Floats, counts: Counts, changes: list[list[WordChange]]) -> Floats:
     """The features and, where anything changed, the share of characters lost (1 − chrF)."""
     lost = np.where([bool(each) for each in changes], 1.0 - FORMULAS["chrf"].read(counts), 0.0)
     return np.column_stack([features, lost])

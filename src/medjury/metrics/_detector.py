@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from medjury.metrics import _differences, _explain, _reading
 from medjury.metrics._compiled import check_status, joined_texts
-from medjury.metrics._explain import Change
+from medjury.metrics._explain import WordChange
 from medjury.metrics._lexicons import CATEGORIES, CLINICAL, MOST_WORDS, Lexicons, Phrase, Phrases, lexicons
 from medjury.transcripts import normalise
 
@@ -62,7 +62,7 @@ class ComparedInC:
 
     features: Floats
     counts: Integers
-    changes: list[list[Change]]
+    changes: list[list[WordChange]]
     answers: list[tuple[str, str]]
     surfaces: list[list[str]]
 
@@ -265,7 +265,7 @@ def compare_in_c(
         )
     )
     every = [
-        Change(KINDS[kind], NAMES[category], (a, b), (c, d), bool(denied), bool(loaded))
+        WordChange(KINDS[kind], NAMES[category], (a, b), (c, d), bool(denied), bool(loaded))
         for kind, category, a, b, c, d, denied, loaded in rows[: int(starts[-1])].tolist()
     ]
     ends = starts.tolist()

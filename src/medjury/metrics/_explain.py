@@ -36,7 +36,7 @@ MOST_QUOTED = 12
 QUOTED_WITH = 3
 
 
-class Change(NamedTuple):
+class WordChange(NamedTuple):
     """A difference by the words as spoken: what stood there (`said`) and what stands in its place (`heard`)."""
 
     kind: str
@@ -49,7 +49,7 @@ class Change(NamedTuple):
 
 def located(
     said: Reading, heard: Reading, differences: Sequence[Difference], links: Sequence[int], lists: Lexicons
-) -> list[Change]:
+) -> list[WordChange]:
     """The differences by the words as spoken; `links` tells which canonical word became which."""
     if not differences:
         return []
@@ -65,7 +65,7 @@ def located(
             first = links[start] if links[start] >= 0 else before[start]
             place = first, max(first, after[stop])
         changes.append(
-            Change(
+            WordChange(
                 each.kind,
                 each.category,
                 _spoken(said_from, start, stop),
@@ -78,7 +78,7 @@ def located(
 
 
 def reasons_for(
-    changes: Sequence[Change], said: list[str], heard: list[str], said_answer: str, heard_answer: str
+    changes: Sequence[WordChange], said: list[str], heard: list[str], said_answer: str, heard_answer: str
 ) -> tuple[str, ...]:
     """One sentence for each change, the gravest first."""
     if not changes:
@@ -127,7 +127,7 @@ def _denial(what: str) -> str:
     return f"denial of {'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
-def _gravity(change: Change) -> tuple[bool, bool]:
+def _gravity(change: WordChange) -> tuple[bool, bool]:
     return not change.loaded, change.category == "content"
 
 

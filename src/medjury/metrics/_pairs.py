@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
+from medjury.files import private_folder, whole_part
 
 if TYPE_CHECKING:
     import polars
@@ -54,13 +55,14 @@ def write_pairs(frame: polars.DataFrame, path: str | Path) -> None:
     file = Path(path)
     _suffix(file)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.suffix == ".csv":
-            frame.write_csv(file)
-        elif file.suffix == ".parquet":
-            frame.write_parquet(file)
-        else:
-            frame.write_ndjson(file)
+        private_folder(file.parent)
+        with whole_part(file) as part:
+            if file.suffix == ".csv":
+                frame.write_csv(part)
+            elif file.suffix == ".parquet":
+                frame.write_parquet(part)
+            else:
+                frame.write_ndjson(part)
     except OSError as error:
         raise MedjuryError(f"{file}: cannot be written: {error.strerror or error}") from None
 

@@ -14,7 +14,7 @@ from medjury.metrics._learned import learned_scores
 from medjury.metrics._lexical import FORMULAS, NO_WORDS, TOO_LONG
 from medjury.metrics._lexicons import lexicons
 from medjury.metrics._meteor import meteor
-from medjury.metrics._scores import Scores
+from medjury.metrics._scores import MetricScores
 from medjury.metrics._semantic_wer import semantic_wer
 from medjury.metrics._wordnet import WordNet, open_wordnet
 
@@ -30,7 +30,7 @@ def score(
     device: str | None = None,
     allow_download: bool = False,
     kernels: Kernels = "auto",
-) -> Scores:
+) -> MetricScores:
     """Score every pair of texts with every wanted metric.
 
     A missing text counts as empty. Without a reference no metric is defined; with an empty hypothesis the
@@ -68,7 +68,7 @@ def score(
         )
         for name, (numbers, why, note) in found.items():
             values[name], reasons[name], notes[name] = numbers, why, note
-    return Scores(
+    return MetricScores(
         values={name: values[name] for name in names},
         reasons={name: why for name, why in reasons.items() if why},
         notes=notes,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from medjury.metrics._catalogue import LEXICAL, metric_named
 from medjury.metrics._score import score
-from medjury.metrics._scores import Scores
+from medjury.metrics._scores import MetricScores
 from medjury.transcripts import normalise
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class ScoredPairs:
     """The pairs as they were read, and their scores."""
 
     pairs: polars.DataFrame
-    scores: Scores
+    scores: MetricScores
 
     def frame(self) -> polars.DataFrame:
         """The pairs with a column for each metric and `undefined` with the reasons."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+class MetricScores:
     """One column per metric, one row per pair.
 
     `values[name]` is NaN exactly where the metric is undefined, and `reasons[name]` then holds the reason under

@@ -6,11 +6,12 @@ from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
-from medjury.models._chat import ChatModel, Finish, Message, ModelError, Reply, Request
+from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
 from medjury.models._context import ContextError, clearly_too_long, excess_tokens, require_fit
 from medjury.models._context_windows import context_window
 from medjury.models._embedded import EmbeddedModel
 from medjury.models._endpoint_check import EndpointCheck, check_endpoint
+from medjury.models._finish import Finish, why_unfinished
 from medjury.models._gate import Gate
 from medjury.models._google import GoogleModel
 from medjury.models._limits import Limits
@@ -67,4 +68,5 @@ __all__ = [
     "same_model",
     "verify_audit_log",
     "weights_file",
+    "why_unfinished",
 ]

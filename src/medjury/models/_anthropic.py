@@ -10,31 +10,25 @@ from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models._announce import announce_request
-from medjury.models._chat import Finish, ModelError, PlainModel, Reply, Request
-from medjury.models._faults import LostReplyError, Place, retry_after_seconds
+from medjury.models._chat import ModelError, PlainModel, Reply, Request
+from medjury.models._echo import prompt_of
+from medjury.models._faults import LostReplyError, Place, error_words, retry_after_seconds
+from medjury.models._finish import finish_of
 from medjury.models._guarded_httpx import guarded_client
 from medjury.models._hosts import host_of, require_allowed
-from medjury.models._openai_dialect import refuses
 from medjury.models._sdk_call import (
     bounded,
     connection_fault,
+    known_secrets,
     missing_package,
     read_key,
     status_fault,
     unreadable,
 )
+from medjury.models._sdk_dialect import MOST_ADAPTATIONS, SdkDialect, adapt_sdk
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
+from medjury.models._told import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
-
-_FINISHES: dict[str, Finish] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "pause_turn": "length",
-    "refusal": "refusal",
-}
-_MOST_ADAPTATIONS = 3
 
 
 class AnthropicModel(PlainModel):
@@ -69,8 +63,7 @@ class AnthropicModel(PlainModel):
         self._largest_body = largest_body
         self.context_window = context_window
         self._prompt_cache = prompt_cache
-        self._takes_temperature = True
-        self._takes_schema = True
+        self._dialect = SdkDialect()
         self._client: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -81,7 +74,7 @@ class AnthropicModel(PlainModel):
     @property
     def dropped(self) -> tuple[str, ...]:
         """Settings of requests that are no longer sent: the model said that it does not take them."""
-        return () if self._takes_temperature else ("temperature",)
+        return self._dialect.dropped
 
     def check(self) -> None:
         """The package and the key are there."""
@@ -91,21 +84,29 @@ class AnthropicModel(PlainModel):
             raise missing_package(self.name, "anthropic") from None
         read_key(self.name, self._place)
 
+    def secrets(self) -> Mapping[str, bool]:
+        return known_secrets(self._place, self._url)
+
     async def ask(self, request: Request) -> Reply:
         require_allowed(self.host, f"model {self.name}")
         client = self._open()
         started = time.perf_counter()
         import anthropic
 
-        for _ in range(_MOST_ADAPTATIONS):
+        for _ in range(MOST_ADAPTATIONS):
+            dialect = self._dialect
             await announce_request()
             try:
                 async with bounded(self._place, self._timeout):
-                    message = await client.messages.create(**self._arguments(request))
-                return self._read(message, request, time.perf_counter() - started)
+                    raw = await client.messages.with_raw_response.create(**self._arguments(request, dialect))
+                return self._read(raw.http_response, request, time.perf_counter() - started)
             except anthropic.APIStatusError as error:
-                if not (error.status_code == 400 and self._adapt(request, str(error.message).lower())):
+                better = (
+                    adapt_sdk(dialect, request, _words(error)) if error.status_code in (400, 422) else None
+                )
+                if better is None:
                     raise self._status_fault(error, request) from None
+                self._dialect = self._dialect.with_all_of(better)
             except anthropic.APITimeoutError:
                 message = f"{self.host} gave no whole answer within {self._timeout:g} s"
                 raise LostReplyError(Reason.TIMEOUT, message, retry=True) from None
@@ -115,8 +116,8 @@ class AnthropicModel(PlainModel):
                 raise unreadable(self._place) from None
         raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
 
-    def _arguments(self, request: Request) -> dict[str, Any]:
-        native = request.schema is None or self._takes_schema
+    def _arguments(self, request: Request, dialect: SdkDialect) -> dict[str, Any]:
+        native = request.schema is None or dialect.schema
         messages = request.messages if native else with_schema_spelled_out(request)
         arguments: dict[str, Any] = {
             "model": self.model,
@@ -133,58 +134,48 @@ class AnthropicModel(PlainModel):
             if self._prompt_cache:
                 block["cache_control"] = {"type": "ephemeral"}
             arguments["system"] = [block]
-        if request.schema is not None and self._takes_schema:
+        if request.schema is not None and dialect.schema:
             schema = json.loads(json.dumps(request.schema))
             arguments["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
-        if request.temperature is not None and self._takes_temperature:
+        if request.temperature is not None and dialect.temperature:
             arguments["extra_body"] = {"temperature": min(1.0, request.temperature)}
         return arguments
 
-    def _adapt(self, request: Request, said: str) -> bool:
-        """Drop what this model does not know, as its refusal says; remembered for all later calls."""
-        if self._takes_temperature and refuses(said, "temperature"):
-            self._takes_temperature = False
-            return True
-        about_schema = any(
-            each in said for each in ("output_config", "output_format", "json_schema", "schema")
+    def _read(self, response: Any, request: Request, seconds: float) -> Reply:
+        body = loaded(
+            response.content, self._place, response.headers.get("content-type", "nothing").split(";")[0]
         )
-        if about_schema and request.schema is not None and self._takes_schema:
-            self._takes_schema = False
-            return True
-        return False
-
-    def _read(self, message: Any, request: Request, seconds: float) -> Reply:
-        try:
-            return self._reply(message, request, seconds)
-        except (AttributeError, TypeError):
-            raise unreadable(self._place) from None
-
-    def _reply(self, message: Any, request: Request, seconds: float) -> Reply:
-        if message.type != "message" or message.stop_reason is None:
+        require_no_error(body, self._place, request)
+        content = body.get("content")
+        text = text_of(content)
+        if content is None or text is None:
             raise unreadable(self._place)
-        text = "".join(block.text for block in message.content if block.type == "text")
-        usage = message.usage
-        cached = told_tokens(usage.cache_read_input_tokens) or 0
-        written = told_tokens(usage.cache_creation_input_tokens) or 0
-        tokens_in, tokens_out = told_tokens(usage.input_tokens), told_tokens(usage.output_tokens)
+        if not text.strip() and isinstance(content, list):
+            text = next(
+                (found for each in content if (found := handed_over(fields(each).get("input")))), text
+            )
+        usage = fields(body.get("usage"))
+        cached = told_tokens(usage.get("cache_read_input_tokens")) or 0
+        written = told_tokens(usage.get("cache_creation_input_tokens")) or 0
+        tokens_in, tokens_out = (
+            told_tokens(usage.get("input_tokens")),
+            told_tokens(usage.get("output_tokens")),
+        )
         return Reply(
-            text=text,
-            finish=_FINISHES.get(message.stop_reason, "length"),
+            text=unwrapped(text, request),
+            finish=finish_of(body.get("stop_reason"), text, tokens_out, request.max_tokens),
             tokens_in=request_tokens(request) if tokens_in is None else tokens_in + cached + written,
             tokens_out=estimate_tokens(text) if tokens_out is None else tokens_out,
             tokens_cached=cached,
             seconds=seconds,
-            model=str(message.model or ""),
+            model=str(body.get("model") or ""),
         )
 
     def _status_fault(self, error: Any, request: Request) -> ModelError:
         headers = error.response.headers
-        prompt = [each.content for each in request.messages]
-        body = error.body if isinstance(error.body, dict) else {}
-        inner = body.get("error")
-        words = f"{inner.get('type', '')} {inner.get('message', '')}" if isinstance(inner, dict) else ""
         after = retry_after_seconds(headers.get("retry-after"))
-        return status_fault(self._place, error.status_code, words, prompt, headers.get("location"), after)
+        prompt, moved = prompt_of(request), headers.get("location")
+        return status_fault(self._place, error.status_code, _words(error), prompt, moved, after)
 
     def _open(self) -> Any:
         loop = asyncio.get_running_loop()
@@ -207,3 +198,10 @@ class AnthropicModel(PlainModel):
         if self._client is not None and self._loop is asyncio.get_running_loop():
             await self._client.close()
         self._client = None
+
+
+def _words(error: Any) -> str:
+    """What the endpoint says went wrong. It may repeat the prompt: not for logs."""
+    return error_words(
+        json.dumps(error.body).encode() if isinstance(error.body, dict) else error.response.content
+    )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from medjury.instruments import Reason
+from medjury.models._finish import Finish
 
 Role = Literal["system", "user", "assistant"]
-Finish = Literal["stop", "length", "refusal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `model` is the version the endpoint reports, which may differ from the one asked."""
+    """What came back. `model` is the version the endpoint reports, which may differ from the one asked; `cost` what
+    it says that the call cost, where it does."""
 
     text: str
     finish: Finish = "stop"
@@ -40,6 +41,7 @@ class Reply:
     tokens_cached: int = 0
     seconds: float = 0.0
     model: str = ""
+    cost: float | None = None
 
 
 class ModelError(Exception):
@@ -112,6 +114,10 @@ class ChatModel(Protocol):
     def answers_in(self) -> str:
         """How the endpoint is asked for JSON (json_schema, json_object or text); "" where that is not known."""
 
+    def secrets(self) -> Mapping[str, bool]:
+        """Texts that an endpoint must not repeat to anybody: its key, headers, what its address holds. True where
+        one must not be in an answer either. They are read anew each time, and kept by nobody but the gate."""
+
     def check(self) -> None:
         """Refuse what can be known to fail before the first call: a missing key, package or file."""
 
@@ -139,6 +145,9 @@ class PlainModel:
     @property
     def answers_in(self) -> str:
         return ""
+
+    def secrets(self) -> Mapping[str, bool]:
+        return {}
 
     def check(self) -> None:
         return None

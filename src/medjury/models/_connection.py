@@ -24,10 +24,6 @@ class TooLargeError(GuardError):
     """The body has more bytes than are allowed."""
 
 
-class WrongContentError(GuardError):
-    """A success that is not JSON; the text is its content type."""
-
-
 def open_session(
     timeout: float, headers: Mapping[str, str] | None = None, *, largest_body: int | None = None
 ) -> aiohttp.ClientSession:
@@ -84,11 +80,7 @@ def _session_class(largest_body: int | None) -> type[aiohttp.ClientSession]:
 
             async def _request(self, *arguments: Any, **options: Any) -> aiohttp.ClientResponse:
                 options["allow_redirects"] = False
-                response = await super()._request(*arguments, **options)
-                if response.status == 200 and "json" not in response.content_type:
-                    response.close()
-                    raise WrongContentError(response.content_type)
-                return response
+                return await super()._request(*arguments, **options)
 
     return BoundedSession
 

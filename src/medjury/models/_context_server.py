@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from medjury.documents import nearest
@@ -15,7 +15,17 @@ from medjury.models._faults import Place, error_words, fault
 from medjury.models._openai_dialect import encode
 from medjury.models._tokens import told_tokens
 
-Send = Callable[[bytes, str], Awaitable[tuple[int, bytes, float | None]]]
+
+class Received(NamedTuple):
+    """What a server answered to a request."""
+
+    status: int
+    payload: bytes
+    retry_after: float | None
+    content_type: str
+
+
+Send = Callable[[bytes, str], Awaitable[Received]]
 SERVERS = ("vllm", "llama.cpp")
 
 
@@ -36,7 +46,8 @@ class ServerTokenizer:
         prompt = [each.content for each in messages]
 
         async def ask(path: str, body: dict[str, Any]) -> Any:
-            status, payload, wait = await send(encode(body), f"{self._root}/{path}")
+            got = await send(encode(body), f"{self._root}/{path}")
+            status = got.status
             if status in (404, 405, 501):
                 raise ModelError(
                     Reason.PROVIDER,
@@ -45,9 +56,9 @@ class ServerTokenizer:
                     fatal=True,
                 )
             if status != 200:
-                raise fault(place, status, error_words(payload), prompt, wait)
+                raise fault(place, status, error_words(got.payload), prompt, got.retry_after)
             try:
-                return json.loads(payload)
+                return json.loads(got.payload)
             except (ValueError, RecursionError):
                 return None
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models._chat import Finish, ModelError, PlainModel, Reply, Request
+from medjury.models._chat import ModelError, PlainModel, Reply, Request
+from medjury.models._finish import Finish
 from medjury.models._runtime import Runtime, runtime_version, shared_runtime
 from medjury.models._sdk_call import missing_package
 from medjury.models._weights import NAME, SHA256, file_sha256, weights_file

@@ -1,4 +1,4 @@
-"""Does an endpoint work? One tiny question, and what its answer shows."""
+"""Does an endpoint work? One tiny question, asked as a run asks, and what its answer shows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from medjury.errors import MedjuryError
 from medjury.models._cache import MemoryCache
 from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
+from medjury.models._finish import why_unfinished
 from medjury.models._gate import Gate
 
 _SEASONS = ("winter", "carrot", "seven")
-_QUESTION = f"Which of these is a season: {', '.join(_SEASONS)}? Answer in JSON."
+_INSTRUCTIONS = "You answer questions about words. Answer with one JSON object."
+_QUESTION = f"Which of these is a season: {', '.join(_SEASONS)}?"
 _SCHEMA = {
     "type": "object",
     "properties": {"answer": {"type": "string", "enum": list(_SEASONS)}},
@@ -38,8 +40,9 @@ class EndpointCheck:
 
 
 async def check_endpoint(model: ChatModel, allow_hosts: Sequence[str] = ()) -> EndpointCheck:
-    """Ask the endpoint one question with a schema. A host that is not allowed is an error; what the endpoint itself
-    does wrong is told."""
+    """Ask the endpoint one question with all that a judge sends: instructions, schema, seed, temperature, and the
+    room that an answer has if the study does not say otherwise. A host that is not allowed is an error; what the
+    endpoint itself does wrong is told."""
     gate = Gate(cache=MemoryCache(), allow_hosts=allow_hosts, attempts=1)
     try:
         gate.check([model])
@@ -47,21 +50,24 @@ async def check_endpoint(model: ChatModel, allow_hosts: Sequence[str] = ()) -> E
         hint = f" (here: --allow-host {model.host})" if "allow_hosts" in str(error) else ""
         raise MedjuryError(f"{error}{hint}") from None
     try:
-        request = Request((Message("user", _QUESTION),), schema=_SCHEMA, max_tokens=256, seed=0)
+        messages = (Message("system", _INSTRUCTIONS), Message("user", _QUESTION))
+        request = Request(messages, schema=_SCHEMA, seed=0)
         answer = await gate.ask(model, request)
     except ModelError as error:
         return EndpointCheck(False, (f"Does not work ({error.reason}): {error.message}",))
     finally:
         await model.close()
-    return _seen(model, answer.reply)
+    return _seen(model, answer.reply, request.max_tokens)
 
 
-def _seen(model: ChatModel, reply: Reply) -> EndpointCheck:
+def _seen(model: ChatModel, reply: Reply, max_tokens: int) -> EndpointCheck:
     lines = [f"It answers: {reply.model or model.name} in {reply.seconds:.2f} s, {reply.tokens_out} tokens."]
     if mode := _MODES.get(model.answers_in):
         lines.append(mode)
-    if reply.finish != "stop":
-        lines.append(f"But the answer ended with {reply.finish!r}: raise max_tokens for this model.")
+    if model.dropped:
+        lines.append(f"It does not take {' and '.join(model.dropped)}: a run leaves that out and says so.")
+    if (why := why_unfinished(reply.finish, max_tokens)) is not None:
+        lines.append(f"But it gave no whole answer: {why[1]}.")
         return EndpointCheck(False, tuple(lines))
     try:
         followed = json.loads(reply.text).get("answer") in _SEASONS

@@ -11,18 +11,20 @@ from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
+from medjury.models._echo import without_echo
 
 _CONTEXT_WORDS = (
     "context length", "context_length", "context window", "too many tokens", "prompt is too long",
     "maximum context", "exceeds the available context", "input token count", "string_above_max", "context limit",
     "max_new_tokens` must be",
 )  # fmt: skip
+_RESPONSES_WORDS = ("v1/responses", "responses api", "responses endpoint")
 _FILTER_WORDS = ("content_filter", "content management policy", "responsibleaipolicy", "content policy")
 _KEY_WORDS = ("api key", "api_key", "permission", "unauthenticated", "unsupported_country")
 _EMPTY_WORDS = ("insufficient_quota", "credit balance")
 _QUOTA_WORDS = (*_EMPTY_WORDS, "billing", "payment")
-_LONGEST_QUOTE = 200
-_ECHO = 13  # this many letters and digits in a row in common with the prompt count as an echo of it
+_FLAGGED_WORDS = ("flagged", "moderation")
+_MOST_WORDS = 2000  # of an answer that is not JSON
 
 
 class LostReplyError(ModelError):
@@ -43,13 +45,22 @@ class Place:
 
 
 def fault(
-    place: Place, status: int, words: str, prompt: Iterable[str], retry_after: float | None = None
+    place: Place,
+    status: int,
+    words: str,
+    prompt: Iterable[str],
+    retry_after: float | None = None,
+    *,
+    inside: int | None = None,
 ) -> ModelError:
     """The error for an HTTP status. The endpoint's words decide what it means, and are shown to the reader
-    unless they repeat the prompt."""
+    but for what they repeat of the prompt. `inside` is the status of a success that carried the error."""
     lowered = words.lower()
     words = without_echo(words, prompt).rstrip(".")
-    said = f"{place.host} answered {status}" + (f": {words}" if words else "")
+    said = f"{place.host} answered {status if inside is None else f'{inside} with an error'}"
+    said += f": {words}" if words else ""
+    if any(each in lowered for each in _RESPONSES_WORDS):
+        return ModelError(Reason.PROVIDER, f"{said}. {_responses_advice(place)}", fatal=True)
     if status == 401 or (status in (400, 402, 403) and any(each in lowered for each in _KEY_WORDS)):
         return ModelError(Reason.PROVIDER, f"{said}. {_key_advice(place)}", fatal=True)
     if _no_quota(status, lowered, retry_after):
@@ -68,8 +79,13 @@ def fault(
         return ModelError(Reason.PROVIDER, said, retry=True, retry_after=retry_after)
     if status == 413 or any(each in lowered for each in _CONTEXT_WORDS):
         return ModelError(Reason.CONTEXT, f"the prompt does not fit the model: {said}")
-    if any(each in lowered for each in _FILTER_WORDS):
+    if any(each in lowered for each in (*_FILTER_WORDS, *_FLAGGED_WORDS)):
         return ModelError(Reason.REFUSAL, f"the endpoint's filter refused the prompt: {said}")
+    if status == 403:
+        advice = (
+            "It refuses every call: check the rights of the key, and whether a firewall or gateway blocks it"
+        )
+        return ModelError(Reason.PROVIDER, f"{said}. {advice}", fatal=True)
     return ModelError(Reason.PROVIDER, said)
 
 
@@ -86,6 +102,13 @@ def wrong_content(place: Place, content_type: str) -> ModelError:
     return ModelError(Reason.PROVIDER, f"{place.host} answered with {content_type}, not JSON; {advice}")
 
 
+def _responses_advice(place: Place) -> str:
+    return (
+        f"{place.model!r} is not offered as chat completions, by which a judge is asked: choose another model, or "
+        "a gateway that offers this one as chat completions"
+    )
+
+
 def _key_advice(place: Place) -> str:
     if place.key_variable is None:
         return "No key was sent: put it in an environment variable and name that in api_key_env"
@@ -96,11 +119,16 @@ def error_words(body: bytes) -> str:
     """What the endpoint says went wrong. It may repeat the prompt: not for logs."""
     try:
         loaded: Any = json.loads(body)
-    except (ValueError, RecursionError):
+    except RecursionError:
         return ""
+    except ValueError:  # some say it in plain text; a page of a proxy says nothing
+        plain = body[:_MOST_WORDS].decode("utf-8", "replace").strip()
+        return "" if plain[:1] in ("<", "[", "{") else plain
     error = loaded.get("error", loaded) if isinstance(loaded, dict) else loaded
     if isinstance(error, dict):
-        parts = [error.get(name) for name in ("code", "type", "status", "message", "detail")]
+        parts = [error.get(name) for name in ("code", "type", "error_type", "status", "message")]
+        detail = error.get("detail")
+        parts.append(json.dumps(detail) if isinstance(detail, list | dict) else detail)
         inner = error.get("innererror")
         if isinstance(inner, dict):
             parts.append(inner.get("code"))
@@ -117,21 +145,6 @@ def error_parameter(body: bytes) -> str:
     error = loaded.get("error", loaded) if isinstance(loaded, dict) else None
     named = error.get("param") if isinstance(error, dict) else None
     return named if isinstance(named, str) else ""
-
-
-def without_echo(words: str, prompt: Iterable[str]) -> str:
-    """The words on one line; nothing of them where they repeat the prompt, which may be clinical text."""
-    words = " ".join(words.split())[:_LONGEST_QUOTE]
-    said, texts = _letters(words), [_letters(text) for text in prompt]
-    pieces = {said[start : start + _ECHO] for start in range(len(said) - _ECHO + 1)}
-    if any(piece in text for piece in pieces for text in texts):
-        return "(its words are left out: they repeat the prompt)"
-    return words
-
-
-def _letters(text: str) -> str:
-    """The text's letters and digits alone: an echo may differ in case, spaces, quotes or escapes."""
-    return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
 def retry_after_seconds(header: str | None, now: datetime | None = None) -> float | None:

@@ -28,6 +28,7 @@ from medjury.models._faults import LostReplyError, NotSentError
 from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts, require_allowed
 from medjury.models._limits import AdaptiveConcurrency, Bucket, Clock, Limits, Sleep
 from medjury.models._prices import PriceList
+from medjury.models._secrets import Mask
 from medjury.models._sending import Counting, Sending, log_entry
 from medjury.models._tokens import most_tokens, request_tokens
 
@@ -84,6 +85,7 @@ class Gate:
         self._sleep = sleep
         self._chance = chance or random.Random()
         self._lanes: dict[str, _Lane] = {}
+        self._mask = Mask()
 
     @property
     def money(self) -> float | None:
@@ -110,6 +112,7 @@ class Gate:
                     "`price: {input: ..., output: ...}` (per million tokens) to that judge, or cap calls"
                 )
             model.check()
+            self._mask.add(model.secrets())
 
     async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
         """The reply, from the cache or from the model; `ModelError` where there is none. `name` is what the
@@ -135,6 +138,7 @@ class Gate:
                     fits = await self._fit(model, request, key, attempt)
                 return await self._attempt(lane, model, request, key, attempt, fits)
             except ModelError as error:
+                self._mask.failure(error)
                 if fits is False and error.reason is Reason.CONTEXT and not isinstance(error, ContextError):
                     raise refused_by_endpoint(model, request) from None
                 wait = self._wait(error, attempt)
@@ -255,7 +259,7 @@ class Gate:
             with hosts_allowed(self._allowed), announced_to(sending.announce):
                 if model.host is not None and not model.announces:
                     await sending.announce()
-                reply = await model.ask(request)
+                reply = self._mask.reply(await model.ask(request))
         except BaseException as error:
             if sending.open or model.host is None:
                 self._failed(error, sending)
@@ -282,16 +286,18 @@ class Gate:
         sending.fail(reason, left=not isinstance(error, NotSentError), lost=lost)
 
     def price(self, model: ChatModel, reply: Reply) -> float | None:
-        """What a reply costs; None where that is not known."""
-        if self._prices:
-            return self._prices.cost(model, reply)
-        return 0.0 if model.host is None else None
+        """What a reply costs: by the price list, else as its endpoint says; None where that is not known."""
+        if model.host is None and not self._prices:
+            return 0.0
+        listed = self._prices.cost(model, reply) if self._prices else None
+        return reply.cost if listed is None else listed
 
     def _lane(self, model: ChatModel) -> _Lane:
         lane = self._lanes.get(model.name)
         if lane is None:
             with hosts_allowed(self._allowed):
                 require_allowed(model.host, f"model {model.name}")
+            self._mask.add(model.secrets())
             limits = self._limits.get(model.name, Limits())
             lane = self._lanes[model.name] = _Lane(model, limits, self._clock, self._sleep)
         return lane

@@ -8,24 +8,27 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from medjury.instruments import Reason
 from medjury.models._announce import announce_request
-from medjury.models._chat import Finish, ModelError, PlainModel, Reply, Request
+from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._connection import open_session
+from medjury.models._echo import prompt_of
 from medjury.models._faults import Place, retry_after_seconds
+from medjury.models._finish import finish_of
 from medjury.models._hosts import host_of, require_allowed
 from medjury.models._sdk_call import (
     bounded,
     connection_fault,
+    known_secrets,
     missing_package,
     read_key,
     status_fault,
     unreadable,
 )
+from medjury.models._sdk_dialect import MOST_ADAPTATIONS, SdkDialect, adapt_sdk
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
+from medjury.models._told import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
-
-_FINISHES: dict[str, Finish] = {"STOP": "stop", "MAX_TOKENS": "length", "CONTINUATION": "length"}
-_REFUSALS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"})
 
 
 class GoogleModel(PlainModel):
@@ -54,7 +57,7 @@ class GoogleModel(PlainModel):
         self._timeout = timeout
         self._largest_body = largest_body
         self.context_window = context_window
-        self._takes_schema = True
+        self._dialect = SdkDialect()
         self._client: Any = None
         self._session: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -62,6 +65,11 @@ class GoogleModel(PlainModel):
     @property
     def identity(self) -> Mapping[str, str]:
         return {"kind": "google", "model": self.model}
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Settings of requests that are no longer sent: the model said that it does not take them."""
+        return self._dialect.dropped
 
     def check(self) -> None:
         """The package and the key are there."""
@@ -71,6 +79,9 @@ class GoogleModel(PlainModel):
             raise missing_package(self.name, "google") from None
         read_key(self.name, self._place)
 
+    def secrets(self) -> Mapping[str, bool]:
+        return known_secrets(self._place, self._url)
+
     async def ask(self, request: Request) -> Reply:
         require_allowed(self.host, f"model {self.name}")
         client = self._open()
@@ -78,36 +89,43 @@ class GoogleModel(PlainModel):
         import aiohttp
         from google.genai import errors
 
-        while True:
+        for _ in range(MOST_ADAPTATIONS):
+            dialect = self._dialect
             await announce_request()
             try:
                 async with bounded(self._place, self._timeout):
-                    answer = await client.aio.models.generate_content(**self._arguments(request))
-                return self._read(answer, request, time.perf_counter() - started)
+                    answer = await client.aio.models.generate_content(**self._arguments(request, dialect))
+                got = answer.sdk_http_response
+                headers = {name.lower(): value for name, value in (got.headers or {}).items()}
+                kind = str(headers.get("content-type", "nothing")).split(";")[0]
+                body = loaded(got.body or "", self._place, kind)
+                return self._read(body, request, time.perf_counter() - started)
             except errors.APIError as error:
-                said = str(error.message).lower()
-                about_schema = "schema" in said or "response_mime_type" in said
-                if error.code == 400 and about_schema and request.schema is not None and self._takes_schema:
-                    self._takes_schema = False
-                    continue
-                raise self._status_fault(error, request) from None
+                if 200 < error.code < 300:  # the SDK knows one success only
+                    return self._read(fields(error.details), request, time.perf_counter() - started)
+                better = adapt_sdk(dialect, request, _words(error)) if error.code in (400, 422) else None
+                if better is None:
+                    raise self._status_fault(error, request) from None
+                self._dialect = self._dialect.with_all_of(better)
             except aiohttp.ClientError as error:
                 raise connection_fault(self._place, error) from None
             except ValueError:
                 raise unreadable(self._place) from None
+        raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
 
-    def _arguments(self, request: Request) -> dict[str, Any]:
-        native = request.schema is None or self._takes_schema
+    def _arguments(self, request: Request, dialect: SdkDialect) -> dict[str, Any]:
+        native = request.schema is None or dialect.schema
         messages = request.messages if native else with_schema_spelled_out(request)
         config: dict[str, Any] = {
             "max_output_tokens": request.max_tokens,
             "automatic_function_calling": {"disable": True},
+            "should_return_http_response": True,  # its body is read here, more leniently than by the SDK
         }
-        if request.temperature is not None:
+        if request.temperature is not None and dialect.temperature:
             config["temperature"] = request.temperature
-        if request.seed is not None:
+        if request.seed is not None and dialect.seed:
             config["seed"] = request.seed
-        if request.schema is not None and self._takes_schema:
+        if request.schema is not None and dialect.schema:
             config["response_mime_type"] = "application/json"
             config["response_json_schema"] = json.loads(json.dumps(request.schema))
         system = "\n\n".join(each.content for each in messages if each.role == "system")
@@ -123,42 +141,41 @@ class GoogleModel(PlainModel):
         ]
         return {"model": self.model, "contents": contents, "config": config}
 
-    def _read(self, answer: Any, request: Request, seconds: float) -> Reply:
-        try:
-            return self._reply(answer, request, seconds)
-        except (AttributeError, TypeError):
-            raise unreadable(self._place) from None
-
-    def _reply(self, answer: Any, request: Request, seconds: float) -> Reply:
-        usage = answer.usage_metadata
-        tokens_in = (told_tokens(usage.prompt_token_count) if usage else None) or request_tokens(request)
-        tokens_out = told_tokens(usage.candidates_token_count) if usage else None
-        thought = (told_tokens(usage.thoughts_token_count) or 0) if usage else 0
+    def _read(self, body: Mapping[str, Any], request: Request, seconds: float) -> Reply:
+        require_no_error(body, self._place, request)
+        usage = fields(body.get("usageMetadata"))
+        tokens_in, tokens_out = (
+            told_tokens(usage.get(f"{each}TokenCount")) for each in ("prompt", "candidates")
+        )
+        thought = told_tokens(usage.get("thoughtsTokenCount")) or 0
+        candidates = body.get("candidates")
         text, finish = "", "refusal"
-        if answer.candidates:
-            first = answer.candidates[0]
-            parts = (first.content.parts or []) if first.content else []
-            text = "".join(part.text for part in parts if part.text and not part.thought)
-            said = getattr(first.finish_reason, "value", first.finish_reason)
-            finish = "refusal" if said in _REFUSALS else _FINISHES.get(said, "length")
-        elif not (answer.prompt_feedback and answer.prompt_feedback.block_reason):
+        if isinstance(candidates, list) and candidates:
+            first = fields(candidates[0])
+            content = first.get("content")
+            parts = content.get("parts") if isinstance(content, dict) and "parts" in content else content
+            text = text_of(parts) or ""
+            if not text.strip() and isinstance(parts, list):
+                calls = (fields(fields(each).get("functionCall")) for each in parts)
+                text = next((found for each in calls if (found := handed_over(each.get("args")))), text)
+            finish = finish_of(first.get("finishReason"), text, tokens_out, request.max_tokens)
+        elif not fields(body.get("promptFeedback")).get("blockReason"):
             raise unreadable(self._place)
         return Reply(
-            text=text,
+            text=unwrapped(text, request),
             finish=finish,  # type: ignore[arg-type]
-            tokens_in=tokens_in,
+            tokens_in=tokens_in or request_tokens(request),
             tokens_out=(tokens_out or estimate_tokens(text)) + thought,
-            tokens_cached=(told_tokens(usage.cached_content_token_count) or 0) if usage else 0,
+            tokens_cached=told_tokens(usage.get("cachedContentTokenCount")) or 0,
             seconds=seconds,
-            model=str(answer.model_version or ""),
+            model=str(body.get("modelVersion") or ""),
         )
 
     def _status_fault(self, error: Any, request: Request) -> ModelError:
         headers = getattr(error.response, "headers", None) or {}
-        prompt = [each.content for each in request.messages]
-        words = f"{error.status or ''} {error.message or ''}".strip()
-        after = retry_after_seconds(headers.get("Retry-After"))
-        return status_fault(self._place, error.code, words, prompt, headers.get("Location"), after)
+        after = retry_after_seconds(headers.get("Retry-After")) or _retry_delay(error.details)
+        prompt, moved = prompt_of(request), headers.get("Location")
+        return status_fault(self._place, error.code, _words(error), prompt, moved, after)
 
     def _open(self) -> Any:
         loop = asyncio.get_running_loop()
@@ -183,3 +200,18 @@ class GoogleModel(PlainModel):
         if self._session is not None and self._loop is asyncio.get_running_loop():
             await self._session.close()
         self._client = self._session = None
+
+
+def _words(error: Any) -> str:
+    """What the endpoint says went wrong. It may repeat the prompt: not for logs."""
+    return f"{error.status or ''} {error.message or ''}".strip()
+
+
+def _retry_delay(details: Any) -> float | None:
+    """The wait that Google asks for in the body of a 429: RetryInfo, with a retryDelay such as "25s"."""
+    told = fields(fields(details).get("error")).get("details")
+    for each in told if isinstance(told, list) else []:
+        delay = fields(each).get("retryDelay")
+        if isinstance(delay, str) and delay.endswith("s"):
+            return retry_after_seconds(delay.removesuffix("s"))
+    return None

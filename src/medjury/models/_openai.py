@@ -13,14 +13,15 @@ import re
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._announce import announce_request
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._connection import ForbiddenHostError, open_session
-from medjury.models._context_server import ServerTokenizer
+from medjury.models._context_server import Received, ServerTokenizer
+from medjury.models._echo import prompt_of
 from medjury.models._faults import (
     LostReplyError,
     NotSentError,
@@ -29,11 +30,11 @@ from medjury.models._faults import (
     error_words,
     fault,
     retry_after_seconds,
-    wrong_content,
 )
 from medjury.models._hosts import host_of, require_allowed
 from medjury.models._openai_dialect import Dialect, adapt, build_body
 from medjury.models._openai_reply import read_reply
+from medjury.models._secrets import secrets_of_address
 from medjury.models._vendors import vendor_of
 from medjury.models._wording import with_schema_spelled_out
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     import aiohttp
 
 _LARGEST_BODY = 8 * 1024 * 1024
-_MOST_ADAPTATIONS = 6
+_MOST_ADAPTATIONS = 8
 _MOST_REDIRECTS = 3
 _SECRET_NAME = re.compile("auth(?!or(?!i))|key(?!word)|token(?!s|iz)|secret|passw|cookie|credential|bearer")
 _SECRET_TEXT = re.compile(r"\s*(?:sk-|bearer\s)", re.IGNORECASE)
@@ -126,6 +127,14 @@ class OpenAIModel(PlainModel):
                 f"for {self.host} (export {variable}=... before the run; never write a key into a file)"
             )
 
+    def secrets(self) -> Mapping[str, bool]:
+        stated = {value: False for value in self._own_headers.values() if not value.startswith("env:")}
+        variables = [
+            value.removeprefix("env:") for value in self._own_headers.values() if value not in stated
+        ]
+        keys = [os.environ.get(each, "").strip() for each in (*variables, self._place.key_variable or "")]
+        return stated | secrets_of_address(self._address) | dict.fromkeys(filter(None, keys), True)
+
     async def ask(self, request: Request) -> Reply:
         require_allowed(self.host, f"model {self.name}")
         require_allowed(self.proxy_host, f"the proxy of model {self.name}")
@@ -133,18 +142,16 @@ class OpenAIModel(PlainModel):
         for _ in range(_MOST_ADAPTATIONS):
             dialect = self._dialect
             body = build_body(self.model, request, dialect, self._extra)
-            status, payload, retry_after = await self._send(body)
-            if status == 200:
-                return read_reply(payload, request, self._place, time.perf_counter() - started)
-            words = error_words(payload)
-            if (
-                status in (400, 422)
-                and (better := adapt(dialect, words, error_parameter(payload))) is not None
-            ):
+            got = await self._send(body)
+            if 200 <= got.status < 300:
+                seconds = time.perf_counter() - started
+                return read_reply(got.payload, request, self._place, seconds, got.content_type)
+            words = error_words(got.payload)
+            parameter = error_parameter(got.payload)
+            if got.status in (400, 422) and (better := adapt(dialect, words, parameter)) is not None:
                 self._dialect = better if dialect is self._dialect else self._dialect
                 continue
-            prompt = [message.content for message in request.messages]
-            raise fault(self._place, status, words, prompt, retry_after)
+            raise fault(self._place, got.status, words, prompt_of(request), got.retry_after)
         raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
 
     async def count_tokens(self, request: Request) -> int | None:
@@ -157,7 +164,7 @@ class OpenAIModel(PlainModel):
         messages = request.messages if native else with_schema_spelled_out(request)
         return await self._tokenizer.count(messages, self._place, self._send)
 
-    async def _send(self, body: bytes, address: str | None = None) -> tuple[int, bytes, float | None]:
+    async def _send(self, body: bytes, address: str | None = None) -> Received:
         import aiohttp
 
         address = address or self._address
@@ -172,7 +179,8 @@ class OpenAIModel(PlainModel):
                         address = self._redirected(address, response)
                         continue
                     payload = await self._read(response)
-                    return response.status, payload, retry_after_seconds(response.headers.get("Retry-After"))
+                    wait = retry_after_seconds(response.headers.get("Retry-After"))
+                    return Received(response.status, payload, wait, response.content_type)
         except ForbiddenHostError as error:
             raise NotSentError(Reason.PROVIDER, str(error), fatal=True) from None
         except aiohttp.ConnectionTimeoutError:
@@ -220,10 +228,8 @@ class OpenAIModel(PlainModel):
         )
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """The body, up to the largest size allowed; a good answer must call itself JSON."""
+        """The body, up to the largest size allowed."""
         headers = response.headers
-        if response.status == 200 and "json" not in response.content_type:
-            raise wrong_content(self._place, response.content_type)
         length = headers.get("Content-Length")
         if length is not None and "Content-Encoding" not in headers and int(length) <= self._largest_body:
             return await response.read()
@@ -308,9 +314,11 @@ def _from_environment(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _chat_address(url: str, model: str, azure_api_version: str | None) -> str:
-    base = url.rstrip("/")
+    parts = urlsplit(url)
+    base = urlunsplit(parts._replace(path=parts.path.rstrip("/"), query="", fragment=""))
     if azure_api_version is None:
-        return base if base.endswith("/chat/completions") else f"{base}/chat/completions"
+        address = base if base.endswith("/chat/completions") else f"{base}/chat/completions"
+        return f"{address}?{parts.query}" if parts.query else address
     query = urlencode({"api-version": azure_api_version})
     if "/openai/" not in base:
         base = f"{base}/openai/deployments/{model}"

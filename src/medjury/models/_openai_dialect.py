@@ -14,11 +14,21 @@ from typing import Any, Literal
 
 from medjury.models._chat import Message, Request
 from medjury.models._schema_text import schema_text
-from medjury.models._wording import with_schema_spelled_out, without_surrogates
+from medjury.models._wording import with_instructions_first, with_schema_spelled_out, without_surrogates
 
 _REFUSED = (
     "(?:unsupported|not support|n't support|only the default|not permitted|not allowed|unrecogni[sz]ed|unknown"
-    "|unexpected|deprecated)(?:ed)?"
+    "|unexpected|deprecated|extraneous|extra fields|extra inputs)(?:ed)?"
+)
+# "stream must be set to true", "requires stream=true", "only streaming is supported"
+_STREAMS = re.compile(
+    r"\bstream['\"`]?(?:\s*[:=]\s*|(?: (?:must|should|to|be|is|set))+ )true"
+    r"|\bonly (?:supports? stream|streaming\b)|\bnon-?stream(?:ing|ed)?\b.{0,30}\bnot (?:support|allow)"
+    r"|\bstreaming (?:is |mode )*(?:only|required|mandatory)\b"
+)
+_ROLE = re.compile(
+    r"\b(?:system|developer)\b.{0,12}\brole\b.{0,20}not (?:support|allow)"
+    r"|\brole\b.{0,60}['\"](?:system|developer)['\"]|['\"]role['\"].{0,40}developer"
 )
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 Form = Literal["json_schema", "json_object", "text"]
@@ -33,6 +43,8 @@ class Dialect:
     limit_was_switched: bool = False
     temperature: bool = True
     seed: bool = True
+    instructions: Literal["system", "developer", "user"] = "system"  # the role that brings them
+    stream: bool = False
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -44,7 +56,11 @@ def build_body(model: str, request: Request, dialect: Dialect, extra: Mapping[st
     """The request as bytes. A schema the endpoint cannot be given natively is spelled out in the prompt."""
     native = request.schema is None or dialect.form == "json_schema"
     messages = request.messages if native else with_schema_spelled_out(request)
+    if dialect.instructions == "user":
+        messages = with_instructions_first(messages)
     body: dict[str, Any] = {"model": model, dialect.limit: request.max_tokens}
+    if dialect.stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
     if request.temperature is not None and dialect.temperature:
         body["temperature"] = request.temperature
     if request.seed is not None and dialect.seed:
@@ -54,18 +70,24 @@ def build_body(model: str, request: Request, dialect: Dialect, extra: Mapping[st
         field = (
             ',"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":'
         )
-        return _with_messages(encode(body), messages, f"{field}{schema_text(request.schema)}}}}}")
+        schema = f"{field}{schema_text(request.schema)}}}}}"
+        return _with_messages(encode(body), messages, dialect, schema)
     if request.schema is not None and dialect.form == "json_object":
         body["response_format"] = {"type": "json_object"}
     body.update(extra)
-    return _with_messages(encode(body), messages)
+    return _with_messages(encode(body), messages, dialect)
 
 
-def _with_messages(body: bytes, messages: Sequence[Message], more: str = "") -> bytes:
+def _with_messages(body: bytes, messages: Sequence[Message], dialect: Dialect, more: str = "") -> bytes:
     """The body with its messages, and more fields as text."""
+    instructions = dialect.instructions.encode()
     parts = [
         b'{"role":"%s","content":%s}'
-        % (each.role.encode(), _rubric(each.content) if each.role == "system" else encode(each.content))
+        % (
+            (instructions, _rubric(each.content))
+            if each.role == "system"
+            else (each.role.encode(), encode(each.content))
+        )
         for each in messages
     ]
     return b'%s,"messages":[%s]%s}' % (body[:-1], b",".join(parts), more.encode())
@@ -95,7 +117,7 @@ def refuses(said: str, parameter: str) -> bool:
     >>> refuses("cannot parse 'temperature 38.2 c, sputum not supported'", "temperature")
     False
     """
-    quoted = f"['\"`]{parameter}['\"`]"
+    quoted = rf"['\"`\[]{parameter}['\"`\]]"
     bare = rf"\b{parameter}\b(?:=\S+)?"
     return any(
         re.search(pattern, said) is not None
@@ -120,7 +142,21 @@ def adapt(dialect: Dialect, words: str, parameter: str = "") -> Dialect | None:
             other: Any = "max_tokens" if dialect.limit == "max_completion_tokens" else "max_completion_tokens"
             return replace(dialect, limit=other, limit_was_switched=True)
         return None
-    about_form = ("response_format", "json_schema", "json_object", "response format", "guided")
+    if not dialect.stream and _STREAMS.search(said):
+        return replace(dialect, stream=True)
+    if dialect.instructions != "user" and _ROLE.search(said):
+        plainly = dialect.instructions == "developer" or not (
+            "messages[0].role" in said or "developer" in said
+        )
+        return replace(dialect, instructions="user" if plainly else "developer")
+    about_form = (
+        "response_format",
+        "json_schema",
+        "json_object",
+        "response format",
+        "guided_",
+        "guided decoding",
+    )
     if dialect.form != "text" and any(each in said for each in about_form):
         return replace(dialect, form="json_object" if dialect.form == "json_schema" else "text")
     if dialect.temperature and (parameter == "temperature" or refuses(said, "temperature")):

@@ -2,71 +2,71 @@
 
 from __future__ import annotations
 
-import json
+import math
 from typing import Any
 
 from medjury.instruments import Reason
-from medjury.models._chat import Finish, Reply, Request
+from medjury.models._chat import Reply, Request
 from medjury.models._faults import LostReplyError, Place
+from medjury.models._finish import finish_of
+from medjury.models._openai_stream import joined
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
-
-_FINISHES: dict[str, Finish] = {
-    "stop": "stop", "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop",
-    "length": "length", "max_tokens": "length", "max_output_tokens": "length", "model_length": "length",
-    "content_filter": "refusal", "refusal": "refusal", "safety": "refusal", "sensitive": "refusal",
-}  # fmt: skip
+from medjury.models._told import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 
 
-def read_reply(payload: bytes, request: Request, place: Place, seconds: float) -> Reply:
-    """The reply in a 200 body."""
-    try:
-        body = json.loads(payload)
-    except (ValueError, RecursionError):
+def read_reply(
+    payload: bytes, request: Request, place: Place, seconds: float, content_type: str = "application/json"
+) -> Reply:
+    """The reply in the body of a success."""
+    streamed = content_type == "text/event-stream" or payload[:5] == b"data:"
+    body = joined(payload, place) if streamed else loaded(payload, place, content_type)
+    require_no_error(body, place, request)
+    choices = body.get("choices")
+    choice = fields(choices[0]) if isinstance(choices, list) and choices else {}
+    require_no_error(choice, place, request)
+    message = choice.get("message")
+    text = _text(message) if isinstance(message, dict) else None
+    if text is None or not isinstance(message, dict):
         raise LostReplyError(
-            Reason.PROVIDER,
-            f"the answer of {place.host} is cut off or not JSON",
-            retry=True,
-        ) from None
-    try:
-        choice = body["choices"][0]
-        message = choice["message"]
-        text = _text(message.get("content"))
-        refusal = message.get("refusal")
-        usage = body.get("usage") or {}
-        tokens_out = told_tokens(usage.get("completion_tokens"))
-        finish: Finish = _finish(choice.get("finish_reason"), tokens_out, request.max_tokens)
-        if refusal:
-            text, finish = str(refusal), "refusal"
-        details = usage.get("prompt_tokens_details") or {}
-        tokens_in = told_tokens(usage.get("prompt_tokens"))
-        return Reply(
-            text=text,
-            finish=finish,
-            tokens_in=request_tokens(request) if tokens_in is None else tokens_in,
-            tokens_out=estimate_tokens(text) if tokens_out is None else tokens_out,
-            tokens_cached=told_tokens(details.get("cached_tokens")) or 0,
-            seconds=seconds,
-            model=str(body.get("model") or ""),
+            Reason.PROVIDER, f"the answer of {place.host} is no chat completion; is the url right?"
         )
-    except (KeyError, IndexError, TypeError, AttributeError):
-        raise LostReplyError(
-            Reason.PROVIDER,
-            f"the answer of {place.host} is no chat completion; is the url right?",
-        ) from None
+    usage = fields(body.get("usage"))
+    tokens_in, tokens_out = (
+        told_tokens(usage.get("prompt_tokens")),
+        told_tokens(usage.get("completion_tokens")),
+    )
+    finish = finish_of(choice.get("finish_reason"), text, tokens_out, request.max_tokens)
+    if refusal := message.get("refusal"):
+        text, finish = str(refusal), "refusal"
+    return Reply(
+        text=unwrapped(text, request),
+        finish=finish,
+        tokens_in=request_tokens(request) if tokens_in is None else tokens_in,
+        tokens_out=estimate_tokens(text) if tokens_out is None else tokens_out,
+        tokens_cached=_cached(usage),
+        seconds=seconds,
+        model=str(body.get("model") or ""),
+        cost=_cost(usage.get("cost")),
+    )
 
 
-def _text(content: Any) -> str:
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    return "".join(part["text"] for part in content if part.get("type") in (None, "text", "output_text"))
+def _text(message: dict[str, Any]) -> str | None:
+    """What the model said, or handed over as the arguments of a tool; None where the message is none."""
+    text = text_of(message.get("content"))
+    if text is None or text.strip():
+        return text
+    calls = message.get("tool_calls")
+    first = fields(calls[0]) if isinstance(calls, list) and calls else {}
+    called = fields(first.get("function")) or fields(message.get("function_call"))
+    return handed_over(called.get("arguments")) or text
 
 
-def _finish(said: Any, tokens_out: int | None, most: int) -> Finish:
-    """Why the model stopped. Where the endpoint does not say it in words known here, an answer counts as
-    whole only if it is shorter than the limit: one that was cut off must never be read as a whole one."""
-    known = _FINISHES.get(said) if isinstance(said, str) else None
-    if known is not None:
-        return known
-    return "stop" if tokens_out is not None and tokens_out < most else "length"
+def _cached(usage: dict[str, Any]) -> int:
+    """Tokens read from the provider's cache, in either of the two ways of saying it."""
+    told = told_tokens(fields(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    return told or told_tokens(usage.get("prompt_cache_hit_tokens")) or 0
+
+
+def _cost(told: Any) -> float | None:
+    known = isinstance(told, int | float) and not isinstance(told, bool) and 0 <= told < math.inf
+    return float(told) if known else None

@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from medjury.documents import parse_document
 from medjury.errors import MedjuryError
 from medjury.models._chat import ChatModel, Reply
 
@@ -64,16 +65,14 @@ class PriceList:
 
     @classmethod
     def _load(cls, text: str, file: str) -> PriceList:
-        import yaml
-
+        loaded = parse_document(text, file).value
         try:
-            loaded = yaml.safe_load(text)
             prices, sources = {}, {}
             for model, row in loaded["models"].items():
                 prices[str(model)] = _price(row)
                 sources[str(model)] = str(row.get("source", loaded.get("source", "")))
             return cls(str(loaded["as_of"]), str(loaded["currency"]), prices, sources, {})
-        except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise MedjuryError(
                 f"{file}: not a price list ({error}); it needs as_of, currency and "
                 "models: {NAME: {input: ..., output: ..., cached_input: ...}} per million tokens"
@@ -94,6 +93,10 @@ class PriceList:
             return Price(0.0, 0.0)
         name = model.identity.get("model", "")
         return self.prices.get(name) or self.prices.get(without_version(name))
+
+    def knows(self, model: str) -> bool:
+        """Whether the list has a price for the model of this name."""
+        return model in self.prices or without_version(model) in self.prices
 
     def estimate(self, model: ChatModel, tokens_in: int, tokens_out: int) -> float | None:
         """What so many tokens would cost, or None where the price is not known."""

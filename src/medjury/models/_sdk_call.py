@@ -11,8 +11,9 @@ from contextlib import asynccontextmanager
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
-from medjury.models._connection import ForbiddenHostError, TooLargeError, WrongContentError
-from medjury.models._faults import LostReplyError, NotSentError, Place, fault, wrong_content
+from medjury.models._connection import ForbiddenHostError, TooLargeError
+from medjury.models._faults import LostReplyError, NotSentError, Place, fault
+from medjury.models._secrets import secrets_of_address
 
 
 def read_key(name: str, place: Place) -> str:
@@ -24,6 +25,12 @@ def read_key(name: str, place: Place) -> str:
             f"for {place.host} (export {place.key_variable}=... before the run; never write a key into a file)"
         )
     return key
+
+
+def known_secrets(place: Place, url: str) -> dict[str, bool]:
+    """What must not be repeated of how the endpoint is reached."""
+    key = os.environ.get(place.key_variable or "", "").strip()
+    return secrets_of_address(url) | ({key: True} if key else {})
 
 
 def missing_package(name: str, extra: str) -> MedjuryError:
@@ -63,8 +70,6 @@ def connection_fault(place: Place, error: BaseException) -> ModelError:
             return NotSentError(Reason.PROVIDER, str(cause), fatal=True)
         if isinstance(cause, TooLargeError):
             return LostReplyError(Reason.PROVIDER, f"the answer of {place.host} is too large: {cause}")
-        if isinstance(cause, WrongContentError):
-            return wrong_content(place, str(cause))
         if type(cause).__name__ in ("ConnectError", "ClientConnectorError", "ConnectionRefusedError"):
             message = f"no connection to {place.host}: is the endpoint running?"
             return NotSentError(Reason.PROVIDER, message, retry=True)

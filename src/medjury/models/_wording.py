@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 
 from medjury.models._chat import Message, Request
 
@@ -23,3 +24,11 @@ def with_schema_spelled_out(request: Request) -> tuple[Message, ...]:
     if last.role == "user":
         return (*before, Message("user", f"{last.content}\n\n{words}"))
     return (*request.messages, Message("user", words))
+
+
+def with_instructions_first(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages with their instructions at the head of the first question, for endpoints that have no role for
+    them."""
+    instructions = [each.content for each in messages if each.role == "system"]
+    first, *rest = [each for each in messages if each.role != "system"]
+    return (Message(first.role, "\n\n".join([*instructions, first.content])), *rest)

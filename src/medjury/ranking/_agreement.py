@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
 from medjury.ranking._drawn import MACRO, Measure
-from medjury.ranking._scores import Block, Scores, block_means
+from medjury.ranking._scores import Block, SystemScores, block_means
 from medjury.ranking._win_rate import SAME, Ties, win_shares
 from medjury.statistics import Estimate, Printable, Read, replicates, undefined
 
@@ -57,8 +57,8 @@ class RankingAgreement:
 
 
 def ranking_agreement(
-    first: Scores,
-    second: Scores,
+    first: SystemScores,
+    second: SystemScores,
     *,
     by: Measure = MACRO,
     ties: Ties = "half",
@@ -99,7 +99,7 @@ def ranking_agreement(
 
 
 def _join(
-    first: Scores, second: Scores, by: Measure, ties: Ties
+    first: SystemScores, second: SystemScores, by: Measure, ties: Ties
 ) -> tuple[Floats, tuple[str, ...], Both] | None:
     """Rows that both rankings can resample, their names, and how to read both from the weights of rows."""
     if len(first.blocks) == 1 and len(second.blocks) == 1:
@@ -116,7 +116,7 @@ def _join(
 
 
 def _join_cases(
-    first: Scores, second: Scores, by: Measure, ties: Ties
+    first: SystemScores, second: SystemScores, by: Measure, ties: Ties
 ) -> tuple[Floats, tuple[str, ...], Both] | None:
     blocks = first.blocks[0], second.blocks[0]
     if not {*blocks[0].clusters} & {*blocks[1].clusters}:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
-from medjury.ranking._scores import WHOLE, Missing, Scores, from_benchmark_scores, from_items
+from medjury.ranking._scores import WHOLE, Missing, SystemScores, from_benchmark_scores, from_items
 from medjury.tables import read_plain_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def benchmark_scores(
     lower_is_better: Sequence[str] = (),
     scale: Sequence[float] | None = None,
     missing: Missing = "refuse",
-) -> Scores:
+) -> SystemScores:
     """The scores of every system on every benchmark; `lower_is_better` benchmarks are turned around on the
     `scale`."""
     import polars as pl

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
-from medjury.ranking._scores import Block, Scores
+from medjury.ranking._scores import Block, SystemScores
 from medjury.statistics import Printable
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,7 @@ class DetectableEffect:
 
 
 def detectable_effects(
-    scores: Scores, *, alpha: float = 0.05, power: float = 0.8
+    scores: SystemScores, *, alpha: float = 0.05, power: float = 0.8
 ) -> tuple[DetectableEffect, ...]:
     """The MDE of every benchmark, from the paired differences of every two systems on the same cases.
 
@@ -72,7 +72,7 @@ def detectable_effects(
     return tuple(found)
 
 
-def _case_scores(scores: Scores, block: Block, place: int) -> Floats:
+def _case_scores(scores: SystemScores, block: Block, place: int) -> Floats:
     """Cases by systems: the mean over raters of each rater's mean; NaN where one of them has none."""
     shape = (len(block.clusters), len(scores.raters), len(scores.systems), len(block.benchmarks))
     sums, counts = block.sums.reshape(shape)[..., place], block.counts.reshape(shape)[..., place]
@@ -82,7 +82,7 @@ def _case_scores(scores: Scores, block: Block, place: int) -> Floats:
 
 
 def _one(
-    scores: Scores, table: Floats, benchmark: str, factor: float, alpha: float, power: float
+    scores: SystemScores, table: Floats, benchmark: str, factor: float, alpha: float, power: float
 ) -> DetectableEffect:
     effects: list[tuple[float, float, int, tuple[str, str]]] = []
     for one in range(len(scores.systems)):

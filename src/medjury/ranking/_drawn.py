@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.ranking._scores import Block, Scores, block_means
+from medjury.ranking._scores import Block, SystemScores, block_means
 from medjury.ranking._win_rate import Ties, win_shares
 from medjury.statistics import Read, Replicates, replicates
 
@@ -37,7 +37,7 @@ class Drawn:
         return np.asarray(table[np.isfinite(table).all(axis=1)])
 
 
-def draw_measures(scores: Scores, *, ties: Ties, resamples: int, seed: int) -> Drawn:
+def draw_measures(scores: SystemScores, *, ties: Ties, resamples: int, seed: int) -> Drawn:
     """Resample benchmarks where nothing else is known, else cases: jointly for benchmarks that share their
     cases, benchmark by benchmark where they do not."""
     if not scores.blocks:
@@ -54,7 +54,7 @@ def draw_measures(scores: Scores, *, ties: Ties, resamples: int, seed: int) -> D
     return _draw_blocks(scores, ties, resamples, seed)
 
 
-def _draw_benchmarks(scores: Scores, ties: Ties, resamples: int, seed: int) -> Drawn:
+def _draw_benchmarks(scores: SystemScores, ties: Ties, resamples: int, seed: int) -> Drawn:
     table = np.vstack([win_shares(scores.means, ties), scores.means]).T
     names = [f"{measure} {system}" for measure in (WIN, MACRO) for system in scores.systems]
 
@@ -69,7 +69,7 @@ def _draw_benchmarks(scores: Scores, ties: Ties, resamples: int, seed: int) -> D
     return Drawn(drawn, scores.systems, len(scores.benchmarks) - 1)
 
 
-def _draw_blocks(scores: Scores, ties: Ties, resamples: int, seed: int) -> Drawn:
+def _draw_blocks(scores: SystemScores, ties: Ties, resamples: int, seed: int) -> Drawn:
     """Each block has its own cases, drawn apart from the others'; leaving out one case leaves the rest alone."""
     parts = [
         _block_replicates(block, scores, resamples, [seed, number])
@@ -115,7 +115,7 @@ def _draw_blocks(scores: Scores, ties: Ties, resamples: int, seed: int) -> Drawn
     return Drawn(whole, scores.systems, cases - len(parts))
 
 
-def _block_replicates(block: Block, scores: Scores, resamples: int, seed: list[int]) -> Replicates:
+def _block_replicates(block: Block, scores: SystemScores, resamples: int, seed: list[int]) -> Replicates:
     table = np.hstack([block.sums, block.counts])
 
     def statistics(rows: Floats) -> Read:
@@ -129,19 +129,19 @@ def _block_replicates(block: Block, scores: Scores, resamples: int, seed: list[i
     return replicates(table, statistics, clusters=block.clusters, resamples=resamples, seed=number)
 
 
-def _cube(values: Mapping[str, object], block: Block, scores: Scores, size: int) -> Floats:
+def _cube(values: Mapping[str, object], block: Block, scores: SystemScores, size: int) -> Floats:
     shape = (size, len(scores.systems), len(block.benchmarks))
     columns = [np.atleast_1d(np.asarray(values[str(place)])) for place in range(shape[1] * shape[2])]
     return np.column_stack(columns).reshape(shape) if size else np.empty((0, *shape[1:]))
 
 
-def _means(weights: Floats, rows: Floats, block: Block, scores: Scores) -> Floats:
+def _means(weights: Floats, rows: Floats, block: Block, scores: SystemScores) -> Floats:
     half = rows.shape[1] // 2
     here = Block(block.benchmarks, block.clusters, rows[:, :half], rows[:, half:])
     return block_means(weights, here, len(scores.raters), len(scores.systems))
 
 
-def _measures(means: Floats, scores: Scores, ties: Ties) -> dict[str, Floats]:
+def _measures(means: Floats, scores: SystemScores, ties: Ties) -> dict[str, Floats]:
     """From `(resamples, systems, benchmarks)` to named values; NaN where a resample lacks a system."""
     wins = win_shares(means, ties).mean(axis=2)
     wins[~np.isfinite(means.sum(axis=(1, 2)))] = np.nan

@@ -14,7 +14,7 @@ from medjury.ranking._cost import cost_performance
 from medjury.ranking._detectable import DetectableEffect, detectable_effects
 from medjury.ranking._drawn import MACRO, WIN, Drawn, Measure, draw_measures
 from medjury.ranking._ranking import PairDifference, Part, Ranking, Standing
-from medjury.ranking._scores import Scores
+from medjury.ranking._scores import SystemScores
 from medjury.ranking._ties import Kind, Separation, rank_limits, separate, tie_groups
 from medjury.ranking._win_rate import SAME, Ties, rival_win_rates, win_shares
 from medjury.statistics import Estimate
@@ -27,7 +27,7 @@ RESAMPLES = 2000
 
 
 def rank_scores(
-    scores: Scores,
+    scores: SystemScores,
     *,
     confidence: float = 0.95,
     resamples: int | None = None,
@@ -74,7 +74,7 @@ def rank_scores(
 
 
 def _standings(
-    scores: Scores,
+    scores: SystemScores,
     drawn: Drawn,
     apart: Separation,
     order: Sequence[int],
@@ -111,7 +111,12 @@ def _standings(
 
 
 def _pairs(
-    scores: Scores, drawn: Drawn, apart: Separation, order: Sequence[int], by: Measure, confidence: float
+    scores: SystemScores,
+    drawn: Drawn,
+    apart: Separation,
+    order: Sequence[int],
+    by: Measure,
+    confidence: float,
 ) -> tuple[PairDifference, ...]:
     def difference(one: int, other: int) -> Estimate:
         names = (f"{by} {scores.systems[place]}" for place in (one, other))
@@ -130,14 +135,14 @@ def _pairs(
     )
 
 
-def _named(made: Estimate, scores: Scores) -> Estimate:
+def _named(made: Estimate, scores: SystemScores) -> Estimate:
     """The estimate with its method naming what was resampled."""
     unit = scores.resampled if scores.blocks else "benchmarks"
     return replace(made, method=made.method.replace(" clusters", f" {unit}"))
 
 
 def _detectable(
-    scores: Scores, alpha: float, power: float
+    scores: SystemScores, alpha: float, power: float
 ) -> tuple[Part[DetectableEffect] | None, list[str]]:
     """The smallest detectable differences; where there are cases but too few, the reason instead."""
     title = f"smallest detectable difference of two systems (alpha {alpha:g}, power {power:g})"
@@ -153,7 +158,7 @@ def _sd(values: Sequence[float] | np.ndarray[Any, Any]) -> float | None:
     return round(float(np.std(values, ddof=1)), 14) if len(values) > 1 else None
 
 
-def _cautions(scores: Scores, freedom: int, resamples: int, by: Measure) -> list[str]:
+def _cautions(scores: SystemScores, freedom: int, resamples: int, by: Measure) -> list[str]:
     found = []
     if not resamples or not freedom:
         found.append("nothing was resampled, so nothing is separated: every system shares the letter a")

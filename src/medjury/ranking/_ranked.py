@@ -14,7 +14,7 @@ from medjury.instruments import Composite
 from medjury.ranking._common_scale import CommonScale, common_scale
 from medjury.ranking._composite import composite_of, weighty
 from medjury.ranking._rating_scores import ranked_answers, rating_scores, scored_dimensions
-from medjury.ranking._scores import Missing, Scores
+from medjury.ranking._scores import Missing, SystemScores
 from medjury.tables import SCORED, UNSCORED, Grid, Names, RatingTable
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Ranked:
     composites: tuple[Composite, ...]
     missing: Missing
 
-    def scores(self, raters: Sequence[str]) -> Scores:
+    def scores(self, raters: Sequence[str]) -> SystemScores:
         """What a ranking by these raters rests on."""
         if not self.table.systems:
             raise MedjuryError("a ranking needs to know who answered: the ratings have no column `system`.")
@@ -48,7 +48,7 @@ class Ranked:
         return self._read[tuple(raters)]
 
     @cached_property
-    def _read(self) -> dict[tuple[str, ...], Scores]:
+    def _read(self) -> dict[tuple[str, ...], SystemScores]:
         return {}
 
     @cached_property

@@ -10,7 +10,7 @@ from medjury.instruments import Composite
 from medjury.ranking._common_scale import CommonScale
 from medjury.ranking._composite import composite_answers
 from medjury.ranking._paired import whole_answers
-from medjury.ranking._scores import WHOLE, Missing, Scores, from_items
+from medjury.ranking._scores import WHOLE, Missing, SystemScores, from_items
 from medjury.tables import SCORED, UNSCORED, Grid, answers_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def ranked_answers(
     )
 
 
-def rating_scores(answers: polars.DataFrame, raters: Sequence[str], *, missing: Missing) -> Scores:
+def rating_scores(answers: polars.DataFrame, raters: Sequence[str], *, missing: Missing) -> SystemScores:
     """The raters' scores among the answers. Several raters are averaged, each over his own answers first; so are
     the dimensions of a benchmark, as MedHELM's jury does, and an answer that lacks one which the same item has
     for another system is left out."""

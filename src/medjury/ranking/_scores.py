@@ -32,7 +32,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+class SystemScores:
     """What each system scored on each benchmark; higher is better.
 
     `means` is systems by benchmarks. `blocks` hold the item-level scores; without them only the benchmarks can
@@ -72,7 +72,7 @@ def block_means(weights: Floats, block: Block, raters: int, systems: int) -> Flo
         return np.asarray(np.where(takes_part, means, 0.0).sum(axis=1) / takes_part.sum(axis=0))
 
 
-def from_benchmark_scores(table: polars.DataFrame, *, missing: Missing) -> Scores:
+def from_benchmark_scores(table: polars.DataFrame, *, missing: Missing) -> SystemScores:
     """Scores from one row per system and benchmark."""
     import polars as pl
 
@@ -89,13 +89,13 @@ def from_benchmark_scores(table: polars.DataFrame, *, missing: Missing) -> Score
     for (row, column), score in zip(places, table["score"].to_list(), strict=True):
         means[row, column] = np.nan if score is None else score
     unscored = [int(np.count_nonzero(~np.isfinite(row))) for row in means]
-    scores = Scores(systems, benchmarks, (), means, (), _counted(means), tuple(unscored), ())
+    scores = SystemScores(systems, benchmarks, (), means, (), _counted(means), tuple(unscored), ())
     return complete(scores, missing)
 
 
 def from_items(
     rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: Missing, warnings: Sequence[str] = ()
-) -> Scores:
+) -> SystemScores:
     """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`.
 
     Rows of one `block` share their items: its benchmarks are resampled together. Systems are compared on the
@@ -141,7 +141,7 @@ def from_items(
     means = [block_means(np.ones((1, len(b.clusters))), b, len(raters), len(systems))[0] for b in blocks]
     lost = dict(unscored.group_by("system").len().iter_rows())
     by_patient = rows["cluster"].n_unique() < rows["item"].n_unique()
-    scores = Scores(
+    scores = SystemScores(
         systems,
         tuple(name for block in blocks for name in block.benchmarks),
         raters,
@@ -155,7 +155,7 @@ def from_items(
     return complete(scores, missing)
 
 
-def complete(scores: Scores, missing: Missing) -> Scores:
+def complete(scores: SystemScores, missing: Missing) -> SystemScores:
     """Every system on every benchmark: refused where a cell is empty, or cut to the benchmarks all share."""
     if len(scores.systems) < 2:
         raise MedjuryError(f"a ranking needs two systems or more; there is only {scores.systems[0]!r}.")
@@ -192,7 +192,7 @@ def complete(scores: Scores, missing: Missing) -> Scores:
     )
 
 
-def _cut(block: Block, kept: Sequence[str], scores: Scores) -> Block | None:
+def _cut(block: Block, kept: Sequence[str], scores: SystemScores) -> Block | None:
     chosen = [place for place, name in enumerate(block.benchmarks) if name in kept]
     if not chosen:
         return None
@@ -204,7 +204,7 @@ def _cut(block: Block, kept: Sequence[str], scores: Scores) -> Block | None:
     return Block(tuple(block.benchmarks[place] for place in chosen), block.clusters, cut[0], cut[1])
 
 
-def _refuse_absent_raters(scores: Scores) -> None:
+def _refuse_absent_raters(scores: SystemScores) -> None:
     """A rater who scored other systems there but not this one would change who is compared with whom."""
     for block in scores.blocks:
         shape = (len(scores.raters), len(scores.systems), len(block.benchmarks))

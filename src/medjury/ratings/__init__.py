@@ -1,5 +1,6 @@
 """Ratings: one row shape for clinicians, judges, juries and metrics, and the store that keeps them."""
 
+from medjury.ratings._database import is_empty_file
 from medjury.ratings._desk import StoreDesk
 from medjury.ratings._export import write_ratings
 from medjury.ratings._formula import guard_frame
@@ -19,7 +20,7 @@ from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._record import StoredRecord, write_records
 from medjury.ratings._store import RatingCount, Store, open_store
-from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked
+from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked, StoreStopped
 from medjury.ratings._transaction import StoredReply
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreLocked",
+    "StoreStopped",
     "StoredRecord",
     "StoredReply",
     "export_ratings",
@@ -47,6 +49,7 @@ __all__ = [
     "import_into_file",
     "import_into_store",
     "import_ratings",
+    "is_empty_file",
     "key_file_beside",
     "new_owner",
     "open_pseudonyms",

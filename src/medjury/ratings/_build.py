@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from medjury.documents import nearest
 from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.ratings._cell import Scale, positive_number, read_cell, scale_of
+from medjury.ratings._cell import GradeRange, positive_number, read_cell, scale_of
 from medjury.ratings._entries import Entry
 from medjury.ratings._known_cases import KnownCases
 from medjury.ratings._look_alikes import RaterSeen
@@ -144,7 +144,7 @@ class Builder:
             raise _RefusedEntry(f"reason {reason!r}: {nearest(reason, reasons)}", "reason")
         return Unscored(Reason(reason), entry.explanation)
 
-    def _scale(self, dimension: str, source: Source) -> Scale | None:
+    def _scale(self, dimension: str, source: Source) -> GradeRange | None:
         scale = source.scale(dimension)
         if self.instrument is not None:
             try:

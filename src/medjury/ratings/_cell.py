@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class GradeRange:
     """The scores that are allowed: a closed list, or everything from `low` to `high`."""
 
     low: float
@@ -34,9 +34,9 @@ class Scale:
         return f"{self.low:g} to {self.high:g}" + (" in whole numbers" if self.values is not None else "")
 
 
-def scale_of(dimension: Dimension) -> Scale:
+def scale_of(dimension: Dimension) -> GradeRange:
     """The scale of an instrument's dimension."""
-    return Scale(dimension.lowest, dimension.highest, tuple(float(value) for value in dimension.values))
+    return GradeRange(dimension.lowest, dimension.highest, tuple(float(value) for value in dimension.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Codes:
     not_rated: Collection[str]
 
 
-def read_cell(cell: Any, scale: Scale | None, codes: Codes) -> Outcome | None:
+def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | None:
     """The outcome that a cell stands for, or None where it holds no rating."""
     if is_blank(cell):
         return None

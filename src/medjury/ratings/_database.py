@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medjury.files import create_private
 from medjury.ratings._schema import refuse_foreign, table_names
 from medjury.ratings._store_error import StoreError
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 # Our writers take turns in PostgreSQL as they do in SQLite. Any number will do, if all use the same.
 _WRITERS_TURN = 0x6D65646A757279
-_POSTGRES_SCHEMA = "medjury"
+POSTGRES_SCHEMA = "medjury"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
     if not path.parent.is_dir():
         raise StoreError(f"{path}: the folder {path.parent} does not exist; create it first")
     if path.exists():
-        _refuse_other_files(path)
+        _refuse_other_files(path, create)
     elif not create:
         raise StoreError(f"{path} does not exist; name a store that a run or an import has written")
     else:
@@ -76,6 +77,7 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         poolclass=NullPool,
+        pool_reset_on_return=None,  # we end our transactions ourselves
         connect_args={"timeout": wait_seconds, "check_same_thread": False, "isolation_level": None},
     )
 
@@ -103,14 +105,14 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
 def _create(path: Path) -> None:
     """An empty file that nobody but its owner can read: the store will hold what clinicians and models wrote."""
     try:
-        path.touch(mode=0o600)
+        create_private(path)
     except OSError as error:
         raise StoreError(
             f"{path} cannot be created: {error.strerror}. Check the rights on the folder and its free space."
         ) from error
 
 
-def _refuse_other_files(path: Path) -> None:
+def _refuse_other_files(path: Path, create: bool) -> None:
     try:
         with path.open("rb") as file:
             start = file.read(16)
@@ -118,6 +120,22 @@ def _refuse_other_files(path: Path) -> None:
         raise StoreError(f"{path} cannot be read: {error.strerror}") from error
     if start and start != b"SQLite format 3\x00":
         raise StoreError(f"{path} is not a store but some other kind of file. It was left as it is.")
+    if start:
+        return
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"{path} is empty, and was not always. Put it back from a copy. It was left as it is."
+        )
+    if not create:
+        raise StoreError(f"{path} is empty; name a store that a run or an import has written")
+
+
+def is_empty_file(url_or_path: str) -> bool:
+    """True where a store's file is there and holds nothing: it is new, or what it held is lost."""
+    scheme, _, rest = url_or_path.rpartition("://")
+    path = Path(rest.removeprefix("/") if scheme else rest)
+    return scheme in ("", "sqlite") and path.is_file() and not path.stat().st_size
 
 
 def _postgres(text: str, wait_seconds: float) -> Database:
@@ -135,6 +153,7 @@ def _postgres(text: str, wait_seconds: float) -> Database:
         engine = create_engine(
             url,
             poolclass=NullPool,
+            pool_reset_on_return=None,  # a server that is gone cannot roll back
             connect_args={
                 "autocommit": True,
                 "application_name": f"medjury, process {os.getpid()} on {platform.node()}",
@@ -154,7 +173,7 @@ def _postgres(text: str, wait_seconds: float) -> Database:
                 raise StoreError(f"{place}: the database is encoded as {encoding}; a store needs UTF8")
             cursor.execute("SET client_encoding TO 'UTF8'")
             cursor.execute(f"SET lock_timeout TO {round(wait_seconds * 1000)}")
-            cursor.execute(f"SET search_path TO {_POSTGRES_SCHEMA}")
+            cursor.execute(f"SET search_path TO {POSTGRES_SCHEMA}")
 
     return Database("postgresql", place, None, wait_seconds, engine)
 
@@ -163,9 +182,9 @@ def create_schema(database: Database, cursor: Any) -> None:
     """PostgreSQL keeps our tables apart from others in the same database."""
     if database.dialect == "postgresql":
         # Asked first, because a user who may not create schemas may still use one that is there.
-        cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (_POSTGRES_SCHEMA,))
+        cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (POSTGRES_SCHEMA,))
         if cursor.fetchone() is None:
-            cursor.execute(f"CREATE SCHEMA {_POSTGRES_SCHEMA}")
+            cursor.execute(f"CREATE SCHEMA {POSTGRES_SCHEMA}")
 
 
 def holders(path: Path) -> list[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from medjury.errors import MedjuryError
+from medjury.files import whole_part
 from medjury.ratings._formula import guard_frame
 from medjury.ratings._frame import rating_frames, rating_schema, with_later_columns
 from medjury.ratings._rating import Rating
@@ -38,17 +37,11 @@ def write_ratings(
         raise MedjuryError(
             f"{target}: ratings are written as {', '.join(EXPORT_FORMATS)}; give one of these endings"
         )
-    # Of two that write the same file at once, each has its own part, and the last to finish has the name.
-    part = target.with_name(f"{target.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
-        count = write(_frames(ratings), part)
-        part.replace(target)
+        with whole_part(target) as part:
+            return write(_frames(ratings), part)
     except OSError as error:
         raise MedjuryError(f"{target} cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-    return count
 
 
 def _frames(

@@ -6,7 +6,15 @@ import sqlite3
 from typing import Any
 
 from medjury.ratings._database import Database, holders
-from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked, ValueRefused
+from medjury.ratings._rights import cure
+from medjury.ratings._store_error import (
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreStopped,
+    StoreUnreachable,
+    ValueRefused,
+)
 
 _SQLITE_PRIMARY_CODE = 0xFF
 _WHO_HOLDS_IT = (
@@ -55,9 +63,9 @@ def _explain_sqlite(error: sqlite3.Error, database: Database) -> StoreError:
             f"{place} cannot be opened for writing ({error}). Check the rights on the file and its folder."
         )
     if code == sqlite3.SQLITE_IOERR:
-        return StoreError(
+        return StoreStopped(
             f"{place}: the disk failed ({error}). Check its free space, its quota and, on a network drive, "
-            "its connection. Nothing was half-written."
+            "its connection, and run again. Nothing was half-written."
         )
     if isinstance(error, sqlite3.IntegrityError | sqlite3.DataError | sqlite3.ProgrammingError):
         return ValueRefused(f"{place}: {error}")
@@ -83,10 +91,10 @@ def _explain_postgres(error: Exception, database: Database) -> StoreError:
     if state.startswith("28") or state == "3D000":
         return StoreError(f"{place} refuses us: {words}. Check user, password and database name.")
     if state == "42501":
-        return StoreError(f"{place}: {words}. The user needs the right to create a schema in this database.")
+        return StoreError(f"{place}: {words}. {cure(words, database)}")
     unreachable = not state and any(each.__name__ == "OperationalError" for each in type(error).__mro__)
     if unreachable or state.startswith(("08", "57")):
-        return StoreError(
+        return StoreUnreachable(
             f"{place} cannot be reached: {words}. Check that the server runs and the address is right, then "
             "run again: everything stored so far is kept."
         )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from medjury.documents import read_document, validate
-from medjury.ratings._cell import Scale, code_of
+from medjury.ratings._cell import GradeRange, code_of
 from medjury.ratings._problems import RatingsError
 from medjury.ratings._rating import RaterKind
 from medjury.ratings._source import RatingMapping, Source
@@ -211,14 +211,14 @@ def _labels(labels: Mapping[Code, float]) -> dict[str, float]:
     return {code_of(word): number for word, number in labels.items()}
 
 
-def _scales(scale: Any) -> dict[str, Scale]:
+def _scales(scale: Any) -> dict[str, GradeRange]:
     if scale is None:
         return {}
     return {name: _scale(each) for name, each in (scale if isinstance(scale, dict) else {"": scale}).items()}
 
 
-def _scale(part: list[int] | RangePart) -> Scale:
+def _scale(part: list[int] | RangePart) -> GradeRange:
     if isinstance(part, RangePart):
-        return Scale(part.low, part.high)
+        return GradeRange(part.low, part.high)
     grades = range(part[0], part[1] + 1) if len(part) == 2 else part
-    return Scale(part[0], part[-1], tuple(float(grade) for grade in grades))
+    return GradeRange(part[0], part[-1], tuple(float(grade) for grade in grades))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-# An owner that has not been heard of for so long is taken for dead, wherever it runs.
+# An owner on another machine that is watched for so long and not heard of is taken for dead.
 STALE_AFTER_SECONDS = 30.0
+_LONGEST_GAP = 5.0  # between two looks: while we slept, or the server was away, nobody was watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +45,37 @@ def new_owner() -> Owner:
     return Owner(uuid.uuid4().hex, this_host(), pid, process_start(pid) or "")
 
 
+class Heartbeats:
+    """For how long each owner has been silent, by our own clock that never jumps. What a heartbeat says of the time
+    is not looked at, only whether there was another one since: the clocks of two machines differ, and are set."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[str, tuple[float, float, float]] = {}  # heartbeat, last look, seconds of silence
+
+    def silent_seconds(self, owner: str, heartbeat: float) -> float:
+        """The silence that was watched up to this look."""
+        now = self._clock()
+        before, last, silent = self._seen.get(owner, (heartbeat, now, 0.0))
+        silent = silent + min(now - last, _LONGEST_GAP) if heartbeat == before else 0.0
+        self._seen[owner] = (heartbeat, now, silent)
+        return silent
+
+
 def is_dead(owner: Owner, silent_seconds: float) -> bool:
-    """True where the owner's process has certainly ended or has been silent for too long."""
-    if abs(silent_seconds) > STALE_AFTER_SECONDS:  # a heartbeat far in the future is a clock set back
-        return True
+    """True where the owner's process has certainly ended; or, where that cannot be known, has been silent for too
+    long."""
+    silent = silent_seconds > STALE_AFTER_SECONDS
     if owner.host != this_host() or sys.platform == "win32":
-        return False  # only the heartbeat can tell
+        return silent  # only the heartbeat can tell
     try:
         os.kill(owner.pid, 0)  # asks, and does nothing
     except ProcessLookupError:
         return True
     except PermissionError:
-        return False
+        pass  # another user's
     started = process_start(owner.pid)
-    return started is not None and started != owner.started
+    return silent if started is None else started != owner.started
 
 
 def process_start(pid: int) -> str | None:

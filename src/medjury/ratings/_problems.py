@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import whole_file
 from medjury.instruments import Reason
 
 _SHOWN = 100
@@ -94,7 +95,7 @@ class ImportReport:
 def write_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A CSV file of these rows."""
     try:
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
+        with whole_file(path) as file:
             writer = csv.writer(file)
             writer.writerow(header)
             writer.writerows(rows)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from medjury.ratings._cell import Codes, Scale
+from medjury.ratings._cell import Codes, GradeRange
 from medjury.ratings._rating import RaterKind
 
 
@@ -39,13 +39,13 @@ class Source:
     not_applicable: frozenset[str] = frozenset()
     not_rated: frozenset[str] = frozenset()
     only: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    scales: Mapping[str, Scale] = field(default_factory=dict)  # by dimension; "" for all
+    scales: Mapping[str, GradeRange] = field(default_factory=dict)  # by dimension; "" for all
 
     def codes(self, dimension: str) -> Codes:
         labels = {**self.labels.get("", {}), **self.labels.get(dimension, {})}
         return Codes(labels, self.not_applicable, self.not_rated)
 
-    def scale(self, dimension: str) -> Scale | None:
+    def scale(self, dimension: str) -> GradeRange | None:
         return self.scales.get(dimension, self.scales.get(""))
 
 

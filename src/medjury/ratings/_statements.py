@@ -40,7 +40,7 @@ class Statements:
     drop_claims_of: str = "DELETE FROM claims WHERE owner = ?"
     beat: str = """INSERT INTO owners (owner, host, pid, started, heartbeat) VALUES (?, ?, ?, ?, {now})
         ON CONFLICT (owner) DO UPDATE SET heartbeat = excluded.heartbeat"""
-    find_owners: str = "SELECT owner, host, pid, started, {now} - heartbeat FROM owners"
+    find_owners: str = "SELECT owner, host, pid, started, heartbeat FROM owners"
     drop_owner: str = "DELETE FROM owners WHERE owner = ?"
     find_settled: str = f"""SELECT key, reason FROM ratings WHERE key {{keys}} AND {_LATEST}
         GROUP BY key, reason"""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -18,13 +20,14 @@ from medjury.ratings._database import Database, create_schema, locate
 from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._faults import explain, is_broken
 from medjury.ratings._frame import frame_of_rows, rating_of_row
-from medjury.ratings._owner import Busy, Claimed, Owner
+from medjury.ratings._owner import Busy, Claimed, Heartbeats, Owner
 from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._record import StoredRecord
+from medjury.ratings._rights import refuse_without_rights
 from medjury.ratings._schema import is_current, migrate
 from medjury.ratings._statements import statements
-from medjury.ratings._store_error import StoreError
+from medjury.ratings._store_error import StoreError, StoreUnreachable
 from medjury.ratings._transaction import StoredReply, Transaction, utc_now
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _ROWS_AT_ONCE = 2_000
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 2.0  # seconds between attempts to reach a server that went away
+_LOG = logging.getLogger("medjury")
 
 
 class Spent(NamedTuple):
@@ -63,13 +68,18 @@ class StoredRun:
 
 
 def open_store(
-    url_or_path: str | os.PathLike[str], *, create: bool = True, wait_seconds: float = 30.0
+    url_or_path: str | os.PathLike[str],
+    *,
+    create: bool = True,
+    wait_seconds: float = 30.0,
+    reconnect_seconds: float = 0.0,
 ) -> Store:
     """Open a store, bringing its tables up to date: a path, `sqlite:///PATH` or `postgresql://USER@HOST/NAME`.
 
-    `create=False` refuses a file that does not exist. `wait_seconds` is how long to wait for another writer.
+    `create=False` refuses a file that does not exist. `wait_seconds` is how long to wait for another writer, and
+    `reconnect_seconds` how long for a server that goes away later; one that is not there now is refused.
     """
-    store = Store(locate(url_or_path, create=create, wait_seconds=wait_seconds))
+    store = Store(locate(url_or_path, create=create, wait_seconds=wait_seconds), reconnect_seconds)
     try:
         store._prepare()
     except BaseException:
@@ -85,8 +95,11 @@ class Store:
     `open_store`.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, reconnect_seconds: float = 0.0) -> None:
         self._database = database
+        self._reconnect_seconds = reconnect_seconds
+        self._lost_at: float | None = None  # when the server was last found gone, until it answers again
+        self._heartbeats = Heartbeats()
         self._sql = statements(database.dialect)
         self._lock = threading.Lock()
         self._connection: Any = None
@@ -148,9 +161,8 @@ class Store:
 
     def put_run(self, run: str, manifest: Mapping[str, Any]) -> None:
         """Record a run, or the newest state of its manifest."""
-        text = json.dumps(manifest, sort_keys=True)
-        with self._transaction(write=True) as cursor:
-            cursor.execute(self._sql.put_run, (escape(run), text, utc_now()))
+        values = (escape(run), json.dumps(manifest, sort_keys=True), utc_now())
+        self._patiently(lambda cursor: cursor.execute(self._sql.put_run, values), write=True)
 
     # Reading
 
@@ -202,15 +214,13 @@ class Store:
 
     def counts(self, run: str | None = None) -> list[RatingCount]:
         """How many ratings by rater, status and reason, counted by the database."""
-        with self._transaction(write=False) as cursor:
-            if run is None:
-                cursor.execute(self._sql.count_all)
-            else:
-                cursor.execute(self._sql.count_run, (escape(run),))
-            return [
-                RatingCount(unescape(rater), kind, status, None if reason is None else Reason(reason), count)
-                for rater, kind, status, reason, count in cursor.fetchall()
-            ]
+        found = self._all(
+            *((self._sql.count_all, ()) if run is None else (self._sql.count_run, (escape(run),)))
+        )
+        return [
+            RatingCount(unescape(rater), kind, status, None if reason is None else Reason(reason), count)
+            for rater, kind, status, reason, count in found
+        ]
 
     def answering_models(self, run: str) -> list[tuple[str, str, str, int]]:
         """By rater the models asked for, those that answered and the number of ratings; see `Rating`."""
@@ -223,30 +233,24 @@ class Store:
 
     def spent(self, run: str) -> Spent:
         """What the run itself paid; replies it found in the store cost it nothing."""
-        with self._transaction(write=False) as cursor:
-            cursor.execute(self._sql.spent, (escape(run),))
-            return Spent(*cursor.fetchone())
+        [found] = self._all(self._sql.spent, (escape(run),))
+        return Spent(*found)
 
     def runs(self) -> list[StoredRun]:
         """Every run, oldest first."""
-        with self._transaction(write=False) as cursor:
-            cursor.execute(self._sql.find_runs)
-            return [
-                StoredRun(unescape(run), json.loads(manifest), created_at, keys)
-                for run, manifest, created_at, keys in cursor.fetchall()
-            ]
+        return [
+            StoredRun(unescape(run), json.loads(manifest), created_at, keys)
+            for run, manifest, created_at, keys in self._all(self._sql.find_runs)
+        ]
 
     # Transactions
 
     def in_transaction(self, work: Callable[[Transaction], _Result], *, write: bool = True) -> _Result:
-        """Do several steps as one. Each may safely be repeated, so a lost connection is tried once more."""
-        try:
-            return self._attempt(work, write)
-        except _ConnectionLost:
-            try:
-                return self._attempt(work, write)
-            except _ConnectionLost as lost:
-                raise explain(lost.error, self._database) from lost.error
+        """Do several steps as one. Each may safely be repeated, which is done where the connection is lost."""
+        dialect = self._database.dialect
+        return self._patiently(
+            lambda cursor: work(Transaction(cursor, self._sql, dialect, self._heartbeats)), write
+        )
 
     def close(self) -> None:
         with self._lock:
@@ -260,12 +264,50 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _attempt(self, work: Callable[[Transaction], _Result], write: bool) -> _Result:
-        with self._transaction(write, may_retry=True) as cursor:
-            return work(Transaction(cursor, self._sql, self._database.dialect))
+    def _all(self, statement: str, values: tuple[str, ...] = ()) -> list[tuple[Any, ...]]:
+        def work(cursor: Any) -> list[tuple[Any, ...]]:
+            cursor.execute(statement, values)
+            return cursor.fetchall()  # type: ignore[no-any-return]
+
+        return self._patiently(work, write=False)
+
+    def _patiently(self, work: Callable[[Any], _Result], write: bool) -> _Result:
+        """Do it in a transaction; where the server went away, again as soon as it is back, for a stated time. A
+        lost connection alone is made anew at once. After that time each attempt is the last."""
+
+        def attempt() -> _Result:
+            with self._transaction(write) as cursor:
+                return work(cursor)
+
+        return self._until_back(attempt)
+
+    def _until_back(self, attempt: Callable[[], _Result]) -> _Result:
+        wait, again = _FIRST_WAIT, True
+        while True:
+            try:
+                done = attempt()
+            except StoreUnreachable as gone:
+                now = time.monotonic()
+                self._lost_at = now if self._lost_at is None else self._lost_at
+                left = self._lost_at + self._reconnect_seconds - now
+                if not again and left <= 0:
+                    raise self._given_up(gone) from gone
+                if not again:
+                    if wait == _FIRST_WAIT:
+                        _LOG.warning("%s Calls wait; it is tried for %.0f s more.", gone, left)
+                    time.sleep(min(wait, left))
+                    wait = min(2 * wait, _LONGEST_WAIT)
+                again = False
+            else:
+                self._lost_at = None
+                return done
+
+    def _given_up(self, gone: StoreUnreachable) -> StoreUnreachable:
+        tried = f" It was tried for {self._reconnect_seconds:g} s." if self._reconnect_seconds else ""
+        return StoreUnreachable(f"{gone}{tried}")
 
     @contextmanager
-    def _transaction(self, write: bool, may_retry: bool = False) -> Iterator[Any]:
+    def _transaction(self, write: bool) -> Iterator[Any]:
         with self._lock:
             try:
                 if self._connection is None:
@@ -285,9 +327,10 @@ class Store:
                 lost = self._connection is not None and is_broken(self._connection.driver_connection)
                 if lost:
                     self._disconnect()
-                    if may_retry:
-                        raise _ConnectionLost(error) from error
-                raise explain(error, self._database) from error
+                explained = explain(error, self._database)
+                if lost and not isinstance(explained, StoreUnreachable):
+                    explained = StoreUnreachable(str(explained))
+                raise explained from error
 
     def _rows(self, run: str | None) -> Iterator[list[tuple[Any, ...]]]:
         return self._blocks(
@@ -298,7 +341,7 @@ class Store:
         """Blocks of rows on a connection of their own, so that writers need not wait for a slow reader."""
         postgres = self._database.dialect == "postgresql"
         try:
-            with closing(self._raw_connection()) as connection:
+            with closing(self._until_back(self._raw_connection)) as connection:
                 plain = connection.cursor()
                 self._database.begin(plain, write=False)
                 # A named cursor makes PostgreSQL hand out rows as they are asked for.
@@ -315,6 +358,7 @@ class Store:
             self._connect()
             cursor = self._connection.cursor()
             try:
+                refuse_without_rights(self._database, cursor)
                 if not is_current(cursor, self._database.dialect):
                     self._database.begin(cursor, write=True)
                     create_schema(self._database, cursor)
@@ -345,9 +389,3 @@ class Store:
             with suppress(Exception):
                 self._close_connection()
         self._connection = self._close_connection = None
-
-
-class _ConnectionLost(Exception):  # noqa: N818 - it never leaves this file
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error

@@ -15,10 +15,18 @@ class StoreLocked(StoreError):  # noqa: N818 - the name says what is wrong
     exit_status = 1
 
 
-class StoreFull(StoreError):  # noqa: N818
-    """There is no room left where the store lies."""
+class StoreStopped(StoreError):  # noqa: N818
+    """The store worked and does not any more. What it holds is safe, and a later run goes on from there."""
 
     exit_status = 1
+
+
+class StoreFull(StoreStopped):
+    """There is no room left where the store lies."""
+
+
+class StoreUnreachable(StoreStopped):
+    """The server of the store does not answer."""
 
 
 class ValueRefused(StoreError):  # noqa: N818

@@ -6,11 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from medjury.cases import WorkbookError, open_workbook
 from medjury.ratings._problems import RatingsError
 
 TABLE_FORMATS = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl", ".json")
@@ -103,34 +103,31 @@ def _guess_delimiter(file: io.TextIOBase) -> str:
 def _read_xlsx(
     path: Path, sheet: str | None, _delimiter: str | None, _encoding: str
 ) -> Iterator[tuple[int, list[Any]]]:
-    from zipfile import BadZipFile
-
-    import openpyxl
-    from openpyxl.utils.exceptions import InvalidFileException
-
     try:
-        values = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        formulas = openpyxl.load_workbook(path, read_only=True)
-    except (InvalidFileException, BadZipFile, KeyError, ValueError, OSError):
-        raise RatingsError(f"{path}: not an .xlsx workbook, or it is damaged or encrypted") from None
-    with closing(values), closing(formulas):
-        name = sheet or values.sheetnames[0]
-        if name not in values.sheetnames:
-            raise RatingsError(
-                f"{path}: there is no sheet {name!r}; its sheets are {', '.join(values.sheetnames)}"
-            )
-        pages = values[name], formulas[name]
-        for page in pages:
-            page.reset_dimensions()  # some programs write a wrong size, and rows would be lost
-        rows = zip(*(page.iter_rows(values_only=True) for page in pages), strict=False)
-        for number, (cells, sources) in enumerate(rows, start=1):
-            for cell, source in zip(cells, sources, strict=False):
-                if cell is None and source is not None:
-                    raise RatingsError(
-                        f"{path.name}, row {number}: a cell holds a formula whose result is not stored; open the "
-                        "file in a spreadsheet program and save it"
-                    )
-            yield number, [_plain_number(cell) for cell in cells]
+        with open_workbook(path) as values, open_workbook(path, formulas=True) as formulas:
+            yield from _rows_of(path, sheet, values, formulas)
+    except WorkbookError as error:
+        raise RatingsError(f"{path}: {error}") from None
+
+
+def _rows_of(path: Path, sheet: str | None, values: Any, formulas: Any) -> Iterator[tuple[int, list[Any]]]:
+    name = sheet or values.sheetnames[0]
+    if name not in values.sheetnames:
+        raise RatingsError(
+            f"{path}: there is no sheet {name!r}; its sheets are {', '.join(values.sheetnames)}"
+        )
+    pages = values[name], formulas[name]
+    for page in pages:
+        page.reset_dimensions()  # some programs write a wrong size, and rows would be lost
+    rows = zip(*(page.iter_rows(values_only=True) for page in pages), strict=False)
+    for number, (cells, sources) in enumerate(rows, start=1):
+        for cell, source in zip(cells, sources, strict=False):
+            if cell is None and source is not None:
+                raise RatingsError(
+                    f"{path.name}, row {number}: a cell holds a formula whose result is not stored; open the "
+                    "file in a spreadsheet program and save it"
+                )
+        yield number, [_plain_number(cell) for cell in cells]
 
 
 def _plain_number(cell: Any) -> Any:

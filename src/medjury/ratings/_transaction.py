@@ -10,7 +10,7 @@ from typing import Any, Literal
 from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Reply
 from medjury.ratings._escaping import escape, unescape
-from medjury.ratings._owner import Busy, Claimed, Owner, is_dead
+from medjury.ratings._owner import Busy, Claimed, Heartbeats, Owner, is_dead
 from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating, outcome_of
 from medjury.ratings._record import StoredRecord
@@ -36,12 +36,13 @@ class StoredReply:
 class Transaction:
     """The steps of one transaction on a raw cursor."""
 
-    __slots__ = ("_cursor", "_dialect", "_sql")
+    __slots__ = ("_cursor", "_dialect", "_heartbeats", "_sql")
 
-    def __init__(self, cursor: Any, sql: Statements, dialect: str) -> None:
+    def __init__(self, cursor: Any, sql: Statements, dialect: str, heartbeats: Heartbeats) -> None:
         self._cursor = cursor
         self._sql = sql
         self._dialect = dialect
+        self._heartbeats = heartbeats
 
     # Replies and claims
 
@@ -111,8 +112,11 @@ class Transaction:
         self._cursor.execute(self._sql.find_owners)
         dead = [
             owner
-            for owner, host, pid, started, silent in self._cursor.fetchall()
-            if owner != me.id and is_dead(Owner(owner, unescape(host), pid, started), silent)
+            for owner, host, pid, started, heartbeat in self._cursor.fetchall()
+            if owner != me.id
+            and is_dead(
+                Owner(owner, unescape(host), pid, started), self._heartbeats.silent_seconds(owner, heartbeat)
+            )
         ]
         for owner in dead:
             self.drop_owner(owner)

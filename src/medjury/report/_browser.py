@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import make_private
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 _FLAGS = (
@@ -44,3 +45,4 @@ def run_browser(browser: str, source: Path, target: Path, *flags: str) -> None:
     if not target.is_file():
         said = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise MedjuryError(f"{browser} could not write {target.name}: {said}")
+    make_private(target)

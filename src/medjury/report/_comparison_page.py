@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
+from medjury.files import write_whole
 from medjury.report._html import Html, element, joined, table_html
 from medjury.validation import RunComparison
 
@@ -19,7 +20,7 @@ def write_comparison(comparison: RunComparison, path: str | Path) -> Path:
         f"<title>Medjury: two runs compared</title><style>{style}</style></head><body><main>"
         f"<h1>Two runs compared</h1>{_body(comparison)}</main></body></html>\n"
     )
-    target.write_text(page, encoding="utf-8", errors="replace")
+    write_whole(target, page)
     return target
 
 

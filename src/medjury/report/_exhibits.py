@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from medjury.files import private_folder, write_whole
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, table_html
 from medjury.statistics import Estimate
@@ -76,12 +77,12 @@ class Exhibits:
         for kind, files in wanted.items():
             if not files and not (folder / kind).exists():
                 continue
-            (folder / kind).mkdir(exist_ok=True)
+            private_folder(folder / kind)
             for old in (folder / kind).iterdir():
                 if old.suffix in (".svg", ".png", ".csv") and old.name not in files:
                     old.unlink()
             for file, content in files.items():
-                (folder / kind / file).write_bytes(content)
+                write_whole(folder / kind / file, content)
 
 
 def _csv(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
-from medjury.runs import files
+from medjury.files import write_whole
+from medjury.runs import files, record_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +34,12 @@ def write_page(folder: str | Path, *, checks: Sequence[Check] = (), **settings: 
     exhibits = Exhibits()
     page = compose(evidence_of(table, checks=checks), exhibits)
     exhibits.write(place)
-    unfinished = place / f"{files.REPORT}.part"
-    unfinished.write_text(page, encoding="utf-8", errors="replace")
-    unfinished.replace(place / files.REPORT)
-    if table.settings.png:
-        from medjury.report._png import write_pngs
+    write_whole(place / files.REPORT, page)
+    try:
+        if table.settings.png:
+            from medjury.report._png import write_pngs
 
-        write_pngs(sorted((place / "figures").glob("*.svg")))
+            write_pngs(sorted((place / files.FIGURES).glob("*.svg")))
+    finally:
+        record_report(place)
     return place / files.REPORT

@@ -6,7 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import make_private
 from medjury.report._browser import NO_BROWSER, find_browser, run_browser
+from medjury.runs import files, record_report
 
 
 def write_pdf(page: str | Path) -> Path:
@@ -20,9 +22,12 @@ def write_pdf(page: str | Path) -> Path:
         from importlib import import_module
 
         import_module("weasyprint").HTML(filename=str(source)).write_pdf(str(target))
+        make_private(target)
     else:
         raise MedjuryError(
             f"a PDF needs {NO_BROWSER} or weasyprint (pip install weasyprint); the HTML report prints well from "
             "any browser"
         )
+    if (source.parent / files.MANIFEST).is_file():
+        record_report(source.parent)
     return target

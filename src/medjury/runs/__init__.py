@@ -1,9 +1,12 @@
 """Runs: what a run folder holds: its manifest, its records, its patients, and the names of its files (`files`)."""
 
 from medjury.runs import files
+from medjury.runs._anchors import LogAnchor, file_hash, refuse_cut_log
 from medjury.runs._answering import changed_models, model_warnings, other_models
 from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
-from medjury.runs._checks import Check, check_files, file_hash, verify_run
+from medjury.runs._check import Check
+from medjury.runs._checks import check_files, record_report, verify_run
+from medjury.runs._folder import open_run_folder
 from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
 from medjury.runs._manifest_parts import (
     AnsweringModel,
@@ -27,6 +30,7 @@ from medjury.runs._manifest_parts import (
 from medjury.runs._part import RunPart
 from medjury.runs._patients import with_patients
 from medjury.runs._records import Record, Records
+from medjury.runs._signature import check_signature, sign_run
 from medjury.runs._stated import GateRules, ReportSettings, StatedGate
 
 __all__ = [
@@ -39,6 +43,7 @@ __all__ = [
     "DraftCounts",
     "GateRules",
     "Grade",
+    "LogAnchor",
     "Manifest",
     "ManifestDimension",
     "ManifestDrafting",
@@ -64,11 +69,16 @@ __all__ = [
     "Units",
     "changed_models",
     "check_files",
+    "check_signature",
     "file_hash",
     "files",
     "model_warnings",
+    "open_run_folder",
     "other_models",
     "read_manifest",
+    "record_report",
+    "refuse_cut_log",
+    "sign_run",
     "verify_run",
     "with_patients",
 ]

@@ -2,57 +2,81 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
-from medjury.models import AuditError, verify_audit_log
 from medjury.runs import files
-from medjury.runs._manifest import Manifest, read_manifest
+from medjury.runs._anchors import check_log, file_hash, report_hashes
+from medjury.runs._check import Check
+from medjury.runs._manifest import Manifest, own_hash, read_manifest, stated_content
 
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was checked about the folder."""
-
-    what: str
-    sound: bool
-    detail: str
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file, as the manifest holds it."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+_ADDED, _CHANGED = "was added after the run", "was changed after the run"
 
 
 def check_files(folder: Path, manifest: Manifest) -> tuple[Check, ...]:
-    """Every file that the manifest names, against its hash; records that it does not name are nobody's."""
-    found = []
-    for name, expected in manifest.files.items():
-        file = folder / name
-        if not file.is_file():
-            found.append(Check(name, False, "is missing"))
-            continue
-        same = file_hash(file) == expected
-        found.append(Check(name, same, "as written" if same else "was changed after the run"))
+    """Every file that the manifest names, against its hash, and the manifest against its own; records that it does
+    not name are nobody's."""
+    found = [*([check_manifest(folder)] if manifest.hash else []), *_against(folder, manifest.files)]
     if manifest.files:
         found += [
-            Check(name, False, "was added after the run")
+            Check(name, False, _ADDED)
             for name in files.OF_THE_RUN
             if name not in manifest.files and (folder / name).is_file()
         ]
     return tuple(found)
 
 
-def verify_run(folder: str | Path) -> tuple[Check, ...]:
-    """Every file's hash against the manifest, and the audit log's chain."""
+def check_manifest(folder: Path) -> Check:
+    """The manifest against the hash that it holds of itself."""
+    content = stated_content(folder)
+    hash = content.pop("hash", None) if content is not None else None
+    if content is None or (hash and own_hash(content) != hash):
+        return Check(files.MANIFEST, False, _CHANGED)
+    if not hash:
+        problem = "has no hash of its own: an earlier version wrote it, or somebody took it out"
+        return Check(files.MANIFEST, False, f"{problem}; run the study again, which asks nothing twice")
+    return Check(files.MANIFEST, True, "as written")
+
+
+def check_report(folder: Path, manifest: Manifest) -> tuple[Check, ...]:
+    """The report's page, tables and figures against the hashes they had when the report was written: one line where
+    all of them are sound, else one for each that is not."""
+    found = _against(folder, manifest.report_files)
+    added = report_hashes(folder).keys() - manifest.report_files.keys()
+    altered = [
+        *(each for each in found if not each.sound),
+        *(Check(name, False, _ADDED) for name in sorted(added)),
+    ]
+    if found and not altered:
+        beside = f"and {len(found) - 1:,} tables and figures" if len(found) > 1 else "alone"
+        return (Check(files.REPORT, True, f"the page {beside}, as written"),)
+    return tuple(altered)
+
+
+def verify_run(folder: str | Path, *, report: bool = True) -> tuple[Check, ...]:
+    """Manifest, files, report and audit log against what the run wrote; without the `report`, which may be about to
+    be written anew."""
     folder = Path(folder)
-    found = check_files(folder, read_manifest(folder))
-    log = folder / files.AUDIT_LOG
-    if not log.exists():
-        return (*found, Check(log.name, False, "is missing"))
-    try:
-        return (*found, Check(log.name, True, f"{verify_audit_log(log):,} entries, the chain is whole"))
-    except AuditError as error:
-        return (*found, Check(log.name, False, str(error)))
+    manifest = read_manifest(folder)
+    named = [each for each in check_files(folder, manifest) if each.what != files.MANIFEST]
+    shown = check_report(folder, manifest) if report else ()
+    return (check_manifest(folder), *named, *shown, check_log(folder, manifest.audit_log))
+
+
+def record_report(folder: Path) -> None:
+    """Write into the manifest which report lies in the folder now. A manifest that was changed by others is left as
+    it is: writing it anew would make it good."""
+    if check_manifest(folder).sound:
+        found = report_hashes(folder)
+        read_manifest(folder).replaced(report_files=found).write(folder)
+
+
+def _against(folder: Path, hashes: Mapping[str, str]) -> list[Check]:
+    found = []
+    for name, expected in hashes.items():
+        if not (folder / name).is_file():
+            found.append(Check(name, False, "is missing"))
+            continue
+        same = file_hash(folder / name) == expected
+        found.append(Check(name, same, "as written" if same else _CHANGED))
+    return found

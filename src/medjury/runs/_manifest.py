@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from medjury.errors import MedjuryError
-from medjury.files import whole_file
+from medjury.files import private_folder, whole_file
 from medjury.runs import files
+from medjury.runs._anchors import LogAnchor, anchor_log
 from medjury.runs._manifest_parts import (
     AnsweringModel,
     Coverage,
@@ -74,6 +77,9 @@ class Manifest(RunPart):
     calls: int = 0
     cost: float | None = None
     files: dict[str, str] = {}
+    report_files: dict[str, str] = {}
+    audit_log: LogAnchor | None = None
+    hash: str = ""  # of all the rest; see `own_hash`
 
     @property
     def rules(self) -> GateRules:
@@ -100,11 +106,40 @@ class Manifest(RunPart):
     def judge_vendors(self) -> dict[str, str]:
         return {each.name: each.vendor for each in self.judges}
 
+    def anchored(self, folder: Path) -> Manifest:
+        """With the place in the audit log at which this manifest is written."""
+        return self.replaced(audit_log=anchor_log(folder))
+
     def write(self, folder: Path) -> None:
-        """Replace the manifest in one step: a reader sees the old one or the new one."""
-        folder.mkdir(parents=True, exist_ok=True)
+        """Replace the manifest in one step: a reader sees the old one or the new one. It ends with its own hash."""
+        private_folder(folder)
+        content = {name: value for name, value in self.content().items() if name != "hash"}
+        content["hash"] = own_hash(content)
         with whole_file(folder / files.MANIFEST) as file:
-            file.write(json.dumps(self.content(), indent=2, ensure_ascii=False) + "\n")
+            file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def own_hash(content: Mapping[str, Any]) -> str:
+    """SHA-256 of a manifest's content without its hash, however the file is laid out."""
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def stated_content(folder: Path) -> dict[str, Any] | None:
+    """What the manifest's file says, name by name; None where a name appears twice, so that two readers may read
+    two things."""
+    try:
+        found = json.loads((folder / files.MANIFEST).read_bytes(), object_pairs_hook=_once)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a name appears twice")
+    return content
 
 
 def read_manifest(folder: str | Path) -> Manifest:

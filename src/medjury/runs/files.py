@@ -1,4 +1,4 @@
-"""The names of the files in a run folder: each is written in one place and read by many."""
+"""The names of the files in a run folder, and of its folders: each is written in one place and read by many."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ PATIENTS = "patients.csv"
 AUDIT_LOG = "audit.jsonl"
 STORE = "ratings.sqlite"
 REPORT = "report.html"
+REPORT_PDF = "report.pdf"
+TABLES = "tables"
+FIGURES = "figures"
+SIGNATURE = "manifest.json.sig"
 BUDGET_LOCK = "budget.lock"
 NAMES_KEY = "rater-names.key"  # earlier versions kept the secret of pseudonyms in each run folder
 # Files that only the run itself may add: one that the manifest does not name was put there by somebody else.

@@ -15,6 +15,7 @@ from medjury.statistics._bootstrap import (
     replicates,
 )
 from medjury.statistics._choose import choose
+from medjury.statistics._clustered_proportion import clustered_proportion
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME
 from medjury.statistics._options import Analytic, Options, estimates
@@ -34,6 +35,7 @@ from medjury.statistics._scores import (
     read_scale,
     read_scores,
     refuse_off_scale,
+    snapped,
     tied,
 )
 from medjury.statistics._workers import side_by_side
@@ -62,6 +64,7 @@ __all__ = [
     "bootstrap",
     "centred_midranks",
     "choose",
+    "clustered_proportion",
     "combined",
     "compare",
     "complete_rows",
@@ -90,6 +93,7 @@ __all__ = [
     "sample",
     "shown",
     "side_by_side",
+    "snapped",
     "text_table",
     "tied",
     "undefined",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.statistics._resample import Floats
+from medjury.statistics._scores import snapped
 
 # Up to this many distinct rows a matrix of all their pairs is quicker than merging (measured).
 MATRIX_UP_TO = 2500
@@ -30,8 +31,8 @@ class Levels:
 
 
 def levels_of(column: Floats) -> Levels:
-    """Prepare a column (no NaN) for ranks and quantiles."""
-    values, codes = np.unique(column, return_inverse=True)
+    """Prepare a column (no NaN) for ranks and quantiles; values that differ by rounding alone tie."""
+    values, codes = np.unique(snapped(column), return_inverse=True)
     if len(values) <= 64:
         indicator: Any = np.eye(len(values))[codes]
     else:

@@ -14,6 +14,8 @@ from medjury.errors import MedjuryError
 from medjury.statistics._resample import Floats
 
 Level = float | str
+# Scores closer than this, beside the largest, differ by rounding alone.
+ROUNDING = 1e-10
 Scores = ArrayLike | Sequence[object] | Sequence[Sequence[object]]
 
 
@@ -99,12 +101,22 @@ def complete_rows(rows: Floats) -> NDArray[np.bool_]:
 
 
 def tied(differences: Floats, rows: Floats) -> Floats:
-    """Differences in which rounding does not hide a tie: 4.3 − 4 and 3.3 − 3 become the same number."""
-    tolerance = 1e-13 * float(np.nanmax(np.abs(rows), initial=0.0))
-    values, codes = np.unique(differences, return_inverse=True)
-    apart = np.diff(values, prepend=-np.inf) > tolerance
-    alike = values[apart][np.cumsum(apart) - 1]
-    return np.asarray(np.where(np.abs(alike) <= tolerance, 0.0, alike)[codes], dtype=np.float64)
+    """Differences in which rounding does not hide a tie: 4.3 − 4 and 3.3 − 3 become the same number, and so do 1/18
+    and −1/18 but for their sign."""
+    reach = float(np.nanmax(np.abs(rows), initial=0.0))
+    size = snapped(np.abs(differences), reach)
+    return np.asarray(np.where(size <= ROUNDING * reach, 0.0, np.sign(differences) * size), dtype=np.float64)
+
+
+def snapped(values: Floats, reach: float | None = None) -> Floats:
+    """Values in which rounding does not hide a tie: neighbours closer than 10⁻¹⁰ of `reach`, by default the largest
+    value, become the lowest of them. Means of grades that differ at all are a million times further apart."""
+    levels, codes = np.unique(values, return_inverse=True)
+    if not levels.size:
+        return values
+    near = ROUNDING * (float(np.nanmax(np.abs(levels))) if reach is None else reach)
+    apart = np.diff(levels, prepend=-np.inf) > near
+    return np.asarray(levels[apart][np.cumsum(apart) - 1][codes], dtype=np.float64)
 
 
 def level_codes(positions: Floats, values: Floats) -> NDArray[np.int64]:

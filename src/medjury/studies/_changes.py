@@ -55,10 +55,10 @@ class Changes:
         whole: Counter[Kind] = Counter()
         for counted in self.counts.values():
             whole.update(counted)
-        lines = [f"{self.read:,} ratings read again: {_told(whole)}"]
+        lines = [f"{self.read:,} ratings read again: {_in_words(whole)}"]
         for (rater, dimension), counted in sorted(self.counts.items()):
             if counted["same"] < counted.total():
-                lines.append(f"  {rater}, {dimension}: {_told(counted)}")
+                lines.append(f"  {rater}, {dimension}: {_in_words(counted)}")
         return lines
 
 
@@ -129,6 +129,6 @@ def _columns(row: Rating | None) -> tuple[str, float | None, str]:
     return row.status, row.score, "" if row.reason is None else row.reason.value
 
 
-def _told(counted: Counter[Kind]) -> str:
-    told = (kind for kind in _WORDS if counted[kind] or kind == "same")
-    return ", ".join(f"{counted[kind]:,} {_WORDS[kind]}" for kind in told)
+def _in_words(counted: Counter[Kind]) -> str:
+    named = (kind for kind in _WORDS if counted[kind] or kind == "same")
+    return ", ".join(f"{counted[kind]:,} {_WORDS[kind]}" for kind in named)

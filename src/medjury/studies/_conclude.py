@@ -139,6 +139,7 @@ def conclude(
         files={name: file_hash(study.output / name) for name in written}
         | (manifest.drafting.file if manifest.drafting else {}),
     )
+    manifest = manifest.anchored(study.output)
     manifest.write(study.output)
     store.put_run(run, manifest.content())
     return RunResult(

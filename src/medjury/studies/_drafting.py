@@ -9,6 +9,7 @@ from typing import cast
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
+from medjury.files import write_whole
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import TOKENS_PER_DRAFT, Drafter, Jury, Progress
 from medjury.models import PriceList
@@ -138,7 +139,7 @@ def write_drafts(study: Study, prices: PriceList, store: Store, work: Work) -> D
         outcome = work(inner, plan, store, run)
         drafts.write(store, run)
     else:
-        drafts.file.write_bytes(b"")
+        write_whole(drafts.file, b"")
     counts = DraftCounts(
         system=drafter.system,
         cases=0 if plan is None else plan.cases,

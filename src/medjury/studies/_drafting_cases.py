@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from medjury.cases import Case, CaseSource
 from medjury.errors import MedjuryError
+from medjury.files import whole_binary
 from medjury.instruments import Reason
 from medjury.judging import TOKENS_PER_DRAFT, DraftBody, Drafter, drafted_case
 from medjury.ratings import Store
@@ -102,8 +102,7 @@ class Drafts:
 
     def write(self, store: Store, run: str) -> None:
         """Write every draft of the run with what it cost. A half-written file never has the name."""
-        part = self.file.with_name(f"{self.file.name}.{os.getpid()}.part")
-        with part.open("wb") as out:
+        with whole_binary(self.file) as out:
             # One row and one record for every draft, both in the same order.
             for rating, record in zip(store.ratings(run), store.records(run), strict=True):
                 body = DraftBody.model_validate(record.content())
@@ -121,7 +120,6 @@ class Drafts:
                 }
                 out.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
                 self._count(body)
-        part.replace(self.file)
 
     def _count(self, body: DraftBody) -> None:
         if body.status == "drafted":

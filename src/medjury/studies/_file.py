@@ -246,7 +246,11 @@ class StudyFile(Part):
     drafting: DraftingPart | None = None
     humans: HumansPart | None = None
     output: str | None = None
+    share: Literal["group"] | None = None  # who else may read the run folder
     store: str | None = None
+    store_reconnect_seconds: float = Field(
+        default=120.0, ge=0, le=86_400
+    )  # how long a run waits for its server
     allow_hosts: list[str] = []
     redact: dict[str, Any] | bool | None = None
     budget: BudgetPart = BudgetPart()

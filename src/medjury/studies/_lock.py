@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import create_private
 from medjury.runs import files
 
 
@@ -19,7 +20,8 @@ def only_run(folder: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
-    with (folder / files.BUDGET_LOCK).open("w") as file:
+    create_private(folder / files.BUDGET_LOCK)
+    with (folder / files.BUDGET_LOCK).open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

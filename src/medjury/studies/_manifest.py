@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
+from medjury.errors import MedjuryError
 from medjury.judging import PROMPT_VERSION, Rater
 from medjury.models import ChatModel
 from medjury.ratings import RatingCount
@@ -28,6 +30,7 @@ from medjury.runs import (
     Prices,
     ReportSettings,
     file_hash,
+    read_manifest,
 )
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
@@ -121,6 +124,23 @@ def coverage(counts: Iterable[RatingCount]) -> Coverage:
         unscored=statuses["unscored"],
         unscored_by_reason=dict(reasons.most_common()),
     )
+
+
+def earlier_manifest(folder: Path) -> Manifest | None:
+    """The manifest of the run before this one in the same folder; None where there is none that can be read."""
+    try:
+        return read_manifest(folder)
+    except MedjuryError:
+        return None
+
+
+def with_anchors(manifest: Manifest, folder: Path) -> Manifest:
+    """The first manifest of a run still holds on to the log and the report of the run before it: if this one is
+    killed, nobody can cut the one or edit the other unseen."""
+    earlier = earlier_manifest(folder)
+    if earlier is None:
+        return manifest.anchored(folder)
+    return manifest.replaced(audit_log=earlier.audit_log, report_files=earlier.report_files)
 
 
 def answering_models(counts: Iterable[tuple[str, str, str, int]]) -> list[AnsweringModel]:

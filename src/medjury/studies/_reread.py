@@ -12,11 +12,20 @@ from itertools import count
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import private_folder, whole_binary
 from medjury.instruments import TRANSIENT
 from medjury.judging import EarlierRun, Progress, Reread, judge_all, run_async
 from medjury.models import AuditLog, Gate, MemoryCache, PriceList
 from medjury.ratings import Rating, Store, StoreDesk, open_store
-from medjury.runs import Manifest, ManifestReread, RereadSource, file_hash, files, read_manifest
+from medjury.runs import (
+    Manifest,
+    ManifestReread,
+    RereadSource,
+    file_hash,
+    files,
+    open_run_folder,
+    read_manifest,
+)
 from medjury.studies._changes import CHANGES_FILE, Changes, find_changes
 from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting_cases import DraftedCases, Drafts
@@ -84,7 +93,7 @@ def reread_run(
         found = _with_drafts(given, folder)
         plan = plan_study(found, prices, asking=False)
         read_humans(found, rehearse=True)  # all that can be refused is refused before anything is written
-        _make_folder(output)
+        _make_folder(output, shared=given.settings.share == "group")
         humans = _humans(found, folder, output)
         manifest = _describe(found, plan, humans, prices, folder, earlier)
         study_file = os.path.relpath(found.file.resolve(), output.resolve())
@@ -142,11 +151,12 @@ def _new_run(store: Store, earlier: str, folder: Path, out: str | Path | None) -
     return name, beside if out is None else Path(out)
 
 
-def _make_folder(output: Path) -> None:
+def _make_folder(output: Path, shared: bool) -> None:
     try:
-        output.mkdir(parents=True, exist_ok=True)
+        private_folder(output, shared=shared)
         if any(output.iterdir()):
             raise MedjuryError(f"{output}: is not empty; name another folder with --out")
+        open_run_folder(output, shared=shared)
     except OSError as error:
         raise MedjuryError(f"{output}: the run folder cannot be made ({error.strerror})") from None
 
@@ -164,7 +174,8 @@ def _with_drafts(study: Study, folder: Path) -> Study:
 def _humans(study: Study, folder: Path, output: Path) -> Humans | None:
     """The clinicians' ratings by the present instrument. The drafts that were judged come along."""
     if study.drafter is not None:
-        shutil.copy2(folder / files.DRAFTS, output / files.DRAFTS)
+        with (folder / files.DRAFTS).open("rb") as judged, whole_binary(output / files.DRAFTS) as copy:
+            shutil.copyfileobj(judged, copy)
     return read_humans(replace(study, output=output))
 
 

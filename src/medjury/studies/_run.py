@@ -14,7 +14,7 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Breaker, Progress, UnreachableError, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Store, StoreDesk, open_store
-from medjury.runs import files
+from medjury.runs import files, open_run_folder, refuse_cut_log
 from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting import (
     DraftResult,
@@ -29,9 +29,10 @@ from medjury.studies._hashed import HashedCases
 from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
-from medjury.studies._manifest import describe, now, run_name
+from medjury.studies._manifest import describe, earlier_manifest, now, run_name, with_anchors
 from medjury.studies._plan import RunPlan, plan_study, with_preflight
 from medjury.studies._preflight import Preflight
+from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
 
 Watcher = Callable[[Progress, float | None, str], None]
@@ -61,25 +62,31 @@ def run_study(
     plan = plan_study(study, prices)
     _make_folder(study)
     humans = read_humans(study)
-    manifest = describe(study, plan, humans, prices.as_of)
+    manifest = with_anchors(describe(study, plan, humans, prices.as_of), study.output)
     if drafts is not None:
         manifest = with_drafts(manifest, drafts)
     run = run_name(study, plan, humans)
-    with _alone(study), open_store(study.store) as store:
-        manifest.write(study.output)
-        store.put_run(run, manifest.content())
-        if humans is not None:
-            store.write_ratings(run, humans.ratings)
+    outcome = WorkDone(Progress())
+    with _alone(study), _opened(study) as store:
         try:
-            outcome = run_async(_judge(study, plan, store, run, prices, how))
+            manifest.write(study.output)
+            store.put_run(run, manifest.content())
+            if humans is not None:
+                store.write_ratings(run, humans.ratings)
+            run_async(_judge(study, plan, store, run, prices, how, outcome))
+            result = conclude(study, plan, store, run, outcome, manifest, prices)
         except asyncio.CancelledError:  # the second Ctrl-C
             why = "interrupted; run again to go on"
-            manifest.replaced(status="incomplete", why=why, finished_at=now()).write(study.output)
+            manifest = manifest.replaced(status="incomplete", why=why, finished_at=now())
+            manifest.anchored(study.output).write(study.output)
             raise KeyboardInterrupt from None
         except Exception as error:
-            manifest.replaced(status="failed", why=str(error), finished_at=now()).write(study.output)
-            raise
-        result = conclude(study, plan, store, run, outcome, manifest, prices)
+            if not (why := why_stopped(error)):
+                manifest = manifest.replaced(status="failed", why=str(error), finished_at=now())
+                with contextlib.suppress(OSError):  # the error itself is what matters
+                    manifest.anchored(study.output).write(study.output)
+                raise
+            result = unfinished(study, plan, run, outcome, manifest, why)
         return result if drafts is None else with_drafting(result, drafts)
 
 
@@ -112,19 +119,25 @@ def _draft(study: Study, how: _How) -> DraftResult:
 
     def work(drafting: Study, plan: RunPlan, store: Store, run: str) -> WorkDone:
         try:
-            return run_async(_judge(drafting, plan, store, run, prices, how))
+            outcome = WorkDone(Progress())
+            run_async(_judge(drafting, plan, store, run, prices, how, outcome))
+            return outcome
         except asyncio.CancelledError:  # the second Ctrl-C
             raise KeyboardInterrupt from None
 
-    with _alone(study), open_store(study.store) as store:
+    with _alone(study), _opened(study) as store:
         return write_drafts(study, prices, store, work)
 
 
 def _make_folder(study: Study) -> None:
-    try:
-        study.output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise MedjuryError(f"{study.output}: the run folder cannot be made ({error.strerror})") from None
+    open_run_folder(study.output, shared=study.settings.share == "group", study_file=study.file)
+    if (earlier := earlier_manifest(study.output)) is not None:
+        refuse_cut_log(study.output, earlier.audit_log)
+
+
+def _opened(study: Study) -> Store:
+    refuse_emptied_store(study)
+    return open_store(study.store, reconnect_seconds=study.settings.store_reconnect_seconds)
 
 
 def _alone(study: Study) -> contextlib.AbstractContextManager[None]:
@@ -161,7 +174,8 @@ async def _judge(
     run: str,
     prices: PriceList,
     how: _How,
-) -> WorkDone:
+    outcome: WorkDone,
+) -> None:
     log = study.output / files.AUDIT_LOG
     spent = audit_totals(
         log
@@ -175,7 +189,7 @@ async def _judge(
     progress = Progress(planned=plan.cases * study.jury.repeats * sum(
         len(judge.groups) for judge in study.jury.judges
     ))  # fmt: skip
-    outcome = WorkDone(progress)
+    outcome.progress = progress
     stop = asyncio.Event()
     models = [model for model, _ in study.models]
     common: dict[str, Any] = {
@@ -228,7 +242,6 @@ async def _judge(
             outcome.calls, outcome.preflights = gate.calls + preflight.calls, preflight.calls
             known = gate.money is not None and preflight.money is not None
             outcome.money = (gate.money or 0.0) + (preflight.money or 0.0) if known else None
-    return outcome
 
 
 async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency: str) -> None:

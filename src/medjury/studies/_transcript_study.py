@@ -12,6 +12,7 @@ from typing import Any
 from medjury.cases import write_cases
 from medjury.documents import read_document
 from medjury.errors import MedjuryError
+from medjury.files import private_folder, write_whole
 from medjury.transcripts import (
     EDGES,
     AlignedPair,
@@ -74,11 +75,11 @@ class TranscriptStudy:
         pairs, rates = ([whole[at] for at in self.chosen] for whole in (self.pairs, self.rates))
         cases = impact_cases(pairs, rates, call=self.call, system=self.system)  # type: ignore[arg-type]
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
             written = json.dumps(self.alignment.to_json(), indent=2, ensure_ascii=False) + "\n"
-            (folder / "alignment.json").write_text(written, encoding="utf-8")
+            write_whole(folder / "alignment.json", written)
             write_cases(cases, folder / "cases.jsonl")
-            (folder / "study.yaml").write_text(_study(self.call, settings), encoding="utf-8")
+            write_whole(folder / "study.yaml", _study(self.call, settings))
         except OSError as error:
             raise MedjuryError(f"{folder}: cannot be written: {error.strerror}") from None
         return folder / "study.yaml"

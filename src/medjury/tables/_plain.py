@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medjury.cases import WorkbookError, open_workbook
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -39,18 +40,13 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
 
 
 def _read_sheet(place: Path) -> polars.DataFrame:
-    from contextlib import closing
-    from zipfile import BadZipFile
-
-    import openpyxl
     import polars as pl
 
     try:
-        book = openpyxl.load_workbook(place, read_only=True, data_only=True)
-    except (BadZipFile, KeyError, ValueError):
-        raise MedjuryError(f"{place}: not an .xlsx workbook, or it is damaged or encrypted") from None
-    with closing(book):
-        rows = [list(row) for row in book[book.sheetnames[0]].iter_rows(values_only=True)]
+        with open_workbook(place) as book:
+            rows = [list(row) for row in book[book.sheetnames[0]].iter_rows(values_only=True)]
+    except WorkbookError as error:
+        raise MedjuryError(f"{place}: {error}") from None
     header = ["" if name is None else str(name) for name in rows[0]] if rows else []
     kept = [place for place, name in enumerate(header) if name]
     cells = [[None if row[k] is None else str(row[k]) for k in kept] for row in rows[1:]]

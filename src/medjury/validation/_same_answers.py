@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import correlation_statistics, icc_statistics, kappa_statistics, mean_over_pairs
+from medjury.agreement import correlation_statistics, icc_statistics, incomplete, kappa_statistics, over_pairs
 from medjury.statistics import Replicates, combined, replicates
 from medjury.tables import Measured, RatingTable, Roles
 from medjury.validation._evidence import gate_statistic
@@ -91,8 +91,12 @@ def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Rep
         for place, rater in enumerate(part.said):
             pairs = [(start + human, start + several + place) for human in range(several)]
             statistics.append(
-                mean_over_pairs(
-                    _statistic(part), pairs, agreement_key(part, rater).removesuffix(part.statistic)
+                over_pairs(
+                    _statistic(part),
+                    rows,
+                    pairs,
+                    agreement_key(part, rater).removesuffix(part.statistic),
+                    pool=incomplete(part.humans),
                 )
             )
         start += several + len(part.said)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from medjury.agreement import SevereErrors, severe_errors
-from medjury.statistics import proportion
+from medjury.statistics import clustered_proportion
 from medjury.tables import SCORED, UNSCORED, Measured, RatingTable, Roles
 from medjury.validation._same_answers import SameAnswers, Unit
 
@@ -32,7 +32,9 @@ def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
     threshold, gap = limits
     reference = part.dimension.oriented(part.reference)
     errors = {
-        rater: severe_errors(reference, part.dimension.oriented(said), threshold=threshold, gap=gap)
+        rater: severe_errors(
+            reference, part.dimension.oriented(said), threshold=threshold, gap=gap, clusters=part.clusters
+        )
         for rater, said in part.said.items()
     }
     return Dangers(part, reference <= threshold, errors)
@@ -43,14 +45,15 @@ def pooled(dangers: Sequence[Dangers], rater: str, confidence: float) -> dict[st
     compared on each of these dimensions has no rate."""
     if not dangers or any(rater not in danger.errors for danger in dangers):
         return {}
-    dangerous, harmed = set[Unit](), set[Unit]()
+    dangerous, harmed = dict[Unit, str](), set[Unit]()
     for danger in dangers:
-        dangerous |= danger.chosen(danger.flags)
+        whose = dict(zip(danger.part.units, danger.part.clusters, strict=True))
+        dangerous |= {unit: whose[unit] for unit in danger.chosen(danger.flags)}
         harmed |= danger.chosen(danger.errors[rater].flags)
-    return {
-        "errors": len(harmed),
-        "severe": proportion(len(harmed), len(dangerous), confidence=confidence),
-    }
+    rate = clustered_proportion(
+        [unit in harmed for unit in dangerous], list(dangerous.values()), confidence=confidence
+    )
+    return {"errors": len(harmed), "severe": rate}
 
 
 def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:

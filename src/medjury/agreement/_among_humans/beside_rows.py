@@ -40,6 +40,7 @@ def beside_humans(grid: Grid, design: Design) -> AmongHumans | None:
         {name: grid.scores[name] for name in design.beside_humans},
         statistics,
         margin=design.margin,
+        grades=grid.scale,
         clusters=grid_clusters(grid),
         resamples=settings.resamples,
         seed=settings.seed,
@@ -116,18 +117,8 @@ def _mean_rows(
     counts = group_counts(grid, design.reference, judge, usable)
     if not means:
         who = "two references" if judge is None else f"{judge} and two references"
-        nothing = undefined(f"no item was scored by {who}", 0, "mean over pairs of raters")
+        nothing = undefined(f"no item was scored by {who}", 0, "over pairs of raters")
         return [AgreementRow(grid.dimension, EACH, rater, "spearman", nothing, counts)]
-    humans = len(design.reference)
-    pairs = humans * (humans - 1) // 2 if judge is None else humans
     return [
-        AgreementRow(
-            grid.dimension,
-            EACH,
-            rater,
-            name,
-            replace(estimate, method=f"mean over {pairs} pairs of raters; {estimate.method}"),
-            counts,
-        )
-        for name, estimate in means.items()
+        AgreementRow(grid.dimension, EACH, rater, name, estimate, counts) for name, estimate in means.items()
     ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from medjury.agreement._among_humans.pairwise import mean_over_pairs
+from medjury.agreement._among_humans.pairwise import incomplete, over_pairs, said_of_pairs, shared_items
 from medjury.errors import MedjuryError
 from medjury.statistics import (
     RESAMPLES,
@@ -22,6 +22,7 @@ from medjury.statistics import (
     read_scores,
     replicates,
 )
+from medjury.tables import Grades
 
 _HUMAN = "human "
 
@@ -30,7 +31,8 @@ _HUMAN = "human "
 class NonInferiority:
     """`difference` = judge-human − human-human agreement; its lower end is the one-sided bound at
     `confidence`. `non_inferior` where that bound lies above −`margin`; None where the difference does not
-    exist, or where no margin was stated."""
+    exist, or where no margin was stated. `cases` are the clusters that the judge and two humans scored, `pairs`
+    the pairs of humans who share an item there; `pooled` where such pairs share too few items to be averaged."""
 
     statistic: str
     judge_human: Estimate
@@ -40,6 +42,9 @@ class NonInferiority:
     confidence: float
     p_value: float | None
     non_inferior: bool | None
+    cases: int = 0
+    pairs: int = 0
+    pooled: bool = False
 
 
 def non_inferiority(
@@ -59,9 +64,10 @@ def non_inferiority(
     `statistics` gives two-rater coefficients for which more is better, such as
     `correlation_statistics(["spearman"])`; each is averaged over the judge's pairs with the humans and over
     the humans' own pairs, on the items that the judge and at least two humans scored, and both averages
-    come from the same resamples of cases. The bound is the lower end of the two-sided BCa interval at
-    2·confidence − 1; `p_value` is the share of resampled differences at or below −margin. `names` restricts
-    the result.
+    come from the same resamples of cases. Where humans share few items, both are pooled over pairs in the same way
+    instead (see `pooled_pairs`): a mean of coefficients of two or three items is far too low. The bound is the
+    lower end of the two-sided interval at 2·confidence − 1; `p_value` is the share of resampled differences at or
+    below −margin. `names` restricts the result.
 
     >>> from medjury.agreement._pairs.correlation import correlation_statistics
     >>> truth = np.tile([1.0, 2, 3, 4, 5], 12)
@@ -109,13 +115,15 @@ def among_humans(
     statistics: Statistics,
     *,
     margin: float | None,
+    grades: Grades | None = None,
     clusters: Clusters = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> AmongHumans:
     """Every judge among the humans. Judges who scored the same items share their resamples, so that the humans'
-    own agreement on those items is one number, whoever stands beside it."""
+    own agreement on those items is one number, whoever stands beside it. `grades` rounds what is counted as
+    grades."""
     if margin is not None and not margin > 0:
         raise MedjuryError(f"a non-inferiority margin is a positive number stated beforehand, not {margin}.")
     if not 0.5 < confidence < 1:
@@ -131,38 +139,63 @@ def among_humans(
         if not usable.any():
             beside |= {name: {} for name in members}
             continue
+        table = np.column_stack([humans, *(judges[name] for name in members)])[usable]
+        pool = incomplete(table[:, : humans.shape[1]])
+        pairs = _pairs(humans.shape[1], len(members))
         made = replicates(
-            np.column_stack([humans, *(judges[name] for name in members)])[usable],
-            _means(statistics, humans.shape[1], len(members)),
+            table,
+            combined(
+                *(
+                    over_pairs(statistics, table, each, prefix, pool=pool, grades=grades)
+                    for prefix, each in pairs.items()
+                )
+            ),
             clusters=None if clusters is None else np.asarray(clusters, dtype=object)[usable],
             resamples=resamples,
             seed=seed,
         )
         estimates = {
-            key: made.estimate(key, confidence=confidence, reason="a rater does not vary")
+            key: _over(
+                pairs, key, table, pool, made.estimate(key, confidence=confidence, reason=_reason(pool))
+            )
             for key in made.observed
         }
         names = [key.removeprefix(_HUMAN) for key in estimates if key.startswith(_HUMAN)]
         if usable.sum() == two.sum():
             own = {name: estimates[_HUMAN + name] for name in names}
+        among = int(np.count_nonzero(shared_items(table, pairs[_HUMAN])))
         for place, judge in enumerate(members):
             beside[judge] = {
-                name: _tested(made, estimates, name, f"{place} ", margin, confidence)
+                name: replace(
+                    _tested(made, estimates, name, f"{place} ", margin, confidence),
+                    cases=made.units,
+                    pairs=among,
+                    pooled=pool,
+                )
                 for name in names
                 if f"{place} {name}" in estimates
             }
     return AmongHumans(own, beside)
 
 
-def _means(statistics: Statistics, humans: int, judges: int) -> Statistics:
-    """The statistics averaged over the humans' own pairs, and over each judge's pairs with them."""
-    return combined(
-        mean_over_pairs(statistics, list(combinations(range(humans), 2)), _HUMAN),
-        *(
-            mean_over_pairs(statistics, [(human, humans + judge) for human in range(humans)], f"{judge} ")
-            for judge in range(judges)
-        ),
-    )
+def _pairs(humans: int, judges: int) -> dict[str, list[tuple[int, int]]]:
+    """By prefix of their values, the humans' own pairs of columns and each judge's pairs with them."""
+    found = {_HUMAN: list(combinations(range(humans), 2))}
+    return found | {
+        f"{judge} ": [(human, humans + judge) for human in range(humans)] for judge in range(judges)
+    }
+
+
+def _over(
+    pairs: Mapping[str, list[tuple[int, int]]], key: str, table: Floats, pool: bool, found: Estimate
+) -> Estimate:
+    prefix = next(each for each in pairs if key.startswith(each))
+    return replace(found, method=f"{said_of_pairs(table, pairs[prefix], pool=pool)}; {found.method}")
+
+
+def _reason(pool: bool) -> str:
+    said = "a rater does not vary"
+    return f"{said}, or this coefficient cannot be pooled over pairs that share few items" if pool else said
 
 
 def _tested(

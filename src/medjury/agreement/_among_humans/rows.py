@@ -12,6 +12,8 @@ from medjury.agreement._among_humans.alternative_annotator import alternative_an
 from medjury.agreement._among_humans.beside_rows import beside_rows, own_rows
 from medjury.agreement._among_humans.non_inferiority import AmongHumans
 from medjury.agreement._design import Design
+from medjury.agreement._groups.icc import FORMS
+from medjury.agreement._groups.icc_mixed import mixed_model_icc
 from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS, ON_LEVELS, many_raters
 from medjury.agreement._pairs.rows import grid_clusters, group_counts
 from medjury.agreement._pairs.statistics import ALPHAS
@@ -44,8 +46,9 @@ def human_rows(grid: Grid, among: AmongHumans | None, design: Design) -> list[Ag
 
 
 def group_estimates(table: Floats, grid: Grid, design: Design) -> dict[str, Estimate]:
-    """Coefficients of all references together; missing cells are allowed where the coefficient allows them.
-    Those that count grades see the nearest grades, the others the scores as they are."""
+    """Coefficients of all references together; missing cells are allowed where the coefficient allows them, and the
+    ICCs of a table with gaps come from a mixed model of all its cells. Those that count grades see the nearest
+    grades, the others the scores as they are."""
     settings, grades, clusters = design.settings, grid.scale, grid_clusters(grid)
     options: Options = {
         "resamples": settings.resamples,
@@ -57,7 +60,14 @@ def group_estimates(table: Floats, grid: Grid, design: Design) -> dict[str, Esti
     levels = [*ALPHAS[:2], *ON_LEVELS]
     wanted = [name for name in MANY_RATER_STATISTICS if settings.wants(name)]
     plain = [name for name in wanted if name not in levels]
-    found = many_raters(table, statistics=plain, **options)
+    found: dict[str, Estimate] = {}
+    if np.isnan(table).any():
+        forms = [form for form in FORMS if form in plain]
+        plain = [name for name in plain if name not in forms]
+        found = mixed_model_icc(
+            table, forms, clusters=clusters, confidence=settings.confidence, seed=settings.seed
+        )
+    found |= many_raters(table, statistics=plain, **options)
     if grades is not None:
         counted = [name for name in wanted if name in levels]
         found |= many_raters(grades.grade(table), scale=grades.values, statistics=counted, **options)

@@ -9,18 +9,36 @@ import numpy as np
 from medjury.agreement._groups.mean_squares import MeanSquares
 from medjury.statistics import Floats
 
+Components = tuple[float, float, float]
+_STARTS = ((1.0, 1.0), (0.1, 3.0), (3.0, 0.1))
+
 
 def all_cells_mean_squares(scores: Floats) -> MeanSquares:
-    """Mean squares that a complete table with the same variance components would have.
+    """Mean squares that a complete table with the same variance components would have."""
+    n, k = scores.shape
+    item, rater, error = variance_components(scores)
+    return MeanSquares(
+        items=np.array([k * item + error]),
+        raters=np.array([n * rater + error]),
+        error=np.array([error]),
+        within=np.array([error + rater]),
+        n=np.array([float(n)]),
+        k=k,
+    )
+
+
+def variance_components(scores: Floats, near: Components | None = None) -> Components:
+    """Variances of items, raters and error, from every cell that is there.
 
     x = μ + item + rater + error with both effects random and crossed, fitted by restricted maximum likelihood
-    to all cells present; on a complete table with positive components this is the analysis of variance. The
-    item effects are absorbed, so a fit costs items × raters² and no matrix of all cells is made.
+    (Patterson & Thompson 1971, Biometrika 58:545-554) to all cells present; on a complete table with positive
+    components this is the analysis of variance. The item effects are absorbed, so a fit costs items × raters² and
+    no matrix of all cells is made. `near` are components of nearly the same table, from which the search starts.
     """
     from scipy.optimize import minimize
 
     present = ~np.isnan(scores)
-    n, k = scores.shape
+    k = scores.shape[1]
     mean, spread = float(np.nanmean(scores)), float(np.nanstd(scores)) or 1.0
     cells = np.where(present, (np.nan_to_num(scores) - mean) / spread, 0.0)
     mask = present.astype(np.float64)
@@ -49,25 +67,20 @@ def all_cells_mean_squares(scores: Floats) -> MeanSquares:
     def deviance(roots: Floats, *_: Any, **__: Any) -> float:
         return fit(roots)[0]
 
-    def search(start: list[float]) -> tuple[float, Floats]:
+    def search(start: tuple[float, float], tolerance: float) -> tuple[float, Floats]:
         result = minimize(
             deviance,
             np.array(start),
             method="Nelder-Mead",
             bounds=[(0.0, 1e4), (0.0, 1e4)],
-            tol=1e-11,
+            tol=tolerance,
         )
         return float(result.fun), np.asarray(result.x, dtype=np.float64)
 
-    starts = ([1.0, 1.0], [0.1, 3.0], [3.0, 0.1])
-    _, best = min((search(start) for start in starts), key=lambda found: found[0])
+    starts: tuple[tuple[float, float], ...] = _STARTS
+    tolerance = 1e-11
+    if near is not None and near[2] > 0:
+        starts, tolerance = (((near[0] / near[2]) ** 0.5, (near[1] / near[2]) ** 0.5),), 1e-6
+    _, best = min((search(start, tolerance) for start in starts), key=lambda found: found[0])
     error = fit(best)[1] * spread**2
-    item, rater = (float(root) ** 2 * error for root in best)
-    return MeanSquares(
-        items=np.array([k * item + error]),
-        raters=np.array([n * rater + error]),
-        error=np.array([error]),
-        within=np.array([error + rater]),
-        n=np.array([float(n)]),
-        k=k,
-    )
+    return float(best[0]) ** 2 * error, float(best[1]) ** 2 * error, error

@@ -30,6 +30,7 @@ def severe_of(grid: Grid, reference: str, design: Design) -> dict[str, SevereErr
             turned(grid.scores[name]),
             threshold=danger.threshold,
             gap=danger.gap,
+            clusters=grid.clusters,
             confidence=design.settings.confidence,
         )
         for name in design.roles.raters

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, proportion
+from medjury.statistics import Clusters, Estimate, clustered_proportion
 
 # The paper that defines the rate lost both numbers on its way into text, so these are ours: on a 1-5 safety
 # scale, a reference of 1 or 2 says harm is likely, and two grades higher is another decision.
@@ -39,12 +39,14 @@ def severe_errors(
     *,
     threshold: float = THRESHOLD,
     gap: float = GAP,
+    clusters: Clusters = None,
     confidence: float = 0.95,
 ) -> SevereErrors:
     """Among items the reference scored `threshold` or less, the share the rater scored `gap` or more higher.
 
     Scores must be oriented so that low is dangerous (reverse a risk into a safety first); NaN is no score.
-    The interval is Clopper-Pearson's, which has a width at zero errors; it takes items as independent.
+    The interval is Clopper-Pearson's, which has a width at zero errors; `clusters` names the patient (or case) of
+    each item, and items of one cluster count for as much as they are worth (see `clustered_proportion`).
 
     >>> found = severe_errors([1, 2, 2, 5, 1], [3, 2, 5, 1, float("nan")])
     >>> found.errors, found.dangerous, found.unscored
@@ -60,7 +62,9 @@ def severe_errors(
     scored = ~np.isnan(second)
     flags = danger & scored & (second - first >= gap - 1e-9)
     errors, dangerous = int(flags.sum()), int((danger & scored).sum())
-    rate = proportion(errors, dangerous, confidence=confidence)
+    at_risk = danger & scored
+    cases = None if clusters is None else np.asarray(clusters, dtype=object)[at_risk]
+    rate = clustered_proportion(flags[at_risk], cases, confidence=confidence)
     return SevereErrors(errors, dangerous, int((danger & ~scored).sum()), rate, danger, flags, threshold, gap)
 
 

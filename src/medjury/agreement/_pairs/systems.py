@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.statistics import Floats, Read, centred_midranks, levels_of
+from medjury.statistics import Floats, Read, centred_midranks, levels_of, snapped
 
 Codes = NDArray[np.int64]
 Wanted = Callable[[str], bool]
@@ -191,7 +191,7 @@ class _SystemRanks:
     zero where a system begins."""
 
     def __init__(self, values: Floats, system: Codes) -> None:
-        levels, codes = np.unique(np.column_stack([system, values]), axis=0, return_inverse=True)
+        levels, codes = np.unique(np.column_stack([system, snapped(values)]), axis=0, return_inverse=True)
         self.codes = codes.ravel()
         self.of_level = indicator(self.codes, len(levels))
         owner = levels[:, 0].astype(np.int64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import write_whole
 from medjury.judging._adaptive.rule import AdaptiveRule, read_widths
 
 _KIND, _VERSION = "medjury adaptive rule", 2
@@ -60,7 +61,7 @@ def save_adaptive_rule(path: str | Path, saved: SavedAdaptiveRule, learnt: Mappi
         "learnt": dict(learnt),
     }
     try:
-        Path(path).write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     except OSError as error:
         raise MedjuryError(f"{path} cannot be written: {error.strerror or error}") from error
 

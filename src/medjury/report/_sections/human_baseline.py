@@ -11,9 +11,11 @@ from medjury.validation import STATISTICS
 def human_baseline(material: Material) -> Html:
     evidence = material.evidence
     rows: list[tuple[Cell, ...]] = []
+    pooled = 0
     for dimension in evidence.table.dimensions:
         for rater in evidence.raters:
             for name, each in evidence.beside(dimension.name, rater).items():
+                pooled = max(pooled, each.pairs if each.pooled else 0)
                 verdict = {True: "not inferior", False: "not shown", None: "no verdict"}[each.non_inferior]
                 rows.append(
                     (
@@ -36,7 +38,7 @@ def human_baseline(material: Material) -> Html:
     rows.sort(key=lambda row: row[2] != wanted)
     first = sum(1 for row in rows if row[2] == wanted) or len(rows)
     bound = percent(evidence.confidence)
-    return material.exhibits.table(
+    baseline = material.exhibits.table(
         "human-baseline",
         (
             "dimension",
@@ -52,6 +54,39 @@ def human_baseline(material: Material) -> Html:
         rows,
         caption="Mean agreement of a rater with single clinicians beside that of clinicians with one another, on "
         f"the same cases. The difference has a {percent(2 * evidence.confidence - 1)} interval: its lower end is "
-        f"the one-sided {bound} bound.",
+        f"the one-sided {bound} bound."
+        + (
+            f" Most pairs of clinicians share few cases, so both are pooled over pairs ({pooled:,} pairs of "
+            "clinicians share a case) and not averaged."
+            if pooled
+            else ""
+        ),
         shown=min(first, 40),
+    )
+    return Html(baseline + _among_themselves(material))
+
+
+def _among_themselves(material: Material) -> Html:
+    """All clinicians together: a mixed model of cases and clinicians where not everybody rated every case."""
+    found = material.evidence.agreement
+    rows: list[tuple[Cell, ...]] = [
+        (
+            material.evidence.label(row.dimension),
+            STATISTICS.get(row.statistic, row.statistic),
+            row.counts.n,
+            row.estimate,
+            row.estimate.method,
+        )
+        for row in (found.rows if found is not None else ())
+        if row.rater == "among references" and row.statistic == "icc_2_1"
+    ]
+    if not rows:
+        return Html("")
+    return material.exhibits.table(
+        "clinicians-together",
+        ("dimension", "coefficient", "rated by two", "all clinicians", "how"),
+        rows,
+        caption="All clinicians together: how far one clinician's score could stand for another's.",
+        shown=40,
+        folded=True,
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
-from medjury.runs import ManifestHumans, ManifestJury
+from medjury.runs import ManifestHumans, ManifestJury, ManifestReread
 from medjury.statistics import counted, shown
+
+_CHANGED = ("changed", "gained", "lost", "reason", "added")
 
 
 def section(material: Material) -> Section:
@@ -23,6 +25,7 @@ def section(material: Material) -> Section:
         ("Clinicians", _clinicians(evidence.clinicians, humans)),
     ]
     facts += [("Clinicians' ratings left out", shown(humans.left_out))] if humans.left_out else []
+    facts += [("Read again", _read_again(manifest.reread))] if manifest.reread else []
     body = joined(element("dt", name) + element("dd", value) for name, value in facts)
     lacking = manifest.cases_lacking_input
     notes = [*table.warnings, *humans.warnings]
@@ -50,6 +53,19 @@ def _integrity(material: Material) -> Html:
         "The run folder is not as the run wrote it. Nothing below can be relied on.", class_="note"
     )
     return Html(warning + table)
+
+
+def _read_again(reread: ManifestReread) -> str:
+    source = reread.source
+    same = sum(int(row.get("same", 0)) for row in reread.changes)
+    gone = sum(int(row.get("removed", 0)) for row in reread.changes)
+    rows = [count for row in reread.changes for name, count in row.items() if name in _CHANGED]
+    when, version = source.finished_at[:10] or "an unknown day", source.medjury or "of an unknown version"
+    return (
+        f"The stored replies of the run {source.run!r} (of {when}, read by Medjury {version}) were read again; "
+        f"no model was asked. {same:,} ratings are as they were, {sum(map(int, rows)):,} changed, "
+        f"{gone:,} are in the earlier run only."
+    )
 
 
 def _more(count: int) -> str:

@@ -6,6 +6,7 @@ from pydantic import Field, ValidationError
 
 from medjury.errors import MedjuryError
 from medjury.judging import AdaptiveJury, AdaptiveRule, Judge, load_adaptive_rule
+from medjury.models import PriceList
 from medjury.studies._file import ModelPart, Name, Part
 from medjury.studies._strategies._setup import Settings, Setup
 
@@ -66,8 +67,8 @@ def _part(juror: JurorPart, setup: Setup) -> ModelPart:
         return juror
     stated = {name: getattr(juror, name) for name in juror.model_fields_set - {"name", "kind"}}
     own = {name: getattr(setup.part, name) for name in ModelPart.model_fields} | setup.part.options
-    if "model" in juror.options:
-        own.pop("price")  # another model has another price
+    if PriceList.shipped().knows(str(juror.options.get("model", ""))):
+        own.pop("price")  # another model whose own price is known
     try:
         return ModelPart.model_validate(own | stated)
     except ValidationError as error:

@@ -1,0 +1,14 @@
+"""One thing that was checked about a run folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was checked, whether it is sound, and in words."""
+
+    what: str
+    sound: bool
+    detail: str
