@@ -27,6 +27,7 @@ Behaviours are words, some with an argument after a colon:
     cut-content         half an answer, finish "stop"   length          half an answer, finish "length"
     refusal             the model declines              empty           no content
     fenced, think       the answer inside a fence, or after a thought
+    dear:TEXT           TEXT, with as many tokens on the bill as can be
     raw:STATUS BODY     this very body with this status; raw:STATUS/TYPE BODY with this content type
     model:NAME          a good answer in the name of another model
 
@@ -200,12 +201,18 @@ class _Answer:
     text: str
     finish: str = "stop"  # stop, length, refusal
     tokens_cached: int = 0
+    dear: bool = (
+        False  # a token for each byte of prompt and schema, and as many for the answer as are allowed
+    )
     model: str | None = None  # who says that it answers; the one asked for, where None
 
 
 def _envelope(call: Call, answer: _Answer) -> dict[str, Any]:
     """The answer in the shape of the protocol."""
     tokens_in, tokens_out = max(1, len(call.body) // 4), max(1, len(answer.text) // 4)
+    if answer.dear:
+        tokens_in = len(call.prompt.encode()) + len(json.dumps(call.schema))
+        tokens_out = call.json["max_tokens"]
     model = call.json.get("model") or "loopback" if answer.model is None else answer.model
     if call.protocol == "anthropic":
         reasons = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
@@ -453,6 +460,8 @@ class Endpoint:
             return _Answer("")
         if word == "wrong-schema":
             return _Answer('{"verdict": "fine"}')
+        if word == "dear":
+            return _Answer(argument, dear=True)
         if word == "ok" and argument:
             return _Answer(argument, tokens_cached=self.tokens_cached)
         schema = call.schema

@@ -48,7 +48,7 @@ def ratings(study: Path) -> polars.DataFrame:
         ("length", "truncated", "Raise `max_tokens` of this model", 1),
         ("refusal", "refusal", "Take another model", 1),
         ("html", "provider", "`medjury models check`", 1),
-        ("400:stream must be true", "provider", "stream must be true", 1),
+        ("400:here only images are drawn", "provider", "here only images are drawn", 1),
         ("empty", "empty", "Raise `max_tokens`", 3),
         ("wrong-schema", "missing", "It does not keep to the form", 3),
     ],

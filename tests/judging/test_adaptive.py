@@ -12,7 +12,7 @@ from tests.judging.test_repeats import CASE, INSTRUMENT, answer
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason, Unscored
-from medjury.judging import AdaptiveBody, AdaptiveJury, AdaptiveRule, Judge, Rated, Widths
+from medjury.judging import AdaptiveBody, AdaptiveJury, AdaptiveRule, Judge, Rated, Used, Widths
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Scripted
 
 REFUSAL = Reply("I cannot.", finish="refusal")
@@ -192,12 +192,13 @@ async def test_stored_votes_of_the_jurors_as_single_judges_are_not_paid_for_agai
     assert outcomes(await rate(rater, gate=gate))["accuracy"] == 3.5 and asked(rater) == [1, 1]
 
 
-def test_the_plan_counts_every_call_that_may_be_made() -> None:
+def test_the_plan_expects_half_of_the_calls_beyond_the_minimum_and_bounds_them_all() -> None:
     rater = jury(answer(4), answer(4, 4), answer(4, 5))
     (unit,) = rater.units(CASE, 0)
-    one, most = rater.jurors[0].expected(unit), rater.expected(unit)
-    assert not isinstance(one, Unscored) and not isinstance(most, Unscored)
-    assert (most.calls, most.tokens_in) == (3, 3 * one.tokens_in)
+    one, all_of_them = rater.jurors[0].expected(unit), rater.expected(unit)
+    assert not isinstance(one, Unscored) and not isinstance(all_of_them, Unscored)
+    assert (all_of_them.calls, all_of_them.tokens_in) == (2, 2 * one.tokens_in)
+    assert one.most.calls == 3 and all_of_them.most == Used().plus(one.most, 3)
 
 
 def test_everything_that_determines_the_rating_changes_its_hash() -> None:

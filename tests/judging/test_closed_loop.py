@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Dimension, Input, Instrument, Reason, SkipRule, load_instrument
-from medjury.judging import ClosedLoop, DraftGate, Judge, Jury, Rated, Speaker, judge
+from medjury.judging import ClosedLoop, DraftGate, Expected, Judge, Jury, Rated, Speaker, judge
 from medjury.judging._closed_loop.gate import passing_grades
 from medjury.judging._closed_loop.story import changes
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
@@ -304,10 +304,12 @@ def test_a_system_that_has_the_ending_already_is_refused() -> None:
         rater.units(replace(CASE, system="drafter+loop"), 0)
 
 
-def test_the_plan_counts_every_round() -> None:
+def test_the_plan_expects_half_of_the_rounds_and_bounds_them_all() -> None:
     rater, _ = loop_of(rounds=2)
     (unit,) = rater.units(CASE, 0)
-    assert getattr(rater.expected(unit), "calls", None) == 3 + 2 + 2
+    expected = rater.expected(unit)
+    assert isinstance(expected, Expected)
+    assert expected.calls == 2 + 1 + 2 and expected.most.calls == 3 + 2 + 2
 
 
 def test_every_setting_changes_the_key() -> None:

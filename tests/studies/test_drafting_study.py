@@ -333,7 +333,8 @@ def test_the_plan_of_the_drafts_alone(
 ) -> None:
     assert main(["draft", str(study()), "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert "In all 3 calls" in told and "juror" not in told and not server.calls
+    assert "In all 4 calls expected" in told and "at most 10 calls" in told
+    assert "juror" not in told and not server.calls
     kept = [{**row, "candidate": "Nothing to do."} for row in questions()]
     assert main(["draft", str(study(kept, drafting={"existing": "keep"})), "--dry-run"]) != 0
     assert "every case has an answer already" in capsys.readouterr().err

@@ -65,7 +65,7 @@ def test_a_dry_run_tells_calls_tokens_and_price_and_asks_nothing(
     study = write_study(judge={"price": {"input": 2.0, "output": 8.0}}, repeats=3)
     assert main(["run", str(study), "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert "In all 18 calls" in out and "USD" in out
+    assert "In all 19 calls expected" in out and "at most 55 calls" in out and "USD" in out
     assert not server.calls and not (study.parent / "runs").exists()
 
 

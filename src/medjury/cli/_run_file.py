@@ -23,7 +23,7 @@ def run_file(
 
     study = load_study(file, skip_bad_cases=skip_bad_cases)
     if dry_run:
-        print(check_study(study).text())
+        print(check_study(study, preflight=preflight).text())
         return 0
     from medjury.cli._progress import ProgressLine
 

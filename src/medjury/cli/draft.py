@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
 
     study = load_study(options.study, skip_bad_cases=options.skip_bad_cases)
     if options.dry_run:
-        print(check_drafting(study).text())
+        print(check_drafting(study, preflight=not options.no_preflight).text())
         return 0
     from medjury.cli._progress import ProgressLine
 

@@ -40,7 +40,7 @@ from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
 from medjury.judging._model_check import ModelChecked
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
-from medjury.judging._rater import Expected, Rated, Rater, Unit
+from medjury.judging._rater import Expected, Rated, Rater, Unit, Used
 from medjury.judging._repeats import Repeats
 from medjury.judging._repeats_body import RepeatsBody
 from medjury.judging._rereading import EarlierRun, Reread
@@ -116,6 +116,7 @@ __all__ = [
     "Unit",
     "UnreachableError",
     "Unusable",
+    "Used",
     "WidthCell",
     "Widths",
     "WorkedExample",

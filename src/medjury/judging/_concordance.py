@@ -28,6 +28,7 @@ from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
 from medjury.judging._concordance_body import ConcordanceBody, RecordedOrder
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import Judge
+from medjury.judging._most import most_prompt, most_question
 from medjury.judging._prompt import input_block, text_block
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
@@ -126,17 +127,20 @@ class Concordance(PlainRater):
         return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
-        """As if every pair were concordant: the most it takes, answers that are handed back apart."""
+        """As if every pair were concordant."""
         (inner,) = self._judge.units(unit.case, unit.repeat)
         first = self._judge.expected(inner)
         if isinstance(first, Unscored) or not self._compares:
             return first
-        tokens = sum(estimate_tokens(each.content) for each in self._messages(unit.case, ORDERS[0]))
+        messages = self._messages(unit.case, ORDERS[0])
+        tokens = sum(estimate_tokens(each.content) for each in messages)
         calls = len(ORDERS)
+        compared = most_question(most_prompt(messages, self._schema()), self.speaker)
         return Expected(
             first.calls + calls,
             first.tokens_in + calls * tokens,
             first.tokens_out + calls * (_TOKENS_PER_VERDICT if self.explain else 8),
+            first.most.plus(compared, calls),
         )
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:

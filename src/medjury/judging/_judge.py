@@ -21,11 +21,12 @@ from medjury.instruments import (
 )
 from medjury.judging._asking import Speaker, ask, no_answer
 from medjury.judging._examples.drawn import DrawnExamples
+from medjury.judging._most import COMPLAINT, FRAME, most_question
 from medjury.judging._outcomes import whole
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, shown_texts, worked_messages
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
-from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens
+from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens, most_tokens
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45
@@ -140,7 +141,8 @@ class Judge(PlainRater):
             return request
         tokens_in = sum(estimate_tokens(message.content) for message in request.messages)
         each = _TOKENS_PER_SCORE + (_TOKENS_PER_EXPLANATION if self.explain else 0)
-        return Expected(1, tokens_in, each * len(unit.dimensions))
+        most = most_question(most_tokens(request), self.speaker, COMPLAINT + FRAME * len(unit.dimensions))
+        return Expected(1, tokens_in, each * len(unit.dimensions), most)
 
     def request(self, unit: Unit) -> Request | Unscored:
         """The first question of a unit, or why it cannot be asked."""

@@ -43,12 +43,27 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """What a unit is expected to use, told before anything is asked."""
+class Used:
+    """Calls and their tokens."""
 
-    calls: int
-    tokens_in: int
-    tokens_out: int
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def plus(self, other: Used, times: int = 1) -> Used:
+        return Used(
+            self.calls + times * other.calls,
+            self.tokens_in + times * other.tokens_in,
+            self.tokens_out + times * other.tokens_out,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Expected(Used):
+    """What a unit is expected to use, told before anything is asked, and the most that it can use: every answer as
+    long as it may be, and handed back as often as it may be."""
+
+    most: Used = Used()
 
 
 class Rater(Protocol):

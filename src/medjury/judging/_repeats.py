@@ -14,7 +14,7 @@ from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
 from medjury.judging._combine import Rule, combine
 from medjury.judging._judge import Judge
 from medjury.judging._outcomes import passing_failure
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._repeats_body import RecordedDraw, RepeatsBody, Spread
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
@@ -81,7 +81,8 @@ class Repeats(PlainRater):
         one = self.judge.expected(unit)
         if isinstance(one, Unscored):
             return one
-        return Expected(self.n * one.calls, self.n * one.tokens_in, self.n * one.tokens_out)
+        most = Used().plus(one.most, self.n)
+        return Expected(self.n * one.calls, self.n * one.tokens_in, self.n * one.tokens_out, most)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         draws: list[tuple[int, Mapping[str, Outcome]]] = []

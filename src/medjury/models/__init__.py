@@ -19,7 +19,7 @@ from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
 from medjury.models._registry import KINDS, kinds_text, make_model
 from medjury.models._scripted import Scripted
-from medjury.models._tokens import cautious_tokens, estimate_tokens
+from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
 from medjury.models._weights import pull_weights, weights_file
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "is_deployment",
     "kinds_text",
     "make_model",
+    "most_tokens",
     "pull_weights",
     "request_key",
     "require_fit",

@@ -155,6 +155,7 @@ class PlannedWork(RunPart):
     tokens_in: int = 0
     tokens_out: int = 0
     money: float | None = None
+    most: PlannedWork | None = None
 
 
 class DraftCounts(RunPart):

@@ -111,6 +111,11 @@ def plan_drafting(study: Study, prices: PriceList) -> tuple[Study, RunPlan]:
     drafts = plan_study(inner, prices) if _any(inner.cases) else None
     rehearsed = replace(study, cases=DraftedCases(study.cases, drafter, None))
     plan = plan_study(rehearsed, prices)
+    longest = plan_study(
+        replace(study, cases=DraftedCases(study.cases, drafter, None, longest=True)), prices, asking=False
+    )
+    pairs = zip(plan.judges, longest.judges, strict=True)
+    plan = replace(plan, judges=tuple(replace(usual, most=most.most) for usual, most in pairs))
     if drafts is None:
         return rehearsed, plan
     notes = [*plan.notes, *drafts.notes, f"drafts are counted as {TOKENS_PER_DRAFT:,} tokens each"]

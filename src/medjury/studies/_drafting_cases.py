@@ -14,8 +14,8 @@ from medjury.instruments import Reason
 from medjury.judging import TOKENS_PER_DRAFT, DraftBody, Drafter, drafted_case
 from medjury.ratings import Store
 
-# For a plan: about as long as a draft will be.
-_STAND_IN = DraftBody(status="drafted", candidate="word " * int(TOKENS_PER_DRAFT * 0.75))
+# For a plan: about as long as a draft will be; and as long as it can be, at six signs a token.
+_STAND_IN, _LONGEST = "word " * int(TOKENS_PER_DRAFT * 0.75), "word. "
 
 
 class Undrafted:
@@ -53,10 +53,15 @@ class Undrafted:
 
 
 class DraftedCases:
-    """The study's cases with their drafts, read one at a time; `drafts` finds a draft by its key."""
+    """The study's cases with their drafts, read one at a time; `drafts` finds a draft by its key. Without drafts
+    a text stands in for each of them, as long as it will be or (`longest`) as long as it can be."""
 
-    def __init__(self, source: CaseSource, drafter: Drafter, drafts: Drafts | None) -> None:
+    def __init__(
+        self, source: CaseSource, drafter: Drafter, drafts: Drafts | None, *, longest: bool = False
+    ) -> None:
         self.source = source
+        text = _LONGEST * drafter.speaker.max_tokens if longest else _STAND_IN
+        self._stand_in = DraftBody(status="drafted", candidate=text)
         self._drafter = drafter
         self._drafts = drafts
 
@@ -66,7 +71,7 @@ class DraftedCases:
                 yield case
                 continue
             key = self._drafter.units(case, 0)[0].key
-            draft = _STAND_IN if self._drafts is None else self._drafts.find(key)
+            draft = self._stand_in if self._drafts is None else self._drafts.find(key)
             yield drafted_case(case, self._drafter, draft)
 
     @property

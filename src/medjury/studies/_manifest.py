@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.judging import PROMPT_VERSION, Rater
@@ -33,7 +34,7 @@ from medjury.runs import (
 )
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
-from medjury.studies._plan import RunPlan
+from medjury.studies._plan import Planned, RunPlan
 from medjury.studies._study import Study
 from medjury.version import __version__
 
@@ -83,12 +84,15 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         redacted=bool(study.settings.redact),
         prices=Prices(as_of=prices_as_of, currency=plan.currency),
         planned={
-            judge.name: PlannedWork(
-                calls=judge.calls, tokens_in=judge.tokens_in, tokens_out=judge.tokens_out, money=judge.money
-            )
+            judge.name: PlannedWork(**_planned(judge), most=PlannedWork(**_planned(judge.most)))
             for judge in plan.judges
         },
     )
+
+
+def _planned(part: Planned) -> dict[str, Any]:
+    names = ("calls", "tokens_in", "tokens_out", "money")
+    return {name: getattr(part, name) for name in names}
 
 
 def _describe_judge(judge: Rater) -> ManifestJudge:

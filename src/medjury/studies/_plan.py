@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
-from medjury.judging import Rater
-from medjury.models import PriceList
+from medjury.judging import Rater, Used
+from medjury.models import ChatModel, Price, PriceList
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
-from medjury.studies._file import JudgePart
+from medjury.studies._file import BudgetPart, JudgePart, ModelPart
 from medjury.studies._hashed import HashedCases
 from medjury.studies._patients import PatientGroups
+from medjury.studies._preflight import MOST_TOKENS_IN, TOKENS_IN, TOKENS_OUT, needs_preflight
 from medjury.studies._study import Study
 
 # A stated assumption for what cannot be known before asking.
@@ -23,20 +24,27 @@ _MOST_SYSTEMS = 1_000
 
 
 @dataclass(frozen=True)
-class JudgePlan:
-    """What one judge is expected to use. `money` is None where the price is not known."""
+class Planned:
+    """Calls, their tokens and their price; `money` is None where the price is not known."""
 
-    name: str
     calls: int
     tokens_in: int
     tokens_out: int
     money: float | None
+
+
+@dataclass(frozen=True)
+class JudgePlan(Planned):
+    """What one judge is expected to use, and the `most` that it can use."""
+
+    name: str
     seconds: float
+    most: Planned
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a run will do. Calls count first questions; an unusable answer is asked again at most twice."""
+    """What a run will do. What is expected counts first questions; the most, everything that may be asked."""
 
     cases: int
     skipped: int
@@ -48,21 +56,35 @@ class RunPlan:
     notes: tuple[str, ...] = ()
     drafting: JudgePlan | None = None  # what writing the answers takes, where the study drafts them
     patients: Mapping[str, int] = field(default_factory=dict)  # cases of patients that have several
+    preflight: JudgePlan | None = None  # the question that each model is asked first
+    budget: BudgetPart = field(default_factory=BudgetPart)
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
-        """The drafting, where there is any, and every judge."""
-        return self.judges if self.drafting is None else (self.drafting, *self.judges)
+        """The preflight and the drafting, where there are any, and every judge."""
+        first = (self.preflight, self.drafting)
+        return (*(part for part in first if part is not None), *self.judges)
 
     @property
     def calls(self) -> int:
-        return sum(part.calls for part in self.parts)
+        """What the judges, and the drafting, are expected to ask."""
+        return sum(part.calls for part in self.parts if part is not self.preflight)
 
     @property
     def money(self) -> float | None:
-        """The estimate for all judges; None where a price is not known."""
-        known = [part.money for part in self.parts]
-        return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
+        """What everything is expected to cost; None where a price is not known."""
+        return _sum(part.money for part in self.parts)
+
+    @property
+    def most(self) -> Planned:
+        """The most that everything can take."""
+        parts = [part.most for part in self.parts]
+        return Planned(
+            sum(part.calls for part in parts),
+            sum(part.tokens_in for part in parts),
+            sum(part.tokens_out for part in parts),
+            _sum(part.money for part in parts),
+        )
 
     def text(self) -> str:
         """The plan for a reader: calls, tokens, price and time, with what they rest on."""
@@ -75,22 +97,50 @@ class RunPlan:
                 f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored"
             )
         lines += self.notes
+        lines.append(f"{'':<34}{'calls':>9}{'tokens in':>14}{'tokens out':>13}{'price':>16}{'time':>10}")
+        for part in self.parts:
+            lines.append(f"{part.name:<24}{'expected':>10}{self._row(part)}{part.seconds / 60:>6.1f} min")
+            lines.append(f"{'':<24}{'most':>10}{self._row(part.most)}")
+        expected = sum(part.calls for part in self.parts)
+        lines.append(f"In all {expected:,} calls expected, price {self._price(self.money)};")
+        lines.append(f"at most {self.most.calls:,} calls, price {self._price(self.most.money)}.")
+        lines += self._beside_the_budget()
         lines.append(
-            f"{'judge':<24}{'calls':>10}{'tokens in':>14}{'tokens out':>14}{'price':>14}{'time':>10}"
-        )
-        for judge in self.parts:
-            price = "not known" if judge.money is None else f"{judge.money:,.2f} {self.currency}"
-            lines.append(
-                f"{judge.name:<24}{judge.calls:>10,}{judge.tokens_in:>14,}{judge.tokens_out:>14,}{price:>14}"
-                f"{judge.seconds / 60:>6.1f} min"
-            )
-        total = "not known" if self.money is None else f"{self.money:,.2f} {self.currency}"
-        lines.append(f"In all {self.calls:,} calls, estimated price {total}.")
-        lines.append(
-            "Tokens are estimated from characters, the price from the dated price list, the time from "
-            f"{SECONDS_PER_CALL:g} s a call; answers already in the store cost nothing and are counted here."
+            "Expected tokens are estimated from characters, the price from the dated price list, the time from "
+            f"{SECONDS_PER_CALL:g} s a call. The most has one token for each byte, every answer as long as "
+            "`max_tokens` and handed back as often as `reasks`, and every step that a way of judging may take. "
+            "Calls that fail and are tried again come on top, and so do records that are shortened on the way. "
+            "Answers already in the store cost nothing and are counted here."
         )
         return "\n".join(lines)
+
+    def _row(self, planned: Planned) -> str:
+        price = self._price(planned.money)
+        return f"{planned.calls:>9,}{planned.tokens_in:>14,}{planned.tokens_out:>13,}{price:>16}"
+
+    def _price(self, money: float | None) -> str:
+        return "not known" if money is None else f"{money:,.2f} {self.currency}"
+
+    def _beside_the_budget(self) -> list[str]:
+        """Whether the budget is enough for whatever may come."""
+        caps = ((self.budget.calls, self.most.calls, "calls"), (self.budget.money, self.most.money, "money"))
+        lines = []
+        for cap, most, what in caps:
+            if cap is None or most is None:
+                continue
+            stated = f"The budget ({cap:,g} in money)" if what == "money" else f"The budget ({cap:,} calls)"
+            lines.append(
+                f"{stated} covers the most."
+                if cap >= most
+                else f"{stated} is less than the most: the run may stop before its end, INCOMPLETE, and can go on "
+                "with a larger one."
+            )
+        return lines
+
+
+def _sum(amounts: Iterable[float | None]) -> float | None:
+    known = list(amounts)
+    return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
 
 
 def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPlan:
@@ -99,8 +149,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
     count = lacking = 0
     systems: Counter[str] = Counter()
     hashed = HashedCases(study.cases)
-    judges = study.jury.judges
-    totals = {judge.name: [0, 0, 0] for judge in judges}
+    judges, repeats = study.jury.judges, study.jury.repeats
+    totals = {judge.name: (Used(), Used()) for judge in judges}
     windows = WindowCheck()
     groups = PatientGroups()
     listed = set(listed_cases(study))
@@ -120,10 +170,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
                     continue
                 if asking and not windows.look(unit, expected, part.max_tokens):
                     continue
-                total = totals[judge.name]
-                total[0] += expected.calls
-                total[1] += expected.tokens_in
-                total[2] += expected.tokens_out
+                usual, most = totals[judge.name]
+                totals[judge.name] = usual.plus(expected, repeats), most.plus(expected.most, repeats)
         lacking += lacks
     if not count:
         raise MedjuryError(f"{study.settings.cases.path}: holds no case that could be read")
@@ -134,7 +182,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
             "name them in the file, or map your own columns with `cases: {path, mapping}`"
         )
     plans = tuple(
-        _judge_plan(judge, part, [study.jury.repeats * number for number in totals[judge.name]], prices)
+        _judge_plan(judge, part, *totals[judge.name], prices)
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     notes = (*study.notes, *unknown_note(study, listed, unknown), *windows.notes(judges, count))
@@ -148,14 +196,44 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
         prices.currency,
         notes,
         patients=groups.shared(),
+        budget=study.settings.budget,
     )
 
 
-def _judge_plan(judge: Rater, part: JudgePart, totals: Sequence[int], prices: PriceList) -> JudgePlan:
-    calls, tokens_in, tokens_out = totals
+def with_preflight(
+    plan: RunPlan, models: Iterable[tuple[ChatModel, ModelPart]], prices: PriceList
+) -> RunPlan:
+    """The plan with the short question that each model is asked first."""
+    asked = [(model, part) for model, part in models if needs_preflight(model)]
+    if not asked:
+        return plan
+    usual, most = Used(), Used()
+    for _, part in asked:
+        usual = usual.plus(Used(1, TOKENS_IN, TOKENS_OUT))
+        most = most.plus(Used(1, MOST_TOKENS_IN, part.max_tokens))
+    named = [model for model, _ in asked]
+    return replace(plan, preflight=_priced("preflight", named, usual, most, SECONDS_PER_CALL, prices))
+
+
+def _judge_plan(judge: Rater, part: JudgePart, usual: Used, most: Used, prices: PriceList) -> JudgePlan:
     in_process = all(model.host is None for model in judge.models)
     at_once = 1 if in_process else part.concurrency or 16
-    estimates = [prices.estimate(model, tokens_in, tokens_out) for model in judge.models]
-    # A rater of several models is priced at its dearest: an estimate should not flatter.
-    money = None if any(each is None for each in estimates) else max(each or 0.0 for each in estimates)
-    return JudgePlan(judge.name, calls, tokens_in, tokens_out, money, calls * SECONDS_PER_CALL / at_once)
+    seconds = usual.calls * SECONDS_PER_CALL / at_once
+    return _priced(judge.name, judge.models, usual, most, seconds, prices)
+
+
+def _priced(
+    name: str, models: Sequence[ChatModel], usual: Used, most: Used, seconds: float, prices: PriceList
+) -> JudgePlan:
+    """A rater of several models is priced at the dearest input and the dearest output among them: neither an
+    estimate nor a bound should flatter."""
+    known = [price for model in models if (price := prices.price(model)) is not None]
+    dearest = None
+    if len(known) == len(models):
+        dearest = Price(max(each.input for each in known), max(each.output for each in known))
+
+    def planned(used: Used) -> tuple[int, int, int, float | None]:
+        money = None if dearest is None else dearest.of(used.tokens_in, used.tokens_out)
+        return used.calls, used.tokens_in, used.tokens_out, money
+
+    return JudgePlan(*planned(usual), name, seconds, Planned(*planned(most)))

@@ -24,7 +24,7 @@ _SCHEMA: Mapping[str, Any] = {
     "additionalProperties": False,
 }
 TOKENS_IN, TOKENS_OUT = 60, 8  # for a plan
-_MOST_IN = 2_000  # more than the question has, by any way of counting
+MOST_TOKENS_IN = 2_000  # more than the question has, by any way of counting
 # What says nothing of host, key and name: the run itself finds out, and tells.
 _LET_PASS = frozenset({Reason.RATE_LIMIT, Reason.OVER_BUDGET, Reason.REFUSAL, Reason.CONTEXT})
 
@@ -67,7 +67,7 @@ class Preflight:
         part = self._parts[model.name]
         request = Request(_QUESTION, _SCHEMA, part.max_tokens, part.temperature, part.seed)
         try:
-            worst = self._prices.estimate(model, _MOST_IN, part.max_tokens) or 0.0
+            worst = self._prices.estimate(model, MOST_TOKENS_IN, part.max_tokens) or 0.0
             reservation = await self._budget.reserve(worst)
         except ModelError:
             return  # no room for the run's own questions either, as the first of them will say

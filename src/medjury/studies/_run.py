@@ -30,7 +30,7 @@ from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import describe, earlier_manifest, now, run_name, with_anchors
-from medjury.studies._plan import RunPlan, plan_study
+from medjury.studies._plan import RunPlan, plan_study, with_preflight
 from medjury.studies._preflight import Preflight
 from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
@@ -277,8 +277,9 @@ def _interrupts(stop: asyncio.Event, outcome: WorkDone) -> Iterator[None]:
             loop.remove_signal_handler(each)
 
 
-def check_study(study: Study) -> RunPlan:
+def check_study(study: Study, *, preflight: bool = True) -> RunPlan:
     """Everything short of the first call: hosts, prices, cases, clinicians' ratings. For `--dry-run`."""
+    whole = study
     prices = study_prices(study)
     _check(study, prices)
     if study.drafter is not None:
@@ -286,10 +287,10 @@ def check_study(study: Study) -> RunPlan:
     else:
         plan = plan_study(study, prices)
     read_humans(study, rehearse=True)
-    return plan
+    return with_preflight(plan, whole.models, prices) if preflight else plan
 
 
-def check_drafting(study: Study) -> RunPlan:
+def check_drafting(study: Study, *, preflight: bool = True) -> RunPlan:
     """The same for the drafts alone: `medjury draft --dry-run`."""
     prices = study_prices(study)
     _check(study, prices)
@@ -298,4 +299,7 @@ def check_drafting(study: Study) -> RunPlan:
         raise MedjuryError(
             f"{study.file}: every case has an answer already, so that there is nothing to draft"
         )
-    return plan_study(drafts, prices)
+    plan = plan_study(drafts, prices)
+    writers = [model for judge in drafts.jury.judges for model in judge.models]
+    asked = [(model, part) for model, part in study.models if model in writers]
+    return with_preflight(plan, asked, prices) if preflight else plan

@@ -16,7 +16,7 @@ from medjury.judging._adaptive.rule import AdaptiveRule, Vote
 from medjury.judging._adaptive.votes import has_quorum, settle
 from medjury.judging._judge import Graded, Judge
 from medjury.judging._outcomes import passing_failure
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
 from medjury.runs import RecordedOutcome
@@ -130,19 +130,16 @@ class AdaptiveJury(PlainRater):
         return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
-        """Every call that may be made: how many will be is not known before the votes are, and a plan should not
-        promise less than a run may cost. `medjury simulate-jury` tells what share to expect."""
-        calls = tokens_in = tokens_out = 0
+        """As if half of the calls beyond the minimum were made: how many will be is not known before the votes are.
+        `medjury simulate-jury` tells what share to expect."""
+        usual, most = Used(), Used()
+        likely = self.rule.minimum + -(-(self.most_calls - self.rule.minimum) // 2)
         for turn in range(self.most_calls):
             one = self.jurors[turn % len(self.jurors)].expected(unit)
             if isinstance(one, Unscored):
                 return one
-            calls, tokens_in, tokens_out = (
-                calls + one.calls,
-                tokens_in + one.tokens_in,
-                tokens_out + one.tokens_out,
-            )
-        return Expected(calls, tokens_in, tokens_out)
+            usual, most = usual.plus(one, turn < likely), most.plus(one.most)
+        return Expected(usual.calls, usual.tokens_in, usual.tokens_out, most)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         made: list[_Call] = []

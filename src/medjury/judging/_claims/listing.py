@@ -14,7 +14,7 @@ from medjury.judging._evidence.words import Token, content, tokens
 from medjury.judging._retrieval import sentences
 
 # More than this from one piece of text is a model that does not stop.
-_MOST_CLAIMS = 200
+MOST_CLAIMS = 200
 # Fewer words without a number may say nothing that can be verified: "Thank you for this interesting question."
 _FEW_WORDS = 8
 
@@ -38,8 +38,8 @@ def read_claims(
     entries = value.get("claims") if isinstance(value, Mapping) else None
     if not isinstance(entries, list):
         raise Unusable('it needs one object with a list "claims"')
-    if len(entries) > (most or _MOST_CLAIMS):
-        raise Unusable(f"it lists {len(entries)} claims; list each once, at most {most or _MOST_CLAIMS}")
+    if len(entries) > (most or MOST_CLAIMS):
+        raise Unusable(f"it lists {len(entries)} claims; list each once, at most {most or MOST_CLAIMS}")
     return [_read(entry, number, source, importances) for number, entry in enumerate(entries, start=1)]
 
 

@@ -27,8 +27,10 @@ from medjury.instruments import (
     load_instrument,
 )
 from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
+from medjury.judging._claims.listing import MOST_CLAIMS, pieces
 from medjury.judging._claims.prompts import (
     CLAIMS_PROMPT_VERSION,
+    listing_messages,
     listing_schema,
     listing_system,
     verifying_schema,
@@ -44,12 +46,20 @@ from medjury.judging._claims.share import (
     support_share,
     worst_claim,
 )
-from medjury.judging._claims.steps import ClaimReading, Listed, list_claims, needs_search, verify_claims
+from medjury.judging._claims.steps import (
+    BEFORE,
+    ClaimReading,
+    Listed,
+    list_claims,
+    needs_search,
+    verify_claims,
+)
 from medjury.judging._claims.verifying import Checked
 from medjury.judging._evidence.quotation import Source
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
-from medjury.models import Answer, ChatModel, Gate, estimate_tokens
+from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 
 # What a dimension is read from: the supported share with its threshold (0 or 1), the gravest claim of the text
 # that its sources do not support, or the gravest fact of the sources that the text does not give.
@@ -211,7 +221,7 @@ class Claims(PlainRater):
         measure = self.measures[unit.dimensions[0]]
         tokens = sum(estimate_tokens(source.text) for source in taken_apart)
         per = _TOKENS_PER_FACT if measure == "omitted" else _TOKENS_PER_CLAIM
-        parts = sum(-(-len(source.text) // self.reading.piece) or 1 for source in taken_apart)
+        parts = sum(len(pieces(source.text, self.reading.piece)) for source in taken_apart)
         claims = max(1, round(tokens / per))
         if self.reading.claims is not None:
             claims = min(claims, parts * self.reading.claims)
@@ -221,7 +231,41 @@ class Claims(PlainRater):
             shown = min(shown, self.reading.most * self.reading.sentences * 30 * self.batch)
         listing = estimate_tokens(listing_system(self.rubric)) * parts + tokens
         verifying = (estimate_tokens(verifying_system(self.rubric)) + shown) * calls + claims * _CLAIM // 2
-        return Expected(parts + calls, listing + verifying, claims * (_CLAIM + _VERDICT))
+        most = self._most(unit, taken_apart, held_against)
+        return Expected(parts + calls, listing + verifying, claims * (_CLAIM + _VERDICT), most)
+
+    def _most(self, unit: Unit, taken_apart: Sequence[Source], held_against: Sequence[Source]) -> Used:
+        """As if every part gave as many claims as are taken (`most_claims` bounds them), every claim were verified
+        beside all the texts that may be shown, and every quotation were refused once."""
+        question = _text(unit.case.input("question"))
+        parts = [pieces(source.text, self.reading.piece) for source in taken_apart]
+        listing = Used()
+        grades = self.rubric.dimension("importance").values
+        for source, places in zip(taken_apart, parts, strict=True):
+            for start, end in places:
+                before = source.text[max(0, start - BEFORE) : start]
+                system = listing_system(self.rubric, self.least, self.reading.claims)
+                messages = listing_messages(system, question, before, source.text[start:end])
+                prompt = most_prompt(messages, listing_schema(grades, self.reading.claims))
+                listing = listing.plus(most_question(prompt, self.lister))
+        count = sum(map(len, parts))
+        claims = count * (self.reading.claims or MOST_CLAIMS)
+        batches = -(-claims // self.batch)
+        hits = 0 if not needs_search(held_against, self.reading) else self.reading.most * self.batch
+        shown = sum(
+            len(source.text.encode("utf-8", "replace")) + len(source.id) + len(source.label) + FRAME
+            for source in held_against
+        ) + hits * (FRAME + max(len(source.id) + len(source.label) for source in held_against))
+        asked = Message("system", verifying_system(self.rubric)), Message("user", question)
+        schema = verifying_schema(range(claims, claims + self.batch))
+        told = COMPLAINT + FRAME * self.batch
+        prompt = (
+            most_prompt(asked, schema) + shown + self.batch * (self.lister.max_tokens + FRAME) + COMPLAINT
+        )
+        again = prompt + self.verifier.max_tokens + told
+        return listing.plus(most_question(prompt, self.verifier, told), batches).plus(
+            most_question(again, self.verifier, told), batches
+        )
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         [dimension] = unit.dimensions

@@ -27,7 +27,7 @@ from medjury.judging._retrieval import Embed, Hit, Index, passages
 from medjury.models import Answer, Gate
 
 # How much of what comes before a piece is shown with it, so that the piece can be understood.
-_BEFORE = 800
+BEFORE = 800
 _Made = TypeVar("_Made")
 
 
@@ -101,7 +101,7 @@ async def list_claims(
             # Of a record only what matters is listed, and a part of it may hold nothing that does.
             return claims if least is not None else some(claims, source.text[start:end])
 
-        before = source.text[max(0, start - _BEFORE) : start]
+        before = source.text[max(0, start - BEFORE) : start]
         asked = await ask_for(
             gate,
             speaker,

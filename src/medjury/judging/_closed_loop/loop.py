@@ -19,10 +19,11 @@ from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Unscored
 from medjury.judging._asking import Speaker
 from medjury.judging._closed_loop.gate import DEFAULT_PASSING, DraftGate, Passing, grade_case
 from medjury.judging._closed_loop.story import Story, recorded
-from medjury.judging._closed_loop.writer import WRITER_VERSION, revise, sources
+from medjury.judging._closed_loop.writer import WRITER_TASK, WRITER_VERSION, revise, sources
 from medjury.judging._judge import Judge
+from medjury.judging._most import FRAME, most_question
 from medjury.judging._outcomes import first_failure
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, estimate_tokens
 
@@ -133,23 +134,29 @@ class ClosedLoop(PlainRater):
         return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
-        """As if no draft ever passed, and revisions were as long as the draft: the most it takes, answers that
-        are handed back apart."""
+        """As if half of the rounds were taken, and revisions were as long as the draft."""
         self._refuse_ending(unit.case)
         lacking = self._lacking(unit.case)
         if lacking is not None:
             return lacking
-        once = [_expected(judge, unit.case) for judge in (self.loop_judge, self.final)]
+        loop, final = (_expected(judge, unit.case) for judge in (self.loop_judge, self.final))
         draft = estimate_tokens(unit.case.candidate or "")
+        rounds = -(-self.rounds // 2)
         # The remarks are about what the judge said.
-        writer_in = once[0].tokens_in + once[0].tokens_out
-        times = (self.rounds + 1, 2)
-        return Expected(
-            sum(count * each.calls for count, each in zip(times, once, strict=True)) + self.rounds,
-            sum(count * each.tokens_in for count, each in zip(times, once, strict=True))
-            + self.rounds * writer_in,
-            sum(count * each.tokens_out for count, each in zip(times, once, strict=True))
-            + self.rounds * draft,
+        writer = Used(1, loop.tokens_in + loop.tokens_out, draft)
+        usual = Used().plus(loop, rounds + 1).plus(final, 2).plus(writer, rounds)
+        return Expected(usual.calls, usual.tokens_in, usual.tokens_out, self._most(loop.most, final.most))
+
+    def _most(self, loop: Used, final: Used) -> Used:
+        """As if no draft ever passed, and every revision were as long as it may be. A question with a revision in
+        the draft's place is longer than the first by no more than that."""
+        revised = self.writer.max_tokens + FRAME
+        shown = loop.tokens_in + len(WRITER_TASK.encode()) + self.loop_judge.max_tokens + 2 * revised
+        return (
+            Used(0, revised * (loop.calls * (self.rounds + 1) + 2 * final.calls), 0)
+            .plus(loop, self.rounds + 1)
+            .plus(final, 2)
+            .plus(most_question(shown, self.writer), self.rounds)
         )
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
@@ -249,14 +256,13 @@ def revised_system(case: Case, suffix: str) -> str:
 
 
 def _expected(judge: Judge, case: Case) -> Expected:
-    each = [
-        expected for unit in judge.units(case, 0) if isinstance(expected := judge.expected(unit), Expected)
-    ]
-    return Expected(
-        sum(one.calls for one in each),
-        sum(one.tokens_in for one in each),
-        sum(one.tokens_out for one in each),
-    )
+    """All units of a case together."""
+    usual, most = Used(), Used()
+    for unit in judge.units(case, 0):
+        one = judge.expected(unit)
+        if isinstance(one, Expected):
+            usual, most = usual.plus(one), most.plus(one.most)
+    return Expected(usual.calls, usual.tokens_in, usual.tokens_out, most)
 
 
 def _same_model(first: ChatModel, second: ChatModel) -> bool:

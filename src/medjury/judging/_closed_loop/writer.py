@@ -20,7 +20,7 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["text"],
     "additionalProperties": False,
 }
-_TASK = """\
+WRITER_TASK = """\
 You revise a clinical text that was written from the sources below. A reviewer has remarked on it. Mend what the \
 remarks rightly find wrong, and leave the rest as it is.
 
@@ -63,7 +63,7 @@ def writer_messages(instrument: Instrument, case: Case, checked: Checked) -> lis
         f"Reviewer's remarks:\n{text_block('remarks', remarks)}",
         _CLOSING,
     ]
-    return [Message("system", _TASK), Message("user", "\n\n".join(parts))]
+    return [Message("system", WRITER_TASK), Message("user", "\n\n".join(parts))]
 
 
 async def revise(

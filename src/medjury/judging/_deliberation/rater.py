@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -20,10 +20,11 @@ from medjury.judging._deliberation.course import Course
 from medjury.judging._deliberation.prompts import DELIBERATION_VERSION
 from medjury.judging._deliberation.rules import Agent, WhenAgreed
 from medjury.judging._judge import groups_of
+from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
 from medjury.judging._prompt import PROMPT_VERSION, Prompt
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
-from medjury.models import ChatModel, Gate, estimate_tokens
+from medjury.models import ChatModel, Gate, Message, estimate_tokens
 
 # For a plan: tokens of one explained grade, of a statement with its grades, and of a question.
 _EXPLAINED, _STATEMENT, _QUESTION = 57, 180, 120
@@ -148,7 +149,24 @@ class Deliberation(PlainRater):
             tokens_out += _QUESTION + _STATEMENT
         shown = turns if self.turns_shown is None else min(turns, self.turns_shown)
         tokens_in += base + said + shown * (_QUESTION + _STATEMENT)
-        return Expected(len(self.agents) + 2 * turns + 1, tokens_in, tokens_out + graded)
+        calls = len(self.agents) + 2 * turns + 1
+        return Expected(calls, tokens_in, tokens_out + graded, self._most(messages))
+
+    def _most(self, messages: Sequence[Message]) -> Used:
+        """As if every turn were taken, and everybody spoke at the greatest length. What a role is told holds the
+        instrument's words again, and its own."""
+        own = max(len(agent.persona.text.encode()) for agent in self.agents)
+        told = 2 * most_prompt(messages) + own + COMPLAINT + FRAME * len(self.agents)
+        talkative = max((agent.speaker for agent in self.agents), key=_length)
+        patient = max((agent.speaker.reasks for agent in self.agents), default=0)
+        agent = replace(talkative, reasks=patient)
+        said = len(self.agents) * (agent.max_tokens + FRAME)
+        turn = self.orchestrator.max_tokens + agent.max_tokens + 2 * FRAME
+        used = Used().plus(most_question(told, agent), len(self.agents))
+        for number in range(self.max_turns):
+            heard = told + said + number * turn
+            used = used.plus(most_question(heard, self.orchestrator)).plus(most_question(heard + turn, agent))
+        return used.plus(most_question(told + said + self.max_turns * turn, self.orchestrator))
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         messages = self._prompts[unit.dimensions].messages(unit.case)
@@ -157,6 +175,10 @@ class Deliberation(PlainRater):
         course = Course(self, unit, messages, gate)
         outcomes = await course.run()
         return Rated(rows_of(unit, outcomes, course.answers), course.record())
+
+
+def _length(speaker: Speaker) -> int:
+    return speaker.max_tokens
 
 
 def _described(speaker: Speaker) -> dict[str, object]:

@@ -37,6 +37,7 @@ from medjury.judging._drafting.answer import (
 )
 from medjury.judging._drafting.body import DraftBody
 from medjury.judging._drafting.selection import Selection, SelectionRules, select_sources
+from medjury.judging._most import most_prompt, most_question
 from medjury.judging._prompt import text_block
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
@@ -178,7 +179,8 @@ class Drafter(PlainRater):
             return chosen
         messages = self._messages(unit.case, chosen.notes, chosen)
         tokens = sum(estimate_tokens(message.content) for message in messages)
-        return Expected(1, tokens, min(TOKENS_PER_DRAFT, self.speaker.max_tokens))
+        most = most_question(most_prompt(messages, self._schema), self.speaker)
+        return Expected(1, tokens, min(TOKENS_PER_DRAFT, self.speaker.max_tokens), most)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         chosen = self._select(unit.case)
