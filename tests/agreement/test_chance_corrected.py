@@ -75,7 +75,7 @@ def test_both_standard_errors_are_one_unless_items_were_scored_once() -> None:
 
 
 def test_the_default_interval_stays_below_one_and_is_skewed() -> None:
-    found = gwet_ac(GWET["data"], scale=range(1, 6), weights="quadratic")
+    found = gwet_ac(GWET["data"], scale=range(1, 6), weights="linear")
     assert found.low < found.value < found.high < 1.0
     assert found.value - found.low > found.high - found.value
     assert "log(1 − coefficient)" in found.method

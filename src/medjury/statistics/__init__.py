@@ -38,9 +38,11 @@ from medjury.statistics._scores import (
     snapped,
     tied,
 )
+from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
 from medjury.statistics._workers import side_by_side
 
 __all__ = [
+    "FEWEST_CLUSTERS",
     "NOTHING",
     "RESAMPLES",
     "SAME",
@@ -73,6 +75,7 @@ __all__ = [
     "ends",
     "estimates",
     "evaluate",
+    "fewest_items",
     "fisher_test",
     "html_table",
     "joined",

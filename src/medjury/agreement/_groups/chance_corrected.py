@@ -27,6 +27,7 @@ from medjury.statistics import (
     Scores,
     Statistics,
     estimates,
+    fewest_items,
     level_codes,
     read_scale,
     read_scores,
@@ -195,8 +196,9 @@ def _coefficient(
 
     def analytic() -> dict[str, Analytic]:
         details = linearised(table, known, agreement_weights(known.positions, weights))
-        made = _student if options.get("interval") == "gwet" else _log_student
-        return {name: made(details[name])}
+        if options.get("interval") == "gwet":
+            return {name: _student(details[name])}
+        return {name: _log_student(details[name], "gwet_ac2_quadratic" if weights == "quadratic" else name)}
 
     return estimates(
         # Only Conger asks who gave a score; for the others sorted rows leave fewer distinct ones to resample.
@@ -232,11 +234,11 @@ def _student(found: ChanceCorrected) -> Analytic:
     return ends
 
 
-def _log_student(found: ChanceCorrected) -> Analytic:
+def _log_student(found: ChanceCorrected, name: str) -> Analytic:
     """Student's t for log(1 − coefficient), where the distribution is nearer to symmetric."""
 
     def ends(value: float, confidence: float) -> tuple[float, float, str] | None:
-        if not found.ratio_error or not value < 1.0:
+        if not found.ratio_error or not value < 1.0 or found.n < fewest_items(name):
             return None
         room = 1.0 - value
         factor = float(np.exp(stdtrit(found.n - 1, 0.5 + confidence / 2.0) * found.ratio_error / room))

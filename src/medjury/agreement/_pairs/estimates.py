@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from medjury.agreement._groups.chance_corrected import brennan_prediger, fleiss_kappa, gwet_ac
-from medjury.agreement._groups.icc import FORMS, intraclass_correlations
-from medjury.agreement._pairs.classification import at_the_edge
+from medjury.agreement._pairs.classification import at_the_edge, too_rare
 from medjury.agreement._pairs.correlation import correlation_statistics, no_spread_reason
-from medjury.agreement._pairs.differences import absolute, bland_altman
+from medjury.agreement._pairs.differences import absolute
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
 from medjury.agreement._pairs.pair import Counted, Pair, Settings, counted
 from medjury.agreement._pairs.roc import area_under_curve
@@ -19,7 +18,6 @@ from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
 from medjury.agreement._pairs.statistics import (
     ALPHAS,
     CHANCE,
-    LIMITS,
     NEED_SCALE,
     ORDER,
     TAU_PRODUCTS,
@@ -97,6 +95,7 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
             note = on.note if name in parts.of_grades else ""
             estimates[name] = replace(estimate, method=estimate.method + note)
     if settings.resamples:
+        estimates |= _with_rare_classes(pair, on, estimates)
         estimates |= _at_the_edge(pair, on, estimates, settings.confidence)
     if "offset" in estimates:
         estimates["absolute_offset"] = absolute(estimates["offset"])
@@ -114,8 +113,7 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
 
 
 def _with_own_interval(pair: Pair, on: Counted, settings: Settings) -> dict[str, Estimate]:
-    """F intervals of ICCs, t intervals of the limits of agreement and of Gwet's family, DeLong's of the
-    AUC: where every row is a case of its own."""
+    """t intervals of Gwet's family and DeLong's of the AUC: where every row is a case of its own."""
     if pair.clusters is not None:
         return {}
     found: dict[str, Estimate] = {}
@@ -135,10 +133,7 @@ def _with_own_interval(pair: Pair, on: Counted, settings: Settings) -> dict[str,
                     rows, scale=on.grades.values, weights=weights, confidence=confidence
                 )
                 found[name] = replace(made, method=made.method + on.note)
-    if settings.wants_any(FORMS):
-        found |= intraclass_correlations(pair.rows, confidence=confidence)
-    limits = bland_altman(pair.rows[:, 0], pair.rows[:, 1], confidence=confidence)
-    return found | dict(zip(LIMITS, (limits.lower, limits.upper), strict=True))
+    return found
 
 
 def _at_the_edge(
@@ -149,12 +144,25 @@ def _at_the_edge(
         return {}
     levels = tuple(float(value) for value in on.grades.values)
     rows = on.grades.grade(pair.rows)
-    stuck = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low == each.high]
+    stuck = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low is None]
     exact = {name: at_the_edge(name, rows, levels, pair.clusters, confidence=confidence) for name in stuck}
     return {
         name: replace(found, method=found.method + on.note)
         for name, found in exact.items()
         if found is not None
+    }
+
+
+def _with_rare_classes(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Rates of classes, without an interval where a class is too rare for one."""
+    if on.grades is None:
+        return {}
+    rows = on.grades.grade(pair.rows)
+    levels = tuple(float(value) for value in on.grades.values)
+    return {
+        name: replace(found, low=None, high=None, method=f"no interval: {why}")
+        for name, found in estimates.items()
+        if found.low is not None and (why := too_rare(name, rows, levels))
     }
 
 
