@@ -86,8 +86,8 @@ class PairStatistics:
 
 
 def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatistics:
-    """What is bootstrapped for this pair. Where every row is a case of its own, the AUC and the coefficients
-    corrected for chance have intervals of their own and are left out here."""
+    """What is bootstrapped for this pair. Where every row is a case of its own, the AUC has an interval of its own
+    and is left out here."""
     clustered = pair.clusters is not None
     # The absolute offset is read from the offset.
     gaps = [
@@ -116,8 +116,7 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
         of_grade = [name for name in ("exact_match", *KAPPAS.values()) if settings.wants(name)]
         grades += [grade_statistics(on.grades, of_grade)] if of_grade else []
         grades.append(alpha_on(on.grades))
-        if clustered:
-            grades.append(_chance(on.grades, CHANCE if on.given else ("fleiss_kappa",)))
+        grades.append(_chance(on.grades, CHANCE if on.given else ("fleiss_kappa",)))
         if len(on.grades.values) <= _MOST_CLASSES:
             levels = tuple(float(value) for value in on.grades.values)
             rates = on_grades(on.grades, classification_statistics(levels, np.asarray(levels)))
