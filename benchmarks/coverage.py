@@ -127,7 +127,9 @@ def holds(name: str, tally: Sequence[int], studies: int) -> bool:
     given, held = tally
     if given < 0.1 * studies:
         return True
-    return held / given >= LOWEST and (held / given <= HIGHEST or name.startswith(ABOVE))
+    # Of a cell above, only what chance in the simulation does not explain counts against it.
+    luck = 2 * (HIGHEST * (1 - HIGHEST) / given) ** 0.5
+    return held / given >= LOWEST and (held / given <= HIGHEST + luck or name.startswith(ABOVE))
 
 
 def text(

@@ -19,6 +19,7 @@ from medjury.statistics._clustered_proportion import clustered_proportion
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME
 from medjury.statistics._options import Analytic, Options, estimates
+from medjury.statistics._paired_rates import difference_of, paired_rate_difference
 from medjury.statistics._printing import NOTHING, Printable, counted, moment, p_value, percent, shown
 from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar, proportion
 from medjury.statistics._ranks import Levels, centred_midranks, concordance, levels_of, quantiles
@@ -72,6 +73,7 @@ __all__ = [
     "complete_rows",
     "concordance",
     "counted",
+    "difference_of",
     "ends",
     "estimates",
     "evaluate",
@@ -85,6 +87,7 @@ __all__ = [
     "moment",
     "on_columns",
     "p_value",
+    "paired_rate_difference",
     "percent",
     "proportion",
     "quantiles",

@@ -183,10 +183,12 @@ def differences(pairs: Pairs, names: Iterable[Difference], **options: Unpack[Opt
         note=pairs.note,
         **options,
     )
-    return {name: absolute(found[_SIGNED[name]]) if name in _SIGNED else found[name] for name in chosen}
+    return {
+        name: absolute_offset(found[_SIGNED[name]]) if name in _SIGNED else found[name] for name in chosen
+    }
 
 
-def absolute(offset: Estimate) -> Estimate:
+def absolute_offset(offset: Estimate) -> Estimate:
     """The size of an offset with the interval that the signed one implies: BCa of a size fails near zero."""
     if offset.value is None or offset.low is None or offset.high is None:
         return offset if offset.value is None else replace(offset, value=abs(offset.value))

@@ -10,7 +10,7 @@ import numpy as np
 from medjury.agreement._groups.icc import FORMS
 from medjury.agreement._pairs.classification import at_the_edge, too_rare
 from medjury.agreement._pairs.correlation import correlation_statistics, no_spread_reason
-from medjury.agreement._pairs.differences import absolute
+from medjury.agreement._pairs.differences import absolute_offset
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
 from medjury.agreement._pairs.pair import Counted, Pair, Settings, counted
 from medjury.agreement._pairs.roc import area_under_curve
@@ -86,7 +86,7 @@ def pair_estimates(
         return PairEstimates(of_items, {"spearman": (undefined(reason, 1, "means of systems"), None)})
     means = estimates_of_means(made, systems, settings.confidence)
     if "offset" in means:
-        means["absolute_offset"] = absolute(means["offset"])
+        means["absolute_offset"] = absolute_offset(means["offset"])
     return PairEstimates(
         of_items, {name: (each, None) for name, each in means.items() if _shown(name, pair, settings)}
     )
@@ -106,7 +106,7 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
         estimates |= _with_rare_classes(pair, on, estimates)
         estimates |= _at_the_edge(pair, on, estimates, settings.confidence)
     if "offset" in estimates:
-        estimates["absolute_offset"] = absolute(estimates["offset"])
+        estimates["absolute_offset"] = absolute_offset(estimates["offset"])
     estimates |= _area(pair, settings)
     if parts.thin and settings.wants("kendall_tau_b"):
         estimates["kendall_tau_b"] = _tau(pair, settings)
