@@ -200,8 +200,8 @@ def _findings(table: polars.DataFrame, drawn: Replicates, confidence: float) -> 
 def _shown_same(table: polars.DataFrame, drawn: Replicates, bound: float, confidence: float) -> bool:
     """Whether the shift is shown to lie within ±bound.
 
-    Both one-sided tests at the level 1 − confidence are one interval with twice that outside. Cases that did not move
-    at all show it too, from `FEW_CASES` on.
+    Both one-sided tests at the level 1 − confidence are one interval with twice that outside. Cases that did not
+    move at all show it too, from `FEW_CASES` on.
     """
     import polars as pl
 
