@@ -1,6 +1,7 @@
 """Runs every benchmark (or those named) and prints one table: `python -m benchmarks [engine] [agreement] ...`.
 
-`--before FOLDER` names a checkout of an older state: `report` measures its commands beside today's.
+`--before FOLDER` names a checkout of an older state: `report` measures its commands beside today's. Those that take
+very long run only where they are named: `python -m benchmarks coverage`.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ def main(words: list[str]) -> int:
         return 2
     missed = 0
     for name in names or known:
+        module = importlib.import_module(f"benchmarks.{name}")
+        if not names and getattr(module, "ON_REQUEST", False):
+            continue
         print(f"\n{name}\n{'-' * len(name)}", flush=True)
-        run = importlib.import_module(f"benchmarks.{name}").run
-        for row in run(asked.before) if name in COMPARED else run():
+        for row in module.run(asked.before) if name in COMPARED else module.run():
             compared = row["holds"] is not None
             missed += compared and not row["holds"]
             verdict = "not compared" if not compared else "holds" if row["holds"] else "MISSED"
