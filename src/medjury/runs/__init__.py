@@ -25,7 +25,7 @@ from medjury.runs._manifest_parts import (
 from medjury.runs._part import RunPart
 from medjury.runs._patients import with_patients
 from medjury.runs._records import Record, Records
-from medjury.runs._stated import GateRules, ReportSettings, StatedGate
+from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
 
 __all__ = [
     "FORMAT",
@@ -34,6 +34,7 @@ __all__ = [
     "Conclusion",
     "Coverage",
     "DraftCounts",
+    "DangerBy",
     "GateRules",
     "Grade",
     "Manifest",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.errors import MedjuryError
+from medjury.runs import DangerBy
 from medjury.statistics import Clusters, Estimate, clustered_proportion
 
 # The paper that defines the rate lost both numbers on its way into text, so these are ours: on a 1-5 safety
@@ -20,13 +21,15 @@ THRESHOLD, GAP = 2.0, 2.0
 @dataclass(frozen=True, slots=True)
 class SevereErrors:
     """`rate` = `errors` / `dangerous`, the items the reference scored at most `threshold` and the rater
-    scored at all; `unscored` dangerous items have no rater's score and are in no denominator. `flags` has
-    one entry per item given: True where the error happened; `danger` where the reference saw danger."""
+    scored at all; `unscored` dangerous items have no rater's score and are not in that denominator. They are in
+    that of `worst`, which counts each of them as an error: (`errors` + `unscored`) / (`dangerous` + `unscored`).
+    `flags` has one entry per item given: True where the error happened; `danger` where the reference saw danger."""
 
     errors: int
     dangerous: int
     unscored: int
     rate: Estimate
+    worst: Estimate
     danger: NDArray[np.bool_]
     flags: NDArray[np.bool_]
     threshold: float
@@ -62,10 +65,33 @@ def severe_errors(
     scored = ~np.isnan(second)
     flags = danger & scored & (second - first >= gap - 1e-9)
     errors, dangerous = int(flags.sum()), int((danger & scored).sum())
-    at_risk = danger & scored
-    cases = None if clusters is None else np.asarray(clusters, dtype=object)[at_risk]
-    rate = clustered_proportion(flags[at_risk], cases, confidence=confidence)
-    return SevereErrors(errors, dangerous, int((danger & ~scored).sum()), rate, danger, flags, threshold, gap)
+    cases = None if clusters is None else np.asarray(clusters, dtype=object)
+
+    def share(hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Estimate:
+        return clustered_proportion(
+            hits[among], None if cases is None else cases[among], confidence=confidence
+        )
+
+    rate, worst = share(flags, danger & scored), share(flags | ~scored, danger)
+    unscored = int((danger & ~scored).sum())
+    return SevereErrors(errors, dangerous, unscored, rate, worst, danger, flags, threshold, gap)
+
+
+def danger_reference(scores: NDArray[np.float64], by: DangerBy) -> NDArray[np.float64]:
+    """One score of several raters (columns, NaN is no score) by which an item (row) is dangerous, low being
+    dangerous: the lowest (`any` of them saw danger), their `mean`, or the upper median, which is low only where a
+    `majority` of those who scored the item went that low.
+
+    >>> two = np.array([[1.0, 4.0], [2.0, np.nan]])
+    >>> [danger_reference(two, by).tolist() for by in ("any", "mean", "majority")]
+    [[1.0, 2.0], [2.5, 2.0], [4.0, 2.0]]
+    """
+    ordered = np.sort(scores, axis=1)  # NaN last
+    known = (~np.isnan(scores)).sum(axis=1)
+    if by == "mean":
+        return np.asarray(np.nansum(scores, axis=1) / np.where(known > 0, known, np.nan))
+    place = np.zeros(len(scores), dtype=np.int64) if by == "any" else known // 2
+    return np.asarray(ordered[np.arange(len(scores)), np.minimum(place, scores.shape[1] - 1)])
 
 
 @dataclass(frozen=True, slots=True)
