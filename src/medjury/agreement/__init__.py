@@ -38,12 +38,7 @@ from medjury.agreement._pairs.differences import (
 )
 from medjury.agreement._pairs.kappa import cohen_kappa, kappa_statistics
 from medjury.agreement._pairs.roc import RocCurve, area_statistics, area_under_curve, roc_curve
-from medjury.agreement._pairs.severe_errors import (
-    SevereErrors,
-    danger_reference,
-    error_overlap,
-    severe_errors,
-)
+from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
 from medjury.agreement._pairs.two_raters import ConfusionMatrix, confusion_matrix, two_raters
 from medjury.agreement._pairs.win_rate import win_rates
@@ -77,7 +72,6 @@ __all__ = [
     "conger_kappa",
     "correlation_statistics",
     "cronbach_alpha",
-    "danger_reference",
     "difference_statistics",
     "error_overlap",
     "exact_match",

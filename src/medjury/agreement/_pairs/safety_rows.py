@@ -14,10 +14,10 @@ from medjury.agreement._pairs.beta_binomial import (
     compare_rates,
 )
 from medjury.agreement._pairs.rows import counts_of, grid_clusters
-from medjury.agreement._pairs.severe_errors import SevereErrors, danger_reference, error_overlap, severe_errors
+from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._pairs.win_rate import WinRate, win_rates
 from medjury.statistics import Estimate, percent, undefined
-from medjury.tables import SCORED, Grid
+from medjury.tables import SCORED, Grid, danger_reference
 
 _WHOSE = {"any": "any reference", "mean": "the references' mean", "majority": "most references"}
 
