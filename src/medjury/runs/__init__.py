@@ -23,6 +23,7 @@ from medjury.runs._manifest_parts import (
     Units,
 )
 from medjury.runs._part import RunPart
+from medjury.runs._parts import with_parts
 from medjury.runs._patients import with_patients
 from medjury.runs._records import Record, Records
 from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
@@ -65,5 +66,6 @@ __all__ = [
     "files",
     "read_manifest",
     "verify_run",
+    "with_parts",
     "with_patients",
 ]

@@ -61,7 +61,7 @@ def parts_of(table: RatingTable, grid: Grid, rater: str) -> tuple[tuple[Part, ..
     of."""
     stated = table.rules.parts
     made: dict[str, list[str]] = {SYSTEM: grid.systems.tolist()}
-    for name in USUAL if stated is None else stated:
+    for name in dict.fromkeys((*USUAL, *(stated or ()))):
         values = _values(table, grid, rater, name)
         if any(values):
             made[name] = values
