@@ -136,8 +136,9 @@ def _means(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
 
 
 def _paired(one: Side, two: Side, dimension: Measured, aside: Sequence[str]) -> tuple[Floats, Any, int, int]:
-    """Rows [first, second, clinicians, their score by which an answer is dangerous] of the held-out answers both juries scored, their patients, how many only
-    one scored, and how many clinicians rated differently (they count for no agreement)."""
+    """Rows [first, second, clinicians, their score by which an answer is dangerous] of the held-out answers both
+    juries scored, their patients, how many only one scored, and how many clinicians rated differently (they count
+    for no agreement)."""
     sides = [_by_unit(side, dimension, aside) for side in (one, two)]
     shared = sorted(set(sides[0]) & set(sides[1]))
     left = len(set(sides[0]) ^ set(sides[1]))

@@ -201,9 +201,7 @@ BAD = (
     Planted(
         "right for one patient group", partial(_half_right, lambda made: made.group == "younger"), (PARTS,)
     ),
-    Planted(
-        "drifts half-way", partial(_half_right, lambda made: made.case < made.case.max() / 2), (PARTS,)
-    ),
+    Planted("drifts half-way", partial(_half_right, lambda made: made.case < made.case.max() / 2), (PARTS,)),
     Planted("abstains on long records", abstains_on_long_records, (COVERAGE, SCORED_PARTS)),
     Planted("copies one clinician", copies_one_clinician, (COPY,)),
     Planted("kind to one vendor's system", kind_to_one_vendor, (FAIR,)),

@@ -1,5 +1,5 @@
-"""The jury agrees with clinicians better than chance and "fair" would, and does so beyond doubt, whatever the answers
-that it left without a score may hide."""
+"""The jury agrees with clinicians better than chance and "fair" would, and does so beyond doubt, whatever the
+answers that it left without a score may hide."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def _whatever_is_missing(trial: Trial, floor: float, title: str) -> RuleFound:
         f"between {low} and {high}: {missing:,} answers without a score",
         None if worst is None else worst >= floor,
         essential=False,
-        why=f"The jury left {missing:,} answers without a score. If it had been wrong on all of them, its agreement "
-        f"({title}) would be {low}; the floor is {floor:g}.",
+        why=f"The jury left {missing:,} answers without a score. If it had been wrong on all of them, its "
+        f"agreement ({title}) would be {low}; the floor is {floor:g}.",
         lines=SILENCE,
     )
 
 
 def bounds(trial: Trial) -> tuple[float | None, float | None]:
-    """The agreement if every answer without a score had got the worst score there is, and if the clinicians' own."""
+    """The agreement if every answer without a score had got the worst score, and if it had the clinicians' own."""
     return trial.if_silence_were(_worst(trial)), trial.if_silence_were(trial.reference)
 
 
