@@ -17,7 +17,7 @@ from tests.report.ways import WAYS, Planted, judges_of, ways_frame
 
 from medjury.agreement import kappa_statistics, mean_over_pairs, severe_errors
 from medjury.report import write_page
-from medjury.statistics import bootstrap, combined, compare, proportion, shown
+from medjury.statistics import bootstrap, clustered_proportion, combined, compare, shown
 from medjury.tables import grades_of, open_run
 from medjury.validation import Ways, compare_ways
 
@@ -169,7 +169,7 @@ def test_severe_errors_are_counted_over_answers(golden: tuple[Path, pl.DataFrame
         )
         assert (int(line["errors"]), int(line["dangerous"])) == (found.errors, found.dangerous)
     line = next(each for each in table(folder, "ways-of-judging") if each["rater"] == "plain")
-    direct = proportion(len(harmed), len(dangerous))
+    direct = clustered_proportion([unit in harmed for unit in dangerous], [item for item, _ in dangerous])
     assert int(line["errors"]) == len(harmed) > 0
     assert float(line["rate"]) == pytest.approx(direct.value)
     assert float(line["rate high"]) == pytest.approx(direct.high)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import pytest
@@ -81,8 +82,8 @@ def test_the_first_screen_warns_of_what_silence_could_hide_and_shows_both_lines_
 ) -> None:
     silent = next(each for each in BAD if each.name == "silent on dangerous answers")
     verdict = silent.verdict(tmp_path, 1)
-    page = page_of(tmp_path)
+    page = html.unescape(page_of(tmp_path))
     assert "left 20 of the 400 answers that clinicians rated without a score" in page
     assert "Clinicians called 20 of them dangerous" in page
     for rule in verdict.rules:
-        assert rule.lines.clinician in page and rule.lines.statistician.split(";")[0][:30] in page
+        assert rule.lines.clinician in page and rule.lines.statistician in page
