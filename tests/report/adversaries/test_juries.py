@@ -29,7 +29,10 @@ NAMED = {
     "right on one specialty": (PARTS, "specialty"),
     "right for one patient group": (PARTS, "group 65 and older"),
     "drifts half-way": (PARTS, "time second half"),
+    "blind in one system of three": (PARTS, "system system-1"),
     "kind to one vendor's system": (FAIR, "system system-0"),
+    "kind to one patient group": (FAIR, "group 65 and older"),
+    "a grade kinder from half-way on": (FAIR, "time second half"),
     "abstains on long records": (SCORED_PARTS, "length highest third"),
 }
 
