@@ -157,7 +157,7 @@ def test_severe_errors_are_counted_over_answers(golden: tuple[Path, pl.DataFrame
     dangerous, harmed = set(), set()
     for dimension in DIMENSIONS:
         kept = scores(ratings, dimension).drop_nulls()
-        reference = kept.select(pl.mean_horizontal(*HUMANS)).to_series().to_numpy()
+        reference = kept.select(pl.min_horizontal(*HUMANS)).to_series().to_numpy()
         found = severe_errors(reference, kept["plain"].to_numpy(), threshold=2, gap=2)
         units = kept.select("item", "system").rows()
         dangerous |= {unit for unit, low in zip(units, reference <= 2, strict=True) if low}
@@ -460,7 +460,7 @@ def test_dangerous_answers_without_a_score_are_told(tmp_path: Path) -> None:
     dangerous = (
         ratings.filter(pl.col("rater_kind") == "clinician")
         .group_by("item")
-        .agg(pl.col("score").mean())
+        .agg(pl.col("score").min())
         .filter(pl.col("score") <= 2)["item"]
         .sort()
     )

@@ -28,10 +28,11 @@ from medjury.runs._manifest_parts import (
     Units,
 )
 from medjury.runs._part import RunPart
+from medjury.runs._parts import with_parts
 from medjury.runs._patients import with_patients
 from medjury.runs._records import Record, Records
 from medjury.runs._signature import check_signature, sign_run
-from medjury.runs._stated import GateRules, ReportSettings, StatedGate
+from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
 
 __all__ = [
     "FORMAT",
@@ -40,6 +41,7 @@ __all__ = [
     "Check",
     "Conclusion",
     "Coverage",
+    "DangerBy",
     "DraftCounts",
     "GateRules",
     "Grade",
@@ -80,5 +82,6 @@ __all__ = [
     "refuse_cut_log",
     "sign_run",
     "verify_run",
+    "with_parts",
     "with_patients",
 ]

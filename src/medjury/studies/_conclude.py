@@ -21,6 +21,7 @@ from medjury.runs import (
     files,
     model_warnings,
 )
+from medjury.studies._case_parts import write_parts
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases
 from medjury.studies._manifest import answering_models, coverage, now
@@ -118,7 +119,11 @@ def conclude(
         covered = covered.replaced(shortened=shortened)
     manifest = manifest.replaced(models_answered=tuple(answering_models(store.answering_models(run))))
     status, why = judge_outcome(study, outcome, covered, manifest)
-    written = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
+    written = [
+        *_export(study, store, run, study.output),
+        *write_patients(plan.patients, study.output),
+        *write_parts(plan.known_of, study.output),
+    ]
     models = [model for model, _ in study.models]
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
     if isinstance(source, RedactedCases):

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
-from medjury.validation._rules.found import RuleFound, found
+from medjury.validation._rules.found import Lines, RuleFound, found
+
+LINES = Lines(
+    "What counts as good enough was written down before anybody saw a score.",
+    "The rules were recorded before the first call and are those that are applied.",
+)
 
 
 def stated_before(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
@@ -23,4 +28,4 @@ def stated_before(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
         said, why = f"recorded {stated}, before the first call", ""
     met = bool(stated) and not earlier
     name = "The rules were stated before the run"
-    return (found(name, "in the study file", said, met, essential=False, why=why),)
+    return (found(name, "in the study file", said, met, essential=False, why=why, lines=LINES),)
