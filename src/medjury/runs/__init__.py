@@ -24,6 +24,7 @@ from medjury.runs._manifest_parts import (
 )
 from medjury.runs._part import RunPart
 from medjury.runs._patients import with_patients
+from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, protocols_in, read_protocol
 from medjury.runs._records import Record, Records
 from medjury.runs._stated import GateRules, ReportSettings, StatedGate
 
@@ -34,6 +35,7 @@ __all__ = [
     "Conclusion",
     "Coverage",
     "DraftCounts",
+    "EarlierProtocol",
     "GateRules",
     "Grade",
     "Manifest",
@@ -47,6 +49,7 @@ __all__ = [
     "ManifestReread",
     "PlannedWork",
     "Prices",
+    "Protocol",
     "Record",
     "RecordedCut",
     "RecordedFailure",
@@ -56,13 +59,16 @@ __all__ = [
     "RereadSource",
     "RunPart",
     "RunStatus",
+    "SeenRun",
     "Shortened",
     "StatedGate",
     "Units",
     "check_files",
     "file_hash",
     "files",
+    "protocols_in",
     "read_manifest",
+    "read_protocol",
     "verify_run",
     "with_patients",
 ]
