@@ -44,7 +44,11 @@ class Registered:
             f"  SHA-256 {hash}",
             f"  {made.cases:,} answers (data {made.data_hash[:12]}), {made.instrument.name} "
             f"{made.instrument.version}, {len(made.judges):,} judges, "
-            + ("no clinician has rated yet" if made.humans is None else f"{made.humans.ratings:,} ratings"),
+            + (
+                "no clinician has rated yet"
+                if made.humans is None
+                else f"{made.humans.ratings:,} ratings of clinicians"
+            ),
         ]
         lines += [
             f"! {each.run} had {each.ratings:,} ratings of the same data, since {each.since}: these rules were "
