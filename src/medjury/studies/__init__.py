@@ -2,6 +2,7 @@
 
 from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
+from medjury.studies._gate import read_rules
 from medjury.studies._manifest import run_name
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
@@ -25,6 +26,7 @@ __all__ = [
     "judges_settings",
     "load_study",
     "plan_study",
+    "read_rules",
     "register_study",
     "reread_run",
     "run_name",
