@@ -121,10 +121,11 @@ def write_run(
     *,
     records: str = "",
     patients: Mapping[str, str] | None = None,
+    parts: pl.DataFrame | None = None,
     **changes: Any,
 ) -> Path:
-    """A finished run folder of these ratings, with the text of its `records` and the `patients` of its cases, if
-    any; `changes` replace parts of its manifest (None takes one out)."""
+    """A finished run folder of these ratings, with the text of its `records`, the `patients` of its cases and the
+    `parts` they belong to, if any; `changes` replace parts of its manifest (None takes one out)."""
     folder.mkdir(parents=True, exist_ok=True)
     write_ratings(ratings, folder / "ratings.parquet")
     write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
@@ -209,6 +210,9 @@ def write_run(
         lines = [f"{item},{patient}" for item, patient in patients.items()]
         (folder / "patients.csv").write_text("\n".join(["item,patient", *lines]) + "\n")
         written.append("patients.csv")
+    if parts is not None:
+        parts.write_csv(folder / "parts.csv")
+        written.append("parts.csv")
     manifest["files"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in written}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
     return folder

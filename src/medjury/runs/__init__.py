@@ -23,10 +23,11 @@ from medjury.runs._manifest_parts import (
     Units,
 )
 from medjury.runs._part import RunPart
+from medjury.runs._parts import with_parts
 from medjury.runs._patients import with_patients
 from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, protocols_in, read_protocol
 from medjury.runs._records import Record, Records
-from medjury.runs._stated import GateRules, ReportSettings, StatedGate
+from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
 
 __all__ = [
     "FORMAT",
@@ -34,6 +35,7 @@ __all__ = [
     "Check",
     "Conclusion",
     "Coverage",
+    "DangerBy",
     "DraftCounts",
     "EarlierProtocol",
     "GateRules",
@@ -70,5 +72,6 @@ __all__ = [
     "read_manifest",
     "read_protocol",
     "verify_run",
+    "with_parts",
     "with_patients",
 ]

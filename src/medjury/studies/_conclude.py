@@ -15,6 +15,7 @@ from medjury.runs import Conclusion, Coverage, Manifest, Units, file_hash, files
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases
 from medjury.studies._manifest import coverage, now
+from medjury.studies._case_parts import write_parts
 from medjury.studies._patients import write_patients
 from medjury.studies._plan import RunPlan
 from medjury.studies._study import Study
@@ -96,7 +97,11 @@ def conclude(
     if shortened := left_out(store.records(run)):
         covered = covered.replaced(shortened=shortened)
     status, why = judge_outcome(study, outcome.progress, covered, outcome.interrupted, outcome.fatal)
-    written = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
+    written = [
+        *_export(study, store, run, study.output),
+        *write_patients(plan.patients, study.output),
+        *write_parts(plan.known_of, study.output),
+    ]
     models = [model for model, _ in study.models]
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
     if isinstance(source, RedactedCases):

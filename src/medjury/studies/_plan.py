@@ -14,6 +14,7 @@ from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
 from medjury.studies._file import JudgePart
 from medjury.studies._hashed import HashedCases
+from medjury.studies._case_parts import CaseParts
 from medjury.studies._patients import PatientGroups
 from medjury.studies._study import Study
 
@@ -48,6 +49,9 @@ class RunPlan:
     notes: tuple[str, ...] = ()
     drafting: JudgePlan | None = None  # what writing the answers takes, where the study drafts them
     patients: Mapping[str, int] = field(default_factory=dict)  # cases of patients that have several
+    known_of: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # of cases, for the parts of the gate
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -102,12 +106,13 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
     judges = study.jury.judges
     totals = {judge.name: [0, 0, 0] for judge in judges}
     windows = WindowCheck()
-    groups = PatientGroups()
+    groups, parts = PatientGroups(), CaseParts(study.settings.gate.parts or ())
     listed = set(listed_cases(study))
     unknown = set(listed)
     for case in hashed:
         count += 1
         groups.add(case)
+        parts.add(case)
         unknown.discard(case.id)
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
@@ -148,6 +153,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
         prices.currency,
         notes,
         patients=groups.shared(),
+        known_of=parts.of,
     )
 
 

@@ -3,6 +3,7 @@
 from medjury.tables._answers import answers_of
 from medjury.tables._clean import clean_rows
 from medjury.tables._consensus import ConsensusRule, adjudicated, consensus_of, majority, mean_of_raters
+from medjury.tables._danger import danger_reference
 from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, RepeatRule
 from medjury.tables._jury import JURY, JuryName, JuryRule, add_jury
@@ -39,6 +40,7 @@ __all__ = [
     "answers_of",
     "clean_rows",
     "consensus_of",
+    "danger_reference",
     "grades_from_instrument",
     "grades_of",
     "majority",

@@ -180,7 +180,17 @@ def _joined(sides: Sequence[Panel]) -> tuple[polars.DataFrame, list[str]]:
         )
     if more := scored.join(rated, on=_UNIT, how="anti").height:
         notes.append(f"{more:,} answers only the judges scored: nothing to compare them with")
-    return pl.concat([humans, judges, absent], how="diagonal_relaxed"), notes
+    whole = pl.concat([humans, judges, absent], how="diagonal_relaxed")
+    return whole.with_columns(_nothing(whole)), notes
+
+
+def _nothing(frame: polars.DataFrame) -> list[polars.Expr]:
+    """What a run records of its ratings and a table of scores does not have: it is there, and empty."""
+    import polars as pl
+
+    kinds = {"explanation": pl.String, "created_at": pl.String, "key": pl.String, "seconds": pl.Float64,
+             "cost": pl.Float64, "tokens_in": pl.Int64, "tokens_out": pl.Int64, "calls": pl.Int64}  # fmt: skip
+    return [pl.lit(None, dtype=kind).alias(name) for name, kind in kinds.items() if name not in frame.columns]
 
 
 def _absent(rated: polars.DataFrame, judges: polars.DataFrame) -> polars.DataFrame:

@@ -68,7 +68,7 @@ def changes_of(
     if rated.any():
         here, cases = rows[rated], clusters[rated]
         plain = (difference_statistics(["absolute_offset", "rmse"]), icc_statistics(["icc_2_1"]))
-        agreed = drawing(here, _both(*plain), cases)
+        agreed = drawing(here[:, :3], _both(*plain), cases)
         found += [drawing.change(agreed, label, words, name) for name, words in _NAMES.items()]
         if dimension.grades is not None:
             found += _graded(one.table, dimension, dimension.grades, here, cases, drawing)
@@ -97,11 +97,11 @@ def _graded(
 ) -> list[RunChange]:
     """What needs a scale: kappa, and errors on dangerous answers."""
     kappa = kappa_statistics(grades.values, ["quadratic"])
-    made = drawing(grades.grade(rows), _both(kappa), clusters)
+    made = drawing(grades.grade(rows[:, :3]), _both(kappa), clusters)
     found = [drawing.change(made, dimension.label, "weighted kappa with clinicians", "kappa_quadratic")]
     limits = dimension.danger(table.rules)
-    turned = dimension.oriented(rows)
-    dangerous = turned[:, 2] <= (-np.inf if limits is None else limits[0])
+    turned = np.column_stack([dimension.oriented(rows[:, :2]), rows[:, 3]])
+    dangerous = turned[:, 2] <= (-np.inf if limits is None else limits[0] + 1e-9)
     if limits is not None and dangerous.any():
         errors = (turned[dangerous][:, :2] - turned[dangerous][:, 2:] >= limits[1] - 1e-9).astype(float)
         rates = drawing(errors, _means, clusters[dangerous])
@@ -136,35 +136,36 @@ def _means(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
 
 
 def _paired(one: Side, two: Side, dimension: Measured, aside: Sequence[str]) -> tuple[Floats, Any, int, int]:
-    """Rows [first, second, clinicians] of the held-out answers both juries scored, their patients, how many only
+    """Rows [first, second, clinicians, their score by which an answer is dangerous] of the held-out answers both juries scored, their patients, how many only
     one scored, and how many clinicians rated differently (they count for no agreement)."""
     sides = [_by_unit(side, dimension, aside) for side in (one, two)]
     shared = sorted(set(sides[0]) & set(sides[1]))
     left = len(set(sides[0]) ^ set(sides[1]))
     rows, clusters, differing = [], [], 0
     for unit in shared:
-        (said, human, cluster), (other, again, _) = sides[0][unit], sides[1][unit]
+        (said, human, word, cluster), (other, again, anew, _) = sides[0][unit], sides[1][unit]
         # Clinicians who rated in one run only rated the same answer.
-        known = again if np.isnan(human) else human
+        known, danger = (again, anew) if np.isnan(human) else (human, word)
         changed = not np.isnan(human) and not np.isnan(again) and human != again
         differing += changed
-        rows.append((said, other, np.nan if changed else known))
+        rows.append((said, other, *((np.nan, np.nan) if changed else (known, danger))))
         clusters.append(cluster)
-    return np.asarray(rows, dtype=float).reshape(-1, 3), np.asarray(clusters, dtype=object), left, differing
+    return np.asarray(rows, dtype=float).reshape(-1, 4), np.asarray(clusters, dtype=object), left, differing
 
 
 def _by_unit(
     side: Side, dimension: Measured, aside: Sequence[str]
-) -> dict[tuple[str, str], tuple[float, float, str]]:
+) -> dict[tuple[str, str], tuple[float, float, float, str]]:
     grid = side.table.grid(dimension.name, side.roles)
     grid = grid.where(~np.isin(grid.items, np.asarray(aside, dtype=str)))
     if not side.roles.jury:
         return {}
     said, human = grid.scores[side.roles.jury], side.table.reference_mean(grid, side.roles.reference)
+    danger = side.table.danger_word(grid, dimension, side.roles.reference)
     return {
-        (str(item), str(system)): (float(score), float(wanted), str(cluster))
-        for item, system, cluster, score, wanted in zip(
-            grid.items, grid.systems, grid.clusters, said, human, strict=True
+        (str(item), str(system)): (float(score), float(wanted), float(word), str(cluster))
+        for item, system, cluster, score, wanted, word in zip(
+            grid.items, grid.systems, grid.clusters, said, human, danger, strict=True
         )
         if not np.isnan(score)
     }

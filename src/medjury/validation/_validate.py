@@ -44,6 +44,8 @@ class RuleRow:
     state: str
     essential: bool
     why: str
+    for_a_clinician: str
+    for_a_statistician: str
 
     def as_dict(self) -> Mapping[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
@@ -129,6 +131,8 @@ def validation_of(
             rule.state,
             rule.essential,
             rule.why,
+            rule.lines.clinician,
+            rule.lines.statistician,
         )
         for each in verdicts
         for rule in each.rules

@@ -30,7 +30,7 @@ def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
     if limits is None or not part.units:
         return None
     threshold, gap = limits
-    reference = part.dimension.oriented(part.reference)
+    reference = part.danger
     errors = {
         rater: severe_errors(
             reference, part.dimension.oriented(said), threshold=threshold, gap=gap, clusters=part.clusters
@@ -66,7 +66,7 @@ def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
             continue
         grid = table.grid(dimension.name, roles)
         states = grid.states.get(rater)
-        flags = dimension.oriented(table.reference_mean(grid, roles.reference)) <= limits[0]
+        flags = table.danger_word(grid, dimension, roles.reference) <= limits[0]
         for place in flags.nonzero()[0].tolist():
             unit = str(grid.items[place]), str(grid.systems[place])
             if states is not None and states[place] in (SCORED, UNSCORED):

@@ -5,7 +5,12 @@ from __future__ import annotations
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
 from medjury.validation._registered import standing
-from medjury.validation._rules.found import RuleFound, found
+from medjury.validation._rules.found import Lines, RuleFound, found
+
+LINES = Lines(
+    "What counts as good enough was written down before anybody saw a score.",
+    "The protocol was registered before the first rating; rules, data, instrument, prompt and jury are those in it.",
+)
 
 
 def stated_before(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
@@ -21,5 +26,6 @@ def stated_before(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
             stand.met,
             essential=stand.moved,
             why=stand.why,
+            lines=LINES,
         ),
     )
