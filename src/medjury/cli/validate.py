@@ -11,7 +11,7 @@ from medjury.cli._verdict_output import add_verdict_options, show_verdict
 _ABOUT = """
 HUMANS and JUDGES are CSV, TSV, Excel, Parquet or JSONL files, long (item, rater, dimension, score) or wide (item
 and a column for each rater, or for each dimension), mappings (.yaml) or run folders. How every column was read
-is told. Two judges or more form a jury (the mean, where more than half gave a score), and the verdict is on the jury.
+is told. Two judges or more form a jury (the mean, where more than half gave a score): the verdict is on the jury.
 Nobody recorded how scores in a table came about, so the best word here is AUXILIARY; rules that are given with
 --rules count as stated before only where they are a registered protocol (.json) and the judges' scores have times
 (created_at) that come after it.

@@ -35,7 +35,5 @@ def write_parts(parts: Mapping[str, Mapping[str, str]], folder: Path) -> list[st
     with whole_file(file) as opened:
         rows = csv.writer(opened, lineterminator="\n")
         rows.writerow(("item", *names))
-        rows.writerows(
-            (item, *(known.get(name, "") for name in names)) for item, known in sorted(parts.items())
-        )
+        rows.writerows((item, *(known.get(name, "") for name in names)) for item, known in sorted(parts.items()))
     return [files.PARTS]

@@ -49,9 +49,7 @@ class RunPlan:
     notes: tuple[str, ...] = ()
     drafting: JudgePlan | None = None  # what writing the answers takes, where the study drafts them
     patients: Mapping[str, int] = field(default_factory=dict)  # cases of patients that have several
-    known_of: Mapping[str, Mapping[str, str]] = field(
-        default_factory=dict
-    )  # of cases, for the parts of the gate
+    known_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of cases, for the parts of the gate
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:

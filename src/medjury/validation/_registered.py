@@ -155,13 +155,14 @@ def _in_time(table: RatingTable, protocol: Protocol, name: str, changed: tuple[D
 
 
 def _unregistered(manifest: Manifest | None) -> Standing:
-    if manifest is None or not manifest.stated_at:
+    nothing = "Rules that are chosen after the scores are known prove nothing."
+    if manifest is None:
         return Standing(
-            False,
-            "not stated: these are the defaults" if manifest is not None else "not registered",
-            "No rules were stated before the run that anybody registered. Rules that are chosen after the scores "
-            "are known prove nothing.",
+            False, "not registered", f"Nobody registered these rules before the scores were made. {nothing}"
         )
+    if not manifest.stated_at:
+        why = f"No rules were stated before the run, so the default ones are shown. {nothing}"
+        return Standing(False, "not stated: these are the defaults", why)
     return Standing(
         False,
         f"recorded {moment(manifest.stated_at)}, not registered",
