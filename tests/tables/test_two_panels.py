@@ -172,7 +172,7 @@ def test_a_column_of_something_else_is_refused_by_its_scale(tmp_path: Path) -> N
 
 
 def test_ids_that_never_meet_are_refused_with_the_first_of_both(tmp_path: Path) -> None:
-    with pytest.raises(MedjuryError, match="no answer is in both tables.*'a'.*'case-1'"):
+    with pytest.raises(MedjuryError, match=r"no answer is in both tables.*'a'.*'case-1'"):
         read(tmp_path, HUMANS, {"item": ["case-1"], "gpt": [3]})
 
 

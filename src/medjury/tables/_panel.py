@@ -61,9 +61,12 @@ def open_panel(
     place = Path(path)
     frame = None if place.suffix.lower() in (".yaml", ".yml") or place.is_dir() else read_plain_table(place)
     if frame is None or {"key", "created_at", "explanation"} <= set(frame.columns):
-        frame, notes = read_rating_table(
-            place
-        )  # a mapping, a run folder, our own export, or a refusal in words
+        # A mapping, a run folder, our own export, or a refusal in words.
+        frame, notes = read_rating_table(place)
+        if place.suffix.lower() in (".yaml", ".yml") and role == "judge":
+            # A mapping that says nothing of the kind means clinicians; here it is said by the place of the file.
+            kinds = ["judge" if kind == "clinician" else str(kind) for kind in frame["rater_kind"]]
+            frame = frame.with_columns(_kinds(kinds))
         return _of_role(Panel(place.name, role, frame).saying(*notes))
     panel = _under_our_names(Panel(place.name, role, frame), named)
     if not panel.frame.height:
@@ -122,6 +125,12 @@ def _numbers(column: polars.Series) -> int:
         return 0
     text = column.cast(pl.String).str.strip_chars()
     return int(text.cast(pl.Float64, strict=False).is_finite().sum() or 0)
+
+
+def _kinds(kinds: Sequence[str]) -> polars.Series:
+    import polars as pl
+
+    return pl.Series("rater_kind", kinds, dtype=pl.String)
 
 
 def _of_role(panel: Panel) -> Panel:
