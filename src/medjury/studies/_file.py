@@ -264,6 +264,7 @@ class StudyFile(Part):
     model_check: ModelCheck = "tell"  # whether another model's answer is told, or is no answer
     examples: ExamplesPart | None = None
     gate: GatePart = GatePart()
+    protocol: str | None = None  # the file that `medjury register` wrote; by default the one beside the study
     report: ReportPart = ReportPart()
 
     @field_validator("cases", "humans", mode="before")
