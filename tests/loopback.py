@@ -331,6 +331,7 @@ class Endpoint:
 
     `rejects` names what the endpoint does not know and answers with 400: json_schema, response_format,
     max_tokens, max_completion_tokens, temperature, seed. Above `most_in_flight` it answers 429.
+    With `together` it answers nothing before so many requests have arrived.
     """
 
     behaviours: Behaviours = None
@@ -339,11 +340,13 @@ class Endpoint:
     api_key: str | None = None
     most_in_flight: int | None = None
     tokens_cached: int = 0
+    together: int = 0
     record: bool = True
     log: Log | None = None
     preflight: str = "ok"
     calls: list[Call] = field(default_factory=list)
     preflights: list[Call] = field(default_factory=list)
+    arrived: int = 0
     answered: int = 0
     in_flight: int = 0
     peak_in_flight: int = 0
@@ -372,6 +375,7 @@ class Endpoint:
                 time.monotonic(),
                 self.answered,
             )
+            self.arrived += 1
             if self.record:
                 (self.preflights if PREFLIGHT.encode() in body else self.calls).append(call)
             if request.method == "GET":
@@ -379,6 +383,8 @@ class Endpoint:
             due = call.time + self.latency
             if self.latency and b"[[loopback:" in body:  # what streams its answer must not start too early
                 await asyncio.sleep(due - time.monotonic())
+            while self.arrived < self.together:  # noqa: ASYNC110 - requests arrive one by one
+                await asyncio.sleep(0.005)
             response = await self.answer(request, call)
             if (early := due - time.monotonic()) > 0:
                 await asyncio.sleep(early)

@@ -14,6 +14,7 @@ from tests.loopback import LoopbackServer
 from tests.models.conftest import key  # noqa: F401 - a fixture
 from tests.models.samples import KINDS, HandClock, model_at, request
 
+from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import (
     AuditLog,
@@ -192,6 +193,25 @@ async def test_a_model_in_this_process_sends_nothing_and_announces_nothing(tmp_p
     log = tmp_path / "audit.jsonl"
     await gate(log).ask(Scripted("fine"), request())
     assert events(log) == {"call": 1} and audit_totals(log).calls == 1
+
+
+class Foreign(Scripted):
+    """A model of somebody else's making, which announces nothing by itself."""
+
+    host = "127.0.0.1"  # type: ignore[assignment]
+
+
+async def test_the_gate_announces_for_a_model_that_does_not(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    budget = Budget(calls=5)
+    the_gate = gate(log, budget=budget, attempts=1)
+    model = Foreign(["fine", MedjuryError("no key"), ModelError(Reason.PROVIDER, "broken")])
+    asked = [the_gate.ask(model, request(f"{number}")) for number in range(3)]
+    await asyncio.gather(*asked, return_exceptions=True)
+    ends = [each for each in lines(log) if each["event"] == "call"]
+    assert events(log) == {"sent": 3, "call": 3} and {each["of"] for each in ends} == {1, 2, 3}
+    assert [each.get("left", True) for each in sorted(ends, key=lambda end: end["of"])] == [True, False, True]
+    assert budget.spent_calls == audit_totals(log).calls == 2 and audit_totals(log).unended == 0
 
 
 async def test_requests_that_start_together_are_announced_in_one_write(

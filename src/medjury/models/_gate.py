@@ -261,9 +261,9 @@ class Gate:
                     await sending.announce()
                 reply = self._mask.reply(await model.ask(request))
         except BaseException as error:
-            if sending.open or model.host is None:
+            if sending.open or (model.host is None and not isinstance(error, MedjuryError)):
                 self._failed(error, sending)
-            else:  # a key is missing, a host is not allowed, the budget ends: nothing was sent
+            else:  # a key or the weights are missing, a host is not allowed, the budget ends: nothing was sent
                 sending.unsent()
             self.calls += sending.left
             raise
@@ -278,12 +278,10 @@ class Gate:
 
     @staticmethod
     def _failed(error: BaseException, sending: Sending) -> None:
-        if isinstance(error, MedjuryError):  # a model in this process has no weights: it was not asked
-            sending.unsent()
-            return
         reason = error.reason.value if isinstance(error, ModelError) else type(error).__name__
-        lost = not isinstance(error, ModelError) or isinstance(error, LostReplyError)
-        sending.fail(reason, left=not isinstance(error, NotSentError), lost=lost)
+        left = not isinstance(error, NotSentError | MedjuryError)
+        lost = left and (not isinstance(error, ModelError) or isinstance(error, LostReplyError))
+        sending.fail(reason, left=left, lost=lost)
 
     def price(self, model: ChatModel, reply: Reply) -> float | None:
         """What a reply costs: by the price list, else as its endpoint says; None where that is not known."""
