@@ -36,8 +36,8 @@ check: install ## lint, format and strict types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: install ## measure speed beside the peers, as ratios
-	$(BIN)/python -m benchmarks
+bench: install ## measure speed beside the peers, as ratios (BEFORE=folder: beside an older checkout too)
+	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE))
 
 mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=400, hours for all)
 	$(BIN)/python -m benchmarks._mutants $(SAMPLE)

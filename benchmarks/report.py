@@ -1,6 +1,9 @@
 """The report of a large run: 3,000 cases, 10 systems, 3 judges, 4 dimensions, two clinicians on every tenth case.
 
 Time is that of `write_page` in a process of its own, figures and saved tables included.
+
+Then `report`, `compare` and `audit` of 360 answers, as a user types them: their processor time now and, with
+`--before FOLDER` (a checkout of an older state), that of the older state on the same files in the same run.
 """
 
 from __future__ import annotations
@@ -15,12 +18,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks._answers import CASES as STUDY_CASES
+from benchmarks._answers import SYSTEM_VENDORS, cpu_seconds, write_study
+
 CASES, SYSTEMS, DIMENSIONS = 3_000, 10, 4
 SECONDS, MEGABYTES = 30.0, 5.0
+# What a command may take of the processor time that it took before.
+SHARE = 0.25
 ROOT = Path(__file__).parent.parent
 
 
-def run() -> Iterator[dict[str, Any]]:
+def run(before: Path | None = None) -> Iterator[dict[str, Any]]:
+    yield from _large()
+    yield from _commands(before)
+
+
+def _large() -> Iterator[dict[str, Any]]:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.report", "measure"],
         cwd=ROOT,
@@ -48,6 +61,25 @@ def run() -> Iterator[dict[str, Any]]:
         "target": f"< {MEGABYTES:g} MB",
         "holds": found["size"] < MEGABYTES,
     }
+
+
+def _commands(before: Path | None) -> Iterator[dict[str, Any]]:
+    answers = STUDY_CASES * len(SYSTEM_VENDORS)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for name, command in write_study(place / "study").items():
+            now = cpu_seconds(ROOT, command, place / "compiled")
+            then = (
+                None if before is None else cpu_seconds(before.resolve(), command, place / "compiled before")
+            )
+            yield {
+                "name": f"{name} of {answers} answers, processor time",
+                "ours": f"{now:.1f} s CPU",
+                "peer": "before: give --before FOLDER" if then is None else f"before: {then:.1f} s CPU",
+                "ratio": "" if then is None else f"{now / then:.2f}",
+                "target": f"< {SHARE:g} of before",
+                "holds": None if then is None else now / then < SHARE,
+            }
 
 
 def _measure(rated: int) -> dict[str, float]:

@@ -358,7 +358,7 @@ class Endpoint:
             self.behaviours = lambda call: next(queue, None)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        if self.log is not None:
+        if self.log is not None and request.method == "POST":
             self.log.arrived()
         self.in_flight += 1
         self.peak_in_flight = max(self.peak_in_flight, self.in_flight)

@@ -173,17 +173,19 @@ async def test_a_call_cancelled_before_it_left_is_not_left_open(tmp_path: Path) 
     log = tmp_path / "audit.jsonl"
     with LoopbackServer() as server:
         model = model_at("openai", server.base_url)
-        the_gate, budget = gate(log), Budget(calls=100)
+        budget = Budget(calls=100)
+        the_gate = gate(log, budget=budget)
         for ticks in range(12):  # cancelled at every step on its way out
             asking = asyncio.create_task(the_gate.ask(model, request(f"{ticks}")))
             for _ in range(ticks):
                 await asyncio.sleep(0)
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
+        await the_gate.ask(model, request("one that is let go"))
         await model.close()
-    assert audit_totals(log).unended == 0 and budget.spent_calls == 0
-    if log.exists():
-        verify_audit_log(log)
+        assert len(server.calls) <= audit_totals(log).calls == budget.spent_calls == the_gate.calls
+    assert audit_totals(log).unended == 0 and events(log)["sent"] == events(log)["call"]
+    assert verify_audit_log(log) > 2
 
 
 async def test_a_model_in_this_process_sends_nothing_and_announces_nothing(tmp_path: Path) -> None:

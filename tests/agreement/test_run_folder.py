@@ -60,7 +60,7 @@ def test_severe_errors_are_counted_on_what_raters_gave_and_low_is_dangerous(fold
     found = agreement(folder, resamples=0)
     assert {dimension for dimension, _ in found.severe} == {"accuracy", "risk"}
     grid = found.table.grid("risk", found.roles)
-    reference = 6 - np.mean([grid.scores[name] for name in CLINICIANS], axis=0)
+    reference = np.min([6 - grid.scores[name] for name in CLINICIANS], axis=0)
     judge = 6 - grid.scores["judge a"]
     errors = found.severe["risk", "judge a"]
     assert errors.dangerous == int((reference <= 2).sum()) > 0

@@ -30,22 +30,26 @@ def judged(
     systems: Sequence[str] = tuple(SYSTEMS),
     judges: Sequence[str] = tuple(JUDGES),
     dimension: str = "quality",
+    liking: float = 0.0,
 ) -> pl.DataFrame:
     """Scores 1 to 5 of several judges for several systems' answers to the same cases.
 
     `preference` adds to a judge's scores of its own vendor, `better` to the quality of a vendor's answers for
-    everybody, `spread` stretches a judge's use of the scale.
+    everybody, `spread` stretches a judge's use of the scale. `liking` is the spread of what a judge sees in single
+    systems whoever made them.
     """
     generator = np.random.default_rng(seed)
+    taste = np.random.default_rng([seed, 1]).normal(0, liking, (len(judges), len(systems)))
     quality = dict(zip(SYSTEMS, (0.0, 0.0, 0.1, 0.0, -0.4, 0.3, -0.6, 0.2), strict=True))
     rows = []
     for case in range(cases):
         hard = generator.normal(0, 0.5)
-        for system in systems:
+        for number, system in enumerate(systems):
             vendor = SYSTEMS[system]
             worth = hard + quality[system] + (better or {}).get(vendor, 0.0) + generator.normal(0, 0.4)
             for place, judge in enumerate(judges):
                 score = 3 + 0.2 * place + (spread or {}).get(judge, 1.0) * worth + generator.normal(0, 0.4)
+                score += taste[place, number]
                 score += (preference or {}).get(judge, 0.0) * (JUDGES[judge] == vendor)
                 rows.append(
                     (f"case {case}", system, judge, "judge", dimension, float(np.clip(round(score), 1, 5)))

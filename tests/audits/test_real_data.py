@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from medjury.audits import self_preference
 from medjury.cli import main
 from medjury.tables import read_rating_table
 
@@ -55,11 +56,32 @@ def test_each_judge_is_audited_on_its_own_vendors_answers(
             for statistic in ("same_vendor", "own_vendor_contrast", "own_vendor_contrast_reference"):
                 row = found[statistic, judge, dimension]
                 assert row["low"] < row["value"] < row["high"] and row["n"] > 3000
+    # 0.3 grades more for its vendor's one system; claude likes single systems so unevenly that this shows nothing.
     claude = found["same_vendor", "claude", "Relevance"]
-    assert claude["verdict"] == "favours its own vendor" and 0.25 < claude["value"] < 0.35
-    assert found["own_vendor_contrast_reference", "claude", "Relevance"]["low"] > 0.25
-    # gpt-4o looks as if it were hard on its own; its scale, at the ceiling for nine answers of ten, explains it.
-    assert "contradicts" in found["same_vendor", "gpt-4o", "Relevance"]["verdict"]
+    assert claude["verdict"] == "not shown" and 0.25 < claude["value"] < 0.35
+    assert found["judge_system_variance", "", "Relevance"]["value"] > 0.01
+    assert not any(row["stands_out"] for row in rows)
+    assert "placebo: with the vendors shuffled, 2 % of the rows would be flagged" in said.err
     assert (
         sum(row["n_unscored"] for row in rows) > 0 and "of claude's scores are the highest given" in said.err
     )
+
+
+@pytest.mark.parametrize("shift", [1, 4, 7])
+def test_wrong_vendors_accuse_nobody(ratings: Path, shift: int) -> None:
+    """Every system gets the vendor of another one, so there is no self-preference to be found."""
+    right = dict(pair.split("=") for pair in SYSTEM_VENDORS.split(","))
+    vendors = list(right.values())
+    wrong = dict(zip(right, vendors[shift:] + vendors[:shift], strict=True))
+    judges = dict(pair.split("=") for pair in JUDGE_VENDORS.split(","))
+    found = self_preference(
+        ratings,
+        judge_vendors=judges,
+        system_vendors=wrong,
+        dimensions=["Relevance", "Helpfulness", "Safety"],
+        resamples=50,
+    )
+    rows = [row for row in found.rows if row.statistic == "same_vendor"]
+    assert len(rows) == 15 and all(row.estimate.defined for row in rows)
+    assert not any(row.stands_out for row in rows)
+    assert found.find(statistic="placebo_flagged").estimate.value < 0.05

@@ -64,3 +64,24 @@ def test_the_jury_is_the_tables_own() -> None:
     median = estimate(rating_table(frame, jury="median"), labels_random=True).estimates[0].found
     mean = estimate(frame, labels_random=True).estimates[0].found
     assert median.naive.value != mean.naive.value
+
+
+def test_answers_that_the_jury_left_unscored_are_told_with_bounds_and_their_labels_count() -> None:
+    bad = FRAME.filter(pl.col("rater") == "panel", pl.col("score") <= 2).select("item", "system").unique()
+    unscored = FRAME.join(bad.with_columns(gone=True), on=["item", "system"], how="left").with_columns(
+        score=pl.when((pl.col("rater") != "panel") & pl.col("gone").fill_null(False))
+        .then(None)
+        .otherwise("score")
+    )
+    rest = (pl.col("rater") != "panel") & pl.col("item").is_in(["c250", "c251"])
+    unscored = unscored.with_columns(score=pl.when(rest).then(None).otherwise("score")).drop("gone")
+    whole = estimate(FRAME, reference=["panel"], labels_random=True).estimates[0].found
+    found = estimate(rating_table(unscored, scale=(1, 5)), reference=["panel"], labels_random=True)
+    made = found.estimates[0].found
+    assert made.classical == whole.classical
+    assert (made.n_unscored_labelled, made.n_unscored) == (bad.height, bad.height + 4)
+    assert any(
+        "4 answers with neither a jury score nor a label; the mean would be" in text
+        for text in found.warnings
+    )
+    assert f"{bad.height} of them with a label" in found.text()

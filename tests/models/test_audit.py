@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import signal
@@ -155,3 +156,51 @@ def test_the_totals_of_a_torn_log_count_the_call_that_tore_it(tmp_path: Path) ->
     assert audit_totals(path) == AuditTotals(3, 0.5), "the seal is no call"
     with pytest.raises(AuditError, match="cannot be read"):
         audit_totals(tmp_path)
+
+
+def test_the_totals_count_an_announced_call_once_whether_it_has_an_end_or_not(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    log = AuditLog(path)
+    numbers = [log.record({"event": "sent", "for": "call", "perhaps": 0.5}) for _ in range(4)]
+    log.record({"event": "sent", "for": "count"})
+    assert audit_totals(path) == AuditTotals(4, 0.0, 2.0, 0, 4)
+    log.record({"of": numbers[0], "event": "call", "status": "stop", "cost": 0.25})
+    log.record({"of": numbers[1], "event": "call", "status": "timeout", "perhaps": 0.5})
+    log.record({"of": numbers[2], "event": "call", "status": "provider", "left": False})
+    assert audit_totals(path) == AuditTotals(3, 0.25, 1.0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("entry", "calls"),
+    [
+        ({"event": "sent", "for": "call", "key": "k"}, 1),  # it was never whole, so nothing left
+        ({"of": 1, "event": "call", "key": "k"}, 1),  # the end of a call that is counted already
+        ({"event": "call", "key": "k"}, 2),  # of a model in this process, which announces nothing
+    ],
+    ids=["announcement", "end", "alone"],
+)
+def test_a_torn_line_changes_no_count(entry: dict[str, object], calls: int, tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    AuditLog(path).record({"event": "sent", "for": "call"})
+    before = path.read_bytes()
+    AuditLog(path).record(entry)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.index(b'"key"', len(before))])
+    assert audit_totals(path).calls == calls
+
+
+async def test_entries_of_one_moment_are_one_chain_in_one_write(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    log = AuditLog(path)
+    numbers = await asyncio.gather(*(log.announce({"event": "sent", "for": "call"}) for _ in range(50)))
+    await asyncio.gather(*(log.append({"of": number, "event": "call"}) for number in numbers))
+    assert numbers == list(range(1, 51)) and verify_audit_log(path) == 100
+    assert audit_totals(path) == AuditTotals(50, 0.0)
+
+
+async def test_no_request_may_leave_where_the_log_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    log = AuditLog(tmp_path / "file" / "audit.jsonl")
+    asked = (log.announce({"event": "sent", "for": "call"}) for _ in range(3))
+    told = await asyncio.gather(*asked, return_exceptions=True)
+    assert [type(each) for each in told] == [AuditError] * 3

@@ -13,7 +13,7 @@ import polars as pl
 
 from medjury.instruments import load_instrument
 from medjury.ratings import write_ratings
-from medjury.runs import GateRules, Manifest
+from medjury.runs import GateRules, Manifest, Protocol
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validate
 
@@ -121,10 +121,11 @@ def write_run(
     *,
     records: str = "",
     patients: Mapping[str, str] | None = None,
+    parts: pl.DataFrame | None = None,
     **changes: Any,
 ) -> Path:
-    """A finished run folder of these ratings, with the text of its `records` and the `patients` of its cases, if
-    any; `changes` replace parts of its manifest (None takes one out)."""
+    """A finished run folder of these ratings, with the text of its `records`, the `patients` of its cases and the
+    `parts` they belong to, if any; `changes` replace parts of its manifest (None takes one out)."""
     folder.mkdir(parents=True, exist_ok=True)
     write_ratings(ratings, folder / "ratings.parquet")
     write_ratings(folder / "ratings.parquet", folder / "ratings.csv")
@@ -174,7 +175,7 @@ def write_run(
                 "temperature": 0.0,
                 "seed": 0,
             }
-            for name in judges["rater"].unique(maintain_order=True)
+            for name in judges["rater"].unique().sort()
         ],
         "jury": {"name": "jury", "rule": "mean", "quorum": None, "repeats": int(ratings["repeat"].max()) + 1},
         "allow_hosts": [],
@@ -198,6 +199,8 @@ def write_run(
         "cost": float(judges["cost"].sum()),
     }
     manifest |= changes
+    if "protocol" not in changes and manifest["gate"] is not None:
+        manifest |= registered(manifest)
     manifest = {name: value for name, value in manifest.items() if value is not None}
     written = ["ratings.parquet", "ratings.csv"]
     if records:
@@ -207,9 +210,29 @@ def write_run(
         lines = [f"{item},{patient}" for item, patient in patients.items()]
         (folder / "patients.csv").write_text("\n".join(["item,patient", *lines]) + "\n")
         written.append("patients.csv")
+    if parts is not None:
+        parts.write_csv(folder / "parts.csv")
+        written.append("parts.csv")
     manifest["files"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in written}
     Manifest.model_validate_json(json.dumps(manifest)).write(folder)
     return folder
+
+
+def registered(manifest: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
+    """What a manifest says of the protocol that was registered for it in time; `changes` are the protocol's own."""
+    same = ("study", "medjury", "data_hash", "cases", "instrument", "prompt_version", "judges", "jury")
+    protocol = Protocol.model_validate(
+        {
+            "format": 1,
+            **{name: manifest[name] for name in same if manifest.get(name) is not None},
+            "registered_at": "2025-12-31T23:30:00+00:00",
+            "rules": GateRules.model_validate(
+                {name: value for name, value in manifest["gate"].items() if name in GateRules.model_fields}
+            ).model_dump(),
+            **changes,
+        }
+    )
+    return {"protocol": protocol.content(), "protocol_hash": protocol.hash()}
 
 
 def rules(**changes: Any) -> dict[str, Any]:

@@ -121,7 +121,8 @@ def test_severe_errors_and_limits_of_agreement_are_those_of_their_functions(
     units = wide(ratings, "completeness")
     reference = units.select(pl.mean_horizontal("clinician-1", "clinician-2")).to_series().to_numpy()
     jury = units["jury"].fill_null(float("nan")).to_numpy()
-    errors = severe_errors(reference, jury, threshold=2, gap=2)
+    lowest = units.select(pl.min_horizontal("clinician-1", "clinician-2")).to_series().to_numpy()
+    errors = severe_errors(lowest, jury, threshold=2, gap=2)
     line = next(
         each
         for each in table(folder, "severe-errors")

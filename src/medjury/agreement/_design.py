@@ -9,6 +9,7 @@ from typing import Literal
 from medjury.agreement._pairs.pair import Settings
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
+from medjury.runs import DangerBy
 from medjury.tables import ConsensusRule, Measured, Names, RatingTable, Roles, named
 
 By = Literal["dimension", "system", "all"]
@@ -24,11 +25,12 @@ def without(name: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Danger:
     """With scores turned so that low is dangerous: the reference sees danger at `threshold` or less, and a rater
-    who scores it `gap` or more higher makes a severe error."""
+    who scores it `gap` or more higher makes a severe error. `by` says which of several references count."""
 
     dimension: Measured
     threshold: float
     gap: float
+    by: DangerBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def _danger(
                 f"severe errors on {name!r} need its scale (--scale), or else both a threshold and a gap "
                 "(--threshold, --gap)."
             )
-        found[name] = Danger(known[name], at, by_how_much)
+        found[name] = Danger(known[name], at, by_how_much, table.rules.danger_by)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from medjury.judging import RepeatsBody
 from medjury.tables import RatingTable
 
 # Of one record: what makes a row of ratings of every draw.
@@ -12,7 +11,11 @@ COLUMNS = ("item", "system", "rater", "dimension", "repeat", "score", "status")
 def with_draws(table: RatingTable) -> RatingTable:
     """The table with every draw (`strategy: repeats`) in place of the rating that was taken from them: how far
     the model differs from itself is seen in the draws alone."""
+    if not table.records.kinds():
+        return table
     import polars as pl
+
+    from medjury.judging import RepeatsBody
 
     draws = [
         (

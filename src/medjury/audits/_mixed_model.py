@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.audits._columns import identified
+from medjury.audits._line_search import smallest_between
 from medjury.audits._nested_sums import codes_of, nested_sums
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
@@ -170,17 +171,13 @@ def _search(deviance: Callable[[Floats], float], width: int) -> tuple[Floats, bo
 
 
 def _best_along(deviance: Callable[[Floats], float], shares: Floats, place: int) -> Floats:
-    from scipy.optimize import minimize_scalar
-
     def at(share: float) -> Floats:
         moved = shares.copy()
         moved[place] = share
         return moved
 
-    found = minimize_scalar(
-        lambda share: deviance(at(share)), bounds=(0.0, LARGEST), method="bounded", options={"xatol": 1e-8}
-    )
-    return at(0.0) if deviance(at(0.0)) <= float(found.fun) + 1e-8 else at(float(found.x))
+    best, reached = smallest_between(lambda share: deviance(at(share)), 0.0, LARGEST, tolerance=1e-8)
+    return at(0.0) if deviance(at(0.0)) <= reached + 1e-8 else at(best)
 
 
 def _is_minimum(deviance: Callable[[Floats], float], shares: Floats) -> bool:

@@ -1,135 +1,88 @@
-"""The mixed model of self-preference: score ~ same vendor + judge + answering system + (case) +
+"""The mixed model of self-preference: score ~ same vendor + judge + answering system + (judge x system) + (case) +
 (response)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from medjury.audits._audit import Finding
-from medjury.audits._columns import identified, independent
-from medjury.audits._mixed_model import MixedModel, fit_mixed_model
+from medjury.audits._judge_by_system import NAME, Cells, Effect, Floats, effects_of, judge_by_system
 from medjury.audits._vendors import Vendors
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
 from medjury.tables import Grid
 
-Floats = NDArray[np.float64]
-NAME = "mixed model of same vendor"
-# Wald intervals take the variances as known: fewer cases give none, few ones a warning.
-LEAST_CASES, FEW_CASES = 5, 20
-NOT_IDENTIFIED = (
-    "cannot be told apart from the effects of judges and answering systems: there must be judges of another "
-    "vendor for the same answers, and answers of another vendor for the same judge"
-)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """Every score of every judge on one dimension; judge, system, case and response are numbers. `fixed` are the
-    indicator columns of judges and systems, but for the first of each, which the intercept stands for."""
-
-    score: Floats
-    judge: NDArray[np.int64]
-    system: NDArray[np.int64]
-    case: NDArray[np.int64]
-    response: NDArray[np.int64]
-    fixed: Mapping[str, Floats]
-
-    @property
-    def cases(self) -> int:
-        return len(np.unique(self.case))
-
-
-def scored(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -> Scored:
-    """The judges' scores in a grid, answer by answer."""
-    table = np.column_stack([grid.scores[judge] for judge in judges])
-    response, judge = np.nonzero(~np.isnan(table))
-    place = {name: number for number, name in enumerate(systems)}
-    system = np.array([place[name] for name in grid.systems.tolist()], dtype=np.int64)[response]
-    case = np.unique(grid.clusters, return_inverse=True)[1][response]
-    fixed = {"intercept": np.ones(len(judge))}
-    for kind, names, codes in (("judge", judges, judge), ("system", systems, system)):
-        for number in np.unique(codes)[1:].tolist():
-            fixed[f"{kind} {names[number]}"] = (codes == number).astype(np.float64)
-    return Scored(table[response, judge], judge, system, case, response, fixed)
+# The model's variances are taken as known: few cases give a warning.
+FEW_CASES = 20
 
 
 def model_findings(
     grid: Grid, vendors: Vendors, *, dimension: str, confidence: float
-) -> tuple[list[Finding], list[str]]:
+) -> tuple[list[Finding], list[str], Cells | None]:
     """One effect for all judges with the model's variances, what the judge's very own model gets beyond its
-    vendor, then one effect per judge; and the warnings.
+    vendor, then one effect per judge; the warnings; and the cells that it rests on.
 
-    The fixed effect of every answering system takes what the system is worth to all judges; the random
-    intercept of the response takes what this one answer is worth.
+    The fixed effect of every answering system takes what the system is worth to all judges; the random judge x
+    system takes what a judge sees in one system whoever made it.
     """
-    judges, systems = list(vendors.judges), list(vendors.systems)
-    answers = scored(grid, judges, systems)
-
-    def indicator(holds: list[list[bool]]) -> Floats:
-        return np.array(holds, dtype=np.float64)[answers.judge, answers.system]
-
-    same = indicator([[vendors.same_vendor(judge, system) for system in systems] for judge in judges])
-    model = indicator([[vendors.same_model(judge, system) for system in systems] for judge in judges])
-    by_judge = {
-        judge: same * (answers.judge == place) for place, judge in enumerate(judges) if vendors.own(judge)
-    }
-    findings, warnings = [], []
-    found, fit = _fit(answers, {"same_vendor": same}, confidence)
-    estimate, p_value = found["same_vendor"]
-    findings.append(Finding("same_vendor", estimate, dimension=dimension, p_value=p_value))
-    if fit is not None:
-        warnings += [f"{dimension}: {text}" for text in fit.warnings]
-        if fit.cases < FEW_CASES:
-            warnings.append(f"{dimension}: {fit.cases} cases are few: the model's intervals are too narrow")
-        for name, value in fit.variances.items() if fit.converged else ():
-            estimate = Estimate(value, None, None, fit.n, f"no interval: variance component, {fit.method}")
-            findings.append(Finding(f"{name}_variance", estimate, dimension=dimension))
-    if model.any():
-        found, _ = _fit(answers, {"same_vendor": same, "same_model": model}, confidence)
-        estimate, p_value = found["same_model"]
-        findings.append(Finding("same_model", estimate, dimension=dimension, p_value=p_value))
-    found, fit = _fit(answers, by_judge, confidence)
-    for judge, (estimate, p_value) in found.items():
-        vendor = vendors.judges[judge]
-        findings.append(Finding("same_vendor", estimate, judge, dimension, vendor, p_value=p_value))
-    if fit is not None and not fit.converged:
-        warnings.append(f"{dimension}: the model with one effect per judge did not converge")
-    return findings, warnings
-
-
-def _fit(
-    answers: Scored, effects: Mapping[str, Floats], confidence: float
-) -> tuple[dict[str, tuple[Estimate, float | None]], MixedModel | None]:
-    # Effects are named apart from the rest: a judge may be called "intercept".
-    columns = {**answers.fixed, **{f"effect {name}": column for name, column in effects.items()}}
-    terms, design = list(columns), np.column_stack(list(columns.values()))
-    apart = dict(zip(terms, identified(design), strict=True))
-    kept = independent(design)
-    reason, fit = NOT_IDENTIFIED, None
+    judges = list(vendors.judges)
     try:
-        if answers.cases < LEAST_CASES:
-            raise MedjuryError(
-                f"{answers.cases} cases are too few for the mixed model; {LEAST_CASES} are the least"
-            )
-        fit = fit_mixed_model(
-            answers.score,
-            design[:, kept],
-            [terms[place] for place in kept],
-            case=answers.case,
-            response=answers.response,
-        )
+        cells = judge_by_system(grid, judges, list(vendors.systems))
     except MedjuryError as error:
-        reason = str(error)
-    found: dict[str, tuple[Estimate, float | None]] = {}
-    for name in effects:
-        term = f"effect {name}"
-        if fit is not None and apart[term]:
-            found[name] = fit.estimate(term, confidence), fit.p_value(term)
-        else:
-            found[name] = undefined(reason, len(answers.score), NAME), None
-    return found, fit
+        nothing = undefined(
+            str(error), int(sum(np.isfinite(grid.scores[name]).sum() for name in judges)), NAME
+        )
+        whose = ["", *(judge for judge in judges if vendors.own(judge))]
+        return (
+            [
+                Finding("same_vendor", nothing, judge, dimension, vendors.judges.get(judge, ""))
+                for judge in whose
+            ],
+            [],
+            None,
+        )
+
+    def finding(statistic: str, effect: Effect, judge: str = "") -> Finding:
+        vendor, estimate = vendors.judges.get(judge, ""), effect.estimate(cells.model.n, confidence)
+        return Finding(statistic, estimate, judge, dimension, vendor, p_value=effect.p_value())
+
+    found, liking = same_vendor(cells, vendors)
+    findings = [finding("same_vendor", found[""])]
+    variances = {**({} if liking is None else {"judge_system": liking}), **cells.model.variances}
+    for name, value in variances.items():
+        estimate = Estimate(
+            value, None, None, cells.model.n, f"no interval: variance component, {cells.model.method}"
+        )
+        findings.append(Finding(f"{name}_variance", estimate, dimension=dimension))
+    model = cells.column([[vendors.same_model(judge, each) for each in vendors.systems] for judge in judges])
+    if model.any():
+        both, _ = effects_of(cells, {"same_vendor": _same(cells, vendors), "same_model": model})
+        findings.append(finding("same_model", both["same_model"]))
+    findings += [finding("same_vendor", effect, judge) for judge, effect in found.items() if judge]
+    return findings, _warnings(cells, vendors, dimension), cells
+
+
+def same_vendor(cells: Cells, vendors: Vendors) -> tuple[dict[str, Effect], float | None]:
+    """The effect of all judges ("") and of each one that has answers of its own vendor; and the variance of likings
+    beside the first."""
+    same = _same(cells, vendors)
+    overall, liking = effects_of(cells, {"": same})
+    by_judge = {
+        judge: same * (cells.judge == place)
+        for place, judge in enumerate(vendors.judges)
+        if vendors.own(judge)
+    }
+    return overall | effects_of(cells, by_judge)[0], liking
+
+
+def _same(cells: Cells, vendors: Vendors) -> Floats:
+    return cells.column(
+        [[vendors.same_vendor(judge, system) for system in vendors.systems] for judge in vendors.judges]
+    )
+
+
+def _warnings(cells: Cells, vendors: Vendors, dimension: str) -> list[str]:
+    found = [f"{dimension}: {text}" for text in cells.model.warnings]
+    if cells.model.cases < FEW_CASES:
+        found.append(f"{dimension}: {cells.model.cases} cases are few: the model's intervals are too narrow")
+    return found

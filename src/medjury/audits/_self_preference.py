@@ -2,7 +2,9 @@
 
 Two ways, side by side: a mixed model of all judges' scores, and a paired contrast that needs no model. In
 both, a vendor whose answers are simply better is no self-preference: the model has a fixed effect of every
-answering system, the contrast compares with what judges of other vendors say of the same answers."""
+answering system, the contrast compares with what judges of other vendors say of the same answers. And in both a
+judge's liking of single systems, whoever made them, is no self-preference: systems are the units, not cases. A
+placebo with shuffled vendors shows how often these judges would be accused for nothing."""
 
 from __future__ import annotations
 
@@ -12,10 +14,12 @@ from functools import partial
 
 import numpy as np
 
-from medjury.audits._audit import Audit, Finding
+from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._audited import JUDGES, Audited, audited
+from medjury.audits._judge_by_system import Cells
 from medjury.audits._multiplicity import Adjustment, adjusted
 from medjury.audits._own_vendor_contrast import PLAIN, SCALED, contrast_findings
+from medjury.audits._placebo import placebo_findings, placebo_warnings
 from medjury.audits._same_vendor_model import model_findings
 from medjury.audits._vendors import Vendors, read_vendors
 from medjury.errors import MedjuryError
@@ -23,9 +27,9 @@ from medjury.statistics import side_by_side
 from medjury.tables import SCORED, Grid, Names, rating_table
 
 METHOD = (
-    "mixed model: score ~ same vendor (+ same model) + judge + answering system, random intercepts of case "
-    "and response; paired contrast: own vendor's answers against neutral ones, judge against judges of other "
-    "vendors"
+    "mixed model: score ~ same vendor (+ same model) + judge + answering system, random judge x system, case and "
+    "response, Student t by judge x system; paired contrast: own vendor's systems against neutral ones, judge "
+    "against judges of other vendors"
 )
 NOT_SHOWN = "not shown"
 OF_VENDOR = ("favours its own vendor", "disfavours its own vendor", NOT_SHOWN)
@@ -58,8 +62,8 @@ def self_preference(
     Findings, per dimension, with rater "" for all judges together: `same_vendor` (mixed model), `same_model`
     (what the judge's very own model gets beyond its vendor), `own_vendor_contrast` and
     `own_vendor_contrast_scaled` (paired, see `contrast_sums`), with `reference` raters also
-    `…_reference` (those raters as the baseline), and the model's `case_variance`, `response_variance` and
-    `residual_variance`.
+    `…_reference` (those raters as the baseline), the model's `judge_system_variance`, `case_variance`,
+    `response_variance` and `residual_variance`, and once for all the placebo, see `placebo_findings`.
 
     Vendors come from the mappings, from the run folder or its cases, or from the columns `judge_vendor` and
     `vendor` (of the system); "none" is a system or judge of no vendor. `own_models` maps a judge to the systems
@@ -81,8 +85,12 @@ def self_preference(
             "no judge shares a vendor with any answering system, so there is no self-preference to look for."
         )
     found = side_by_side([partial(_on_dimension, about, vendors, name) for name in about.dimensions])
-    findings = [finding for made, _ in found for finding in made]
-    warnings = [text for _, said in found for text in said]
+    findings = [finding for made, _, _ in found for finding in made]
+    warnings = [text for _, said, _ in found for text in said]
+    cells = {
+        name: each for name, (_, _, each) in zip(about.dimensions, found, strict=True) if each is not None
+    }
+    placebo = placebo_findings(cells, vendors, adjustment=adjustment, confidence=confidence, seed=about.seed)
     # Corrected together: one statistic over all dimensions, all judges at once apart from single judges.
     judged = adjusted(
         findings,
@@ -91,18 +99,33 @@ def self_preference(
         verdicts=VERDICTS,
         family=lambda each: (each.statistic, each.rater == ""),
     )
-    checked = [_cross_checked(finding, judged) for finding in judged]
+    checked = [*(_cross_checked(finding, judged) for finding in judged), *placebo]
+    warnings += [*_lone_systems(vendors), *placebo_warnings(placebo, confidence)]
     return about.result("self_preference", checked, METHOD, warnings)
 
 
-def _on_dimension(about: Audited, vendors: Vendors, dimension: str) -> tuple[list[Finding], list[str]]:
+def _on_dimension(
+    about: Audited, vendors: Vendors, dimension: str
+) -> tuple[list[Finding], list[str], Cells | None]:
     grid = about.table.grid(dimension)
     grid = grid.where(np.any([grid.states[name] == SCORED for name in about.raters], axis=0))
     if not len(grid.items):
-        return [], [f"{dimension}: no judge gave a score"]
-    modelled, said = model_findings(grid, vendors, dimension=dimension, confidence=about.confidence)
+        return [], [f"{dimension}: no judge gave a score"], None
+    modelled, said, cells = model_findings(grid, vendors, dimension=dimension, confidence=about.confidence)
     paired, also = contrast_findings(about, grid, vendors, dimension=dimension)
-    return modelled + paired, [*_ceiling(grid, about.raters, dimension), *said, *also]
+    return modelled + paired, [*_ceiling(grid, about.raters, dimension), *said, *also], cells
+
+
+def _lone_systems(vendors: Vendors) -> list[str]:
+    lone = [judge for judge in vendors.judges if len(vendors.own(judge)) == 1]
+    return (
+        [
+            f"one system each shares the vendor of {names(lone)}: a liking for the vendor and a liking for that "
+            "one system look the same"
+        ]
+        if lone
+        else []
+    )
 
 
 def _cross_checked(finding: Finding, findings: Sequence[Finding]) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -69,10 +70,10 @@ def _maximise(scores: Floats, codes: NDArray[np.int64], grades: int) -> tuple[Fl
     """Newton's method on thresholds and slope; the log-likelihood is concave in them (Pratt 1981)."""
     # Few distinct pairs stand for many items.
     pairs, weights = np.unique(np.column_stack([scores, codes]), axis=0, return_counts=True)
-    x, y = pairs[:, 0], pairs[:, 1].astype(np.int64)
+    likelihood = _likelihood(pairs[:, 0], pairs[:, 1].astype(np.int64), weights, grades)
     shares = np.cumsum(np.bincount(codes, minlength=grades))[:-1] / len(codes)
     beta = np.append(np.log(shares / (1 - shares)), 0.0)
-    value, slope, curvature = _likelihood(beta, x, y, weights)
+    value, slope, curvature = likelihood(beta)
     if slope[-1] <= 0:
         # Concave, and falling at slope 0: the best slope that is not negative is 0.
         return beta[:-1], 0.0
@@ -80,8 +81,8 @@ def _maximise(scores: Floats, codes: NDArray[np.int64], grades: int) -> tuple[Fl
         step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
         while True:
             ahead = beta + step
-            if (np.diff(ahead[:-1]) > 0).all():
-                new = _likelihood(ahead, x, y, weights)
+            if (ahead[1:-1] > ahead[:-2]).all():
+                new = likelihood(ahead)
                 if new[0] >= value - 1e-9 * abs(value) or np.abs(step).max() < 1e-12:
                     break
             step = step / 2
@@ -93,16 +94,11 @@ def _maximise(scores: Floats, codes: NDArray[np.int64], grades: int) -> tuple[Fl
 
 
 def _likelihood(
-    beta: Floats, x: Floats, y: NDArray[np.int64], weights: NDArray[np.int64]
-) -> tuple[float, Floats, Floats]:
-    """Log-likelihood, its gradient and its negative second derivative."""
+    x: Floats, y: NDArray[np.int64], weights: NDArray[np.int64], size: int
+) -> Callable[[Floats], tuple[float, Floats, Floats]]:
+    """Log-likelihood, its gradient and its negative second derivative, as a function of the parameters."""
     from scipy.special import expit
 
-    size = len(beta)
-    edges = np.concatenate([[-np.inf], beta[:-1], [np.inf]])
-    upper, lower = expit(edges[y + 1] - beta[-1] * x), expit(edges[y] - beta[-1] * x)
-    share = np.maximum(upper - lower, 1e-300)
-    up, down = upper * (1 - upper), lower * (1 - lower)
     # How the two edges of each pair's interval move with each parameter; there is no edge beyond the ends.
     rows = np.arange(len(y))
     at_upper, at_lower = np.zeros((len(y), size)), np.zeros((len(y), size))
@@ -111,9 +107,19 @@ def _likelihood(
     at_lower[rows[inner_lower], y[inner_lower] - 1] = 1.0
     at_upper[:, -1] = np.where(inner_upper, -x, 0.0)
     at_lower[:, -1] = np.where(inner_lower, -x, 0.0)
-    moves = (up[:, np.newaxis] * at_upper - down[:, np.newaxis] * at_lower) / share[:, np.newaxis]
-    bend_up, bend_down = up * (1 - 2 * upper) / share, down * (1 - 2 * lower) / share
-    curvature = (moves * weights[:, np.newaxis]).T @ moves
-    curvature -= (at_upper * (weights * bend_up)[:, np.newaxis]).T @ at_upper
-    curvature += (at_lower * (weights * bend_down)[:, np.newaxis]).T @ at_lower
-    return float(weights @ np.log(share)), weights @ moves, curvature
+    edges = np.concatenate([[-np.inf], np.zeros(size - 1), [np.inf]])
+
+    def at(beta: Floats) -> tuple[float, Floats, Floats]:
+        edges[1:-1] = beta[:-1]
+        moved = beta[-1] * x
+        upper, lower = expit(edges[y + 1] - moved), expit(edges[y] - moved)
+        share = np.maximum(upper - lower, 1e-300)
+        up, down = upper * (1 - upper), lower * (1 - lower)
+        moves = (up[:, np.newaxis] * at_upper - down[:, np.newaxis] * at_lower) / share[:, np.newaxis]
+        bend_up, bend_down = up * (1 - 2 * upper) / share, down * (1 - 2 * lower) / share
+        curvature = (moves * weights[:, np.newaxis]).T @ moves
+        curvature -= (at_upper * (weights * bend_up)[:, np.newaxis]).T @ at_upper
+        curvature += (at_lower * (weights * bend_down)[:, np.newaxis]).T @ at_lower
+        return float(weights @ np.log(share)), weights @ moves, curvature
+
+    return at

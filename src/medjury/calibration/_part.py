@@ -173,7 +173,7 @@ def instruments_of(table: RatingTable, raters: Sequence[str]) -> dict[str, str]:
     stated = (
         table.rows.filter(pl.col("rater").is_in(list(raters)))
         .filter(pl.col("instrument").fill_null("") != "")
-        .group_by("dimension")
+        .group_by("dimension", maintain_order=True)
         .agg(pl.col("instrument").unique().sort())
     )
     labels: dict[str, str] = {}

@@ -12,6 +12,11 @@ few unlabelled cases adds to the variance (Satterthwaite 1946, Biometrics Bull 2
 unlabelled cases borrow the jury's spread on labelled ones where their own is smaller, lest λ be largest where
 that spread is underestimated; with fewer than five λ is 0 and the labels speak alone.
 
+A jury that gives no score says something too, for it may fail on bad answers. Every label counts, with or without
+a jury score. An unscored item counts as scored at the jury's mean, and where enough of them are labelled "the jury
+gave no score" is a second prediction with a λ of its own, by least squares: that is the same as estimating the
+unscored items apart, by their labels alone.
+
 All of it rests on one thing that no data can show: that the labelled items were drawn at random.
 """
 
@@ -27,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._folds import Cases
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate
+from medjury.statistics import Estimate, counted, percent
 
 LABELLED_CASES = 5
 UNLABELLED_CASES = 5
@@ -40,7 +45,8 @@ class PredictionPowered:
     its interval does not cover the clinicians' mean when the jury is biased.
 
     `weights` is λ, one per system; `effective_labels` how many labels the classical estimate would need for
-    the same precision; `n_unscored` counts items left out because the jury gave them no score.
+    the same precision; `n_unlabelled` counts items with a jury score alone, `n_unscored` all without one, of which
+    `n_unscored_labelled` have a label.
     """
 
     power_tuned: Estimate
@@ -52,6 +58,7 @@ class PredictionPowered:
     n_unlabelled: int
     n_labelled_cases: int
     n_unscored: int
+    n_unscored_labelled: int
     effective_labels: float | None
     warnings: tuple[str, ...]
 
@@ -59,11 +66,12 @@ class PredictionPowered:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
     """One system's means, and what each case adds to their errors: `label` + λ · (`jury` + `rest`), `jury`
-    through the labelled items and `rest` through the others. Both are zero where the others are too few."""
+    through the labelled items and `rest` through the others, with a column for each prediction: the jury's score,
+    and that it gave none. A column is zero where it may not be used."""
 
+    whose: str
     labels: float
-    jury_labelled: float
-    jury_unlabelled: float
+    gap: Floats
     jury_all: float
     label: Floats
     jury: Floats
@@ -72,14 +80,18 @@ class _Part:
     n_labelled: int
     n_unlabelled: int
     n_unscored: int
+    n_unscored_labelled: int
     n_rest_cases: int
+    n_scored_cases: tuple[int, int]
+    missing: tuple[float, float]
+    unscored_apart: tuple[float, float] | None
     labelled_cases: NDArray[np.bool_]
     scored_cases: NDArray[np.bool_]
 
     @property
     def powered(self) -> bool:
-        """Whether enough cases are unlabelled for the jury's mean over them to have a standard error."""
-        return self.n_rest_cases >= UNLABELLED_CASES
+        """Whether enough cases have a jury score, labelled and not, for its means to have a standard error."""
+        return self.n_scored_cases[0] >= LABELLED_CASES and self.n_scored_cases[1] >= UNLABELLED_CASES
 
     @property
     def borrowed(self) -> float:
@@ -88,15 +100,16 @@ class _Part:
         if not self.powered or self.n_rest_cases >= FEW_CASES:
             return 0.0
         cases = int(self.labelled_cases.sum())
-        own, other = float((self.rest**2).sum()), float((self.jury**2).sum()) * cases / self.n_rest_cases
+        own = float((self.rest[:, 0] ** 2).sum())
+        other = float((self.jury[:, 0] ** 2).sum()) * cases / self.n_rest_cases
         pooled = np.average([own, other], weights=[self.n_rest_cases - 1, cases - 1])
         return math.sqrt(max(float(pooled) - own, 0.0))
 
     @property
     def imbalance(self) -> float:
         """How many standard errors the jury's mean on labelled items lies from that on the others."""
-        error = (float(((self.jury + self.rest) ** 2).sum()) + self.borrowed**2) ** 0.5
-        return (self.jury_labelled - self.jury_unlabelled) / error if error > 0 else 0.0
+        error = (float(((self.jury[:, 0] + self.rest[:, 0]) ** 2).sum()) + self.borrowed**2) ** 0.5
+        return -float(self.gap[0]) / error if error > 0 else 0.0
 
 
 def estimate_mean(
@@ -160,43 +173,72 @@ def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, who
         raise MedjuryError("give one label (or NaN), one jury score and one case per item.")
     if np.isinf(labels).any() or np.isinf(jury).any():
         raise MedjuryError(f"{whose}: a score is infinite; leave it out where there is none.")
-    scored = ~np.isnan(jury)
-    labelled, rest = scored & ~np.isnan(labels), scored & np.isnan(labels)
-    label_cases, rest_cases = _present(codes[labelled], size), _present(codes[rest], size)
-    n, m = int(labelled.sum()), int(rest.sum())
+    scored, labelled = ~np.isnan(jury), ~np.isnan(labels)
+    label_cases, rest_cases = _present(codes[labelled], size), _present(codes[~labelled], size)
+    n, m = int(labelled.sum()), int((~labelled).sum())
     if label_cases.sum() < LABELLED_CASES:
         raise MedjuryError(
-            f"{whose}: {int(label_cases.sum())} cases have both a clinician's label and a jury score; at "
-            f"least {LABELLED_CASES} are needed, and {FEW_CASES} for an interval to lean on. Label more "
-            "cases."
+            f"{whose}: {int(label_cases.sum())} cases have a clinician's label; at least {LABELLED_CASES} are "
+            f"needed, and {FEW_CASES} for an interval to lean on. Label more cases."
         )
     own, other = _stretch(int(label_cases.sum())), _stretch(int(rest_cases.sum()))
-    on_labelled = on_rest = np.zeros(len(jury))
-    jury_labelled = jury_rest = float(jury[labelled].mean())
-    if rest_cases.sum() >= UNLABELLED_CASES:
-        jury_rest = float(jury[rest].mean())
-        on_labelled = np.where(labelled, jury - jury_labelled, 0.0) * (-own / n)
-        on_rest = np.where(rest, jury - jury_rest, 0.0) * (other / m)
+    jury_mean = float(jury[scored].mean()) if scored.any() else math.nan
+    both, alone = scored & labelled, scored & ~labelled
+    enough = [
+        _present(codes[each], size).sum() for each in (both, alone, ~scored & labelled, ~scored & ~labelled)
+    ]
+    powered = bool(enough[0] >= LABELLED_CASES and enough[1] >= UNLABELLED_CASES)
+    told_apart = bool(enough[2] >= LABELLED_CASES and rest_cases.sum() >= FEW_CASES)
+    columns = np.column_stack(
+        [np.where(scored, jury - jury_mean, 0.0) * powered, ~scored * float(told_apart)]
+    )
+    gap = np.zeros(2)
+    on_labelled, on_rest = np.zeros_like(columns), np.zeros_like(columns)
+    if n and m:
+        first, second = columns[labelled].mean(axis=0), columns[~labelled].mean(axis=0)
+        gap = second - first
+        on_labelled = np.where(labelled[:, np.newaxis], columns - first, 0.0) * (-own / n)
+        on_rest = np.where(labelled[:, np.newaxis], 0.0, columns - second) * (other / m)
     label = np.where(labelled, labels - labels[labelled].mean(), 0.0) * (own / n)
     scored_cases = _present(codes[scored], size)
     everything = _stretch(int(scored_cases.sum()))
-    naive = np.where(scored, jury - jury[scored].mean(), 0.0) * (everything / (n + m))
+    naive = np.where(scored, jury - jury_mean, 0.0) * (everything / max(int(scored.sum()), 1))
     return _Part(
+        whose=whose,
         labels=float(labels[labelled].mean()),
-        jury_labelled=jury_labelled,
-        jury_unlabelled=jury_rest,
-        jury_all=float(jury[scored].mean()),
+        gap=gap,
+        jury_all=jury_mean,
         label=_sums(codes, label, size),
-        jury=_sums(codes, on_labelled, size),
-        rest=_sums(codes, on_rest, size),
+        jury=np.column_stack([_sums(codes, each, size) for each in on_labelled.T]),
+        rest=np.column_stack([_sums(codes, each, size) for each in on_rest.T]),
         naive=_sums(codes, naive, size),
         n_labelled=n,
-        n_unlabelled=m,
+        n_unlabelled=int(alone.sum()),
         n_unscored=int((~scored).sum()),
+        n_unscored_labelled=int((~scored & labelled).sum()),
         n_rest_cases=int(rest_cases.sum()),
+        n_scored_cases=(int(enough[0]), int(enough[1])),
+        missing=(float((~scored)[labelled].mean()), float((~scored)[~labelled].mean()) if m else 0.0),
+        unscored_apart=_apart(labels, scored, codes, size),
         labelled_cases=label_cases,
         scored_cases=scored_cases,
     )
+
+
+def _apart(
+    labels: Floats, scored: NDArray[np.bool_], codes: NDArray[np.int64], size: int
+) -> tuple[float, float] | None:
+    """How much lower clinicians score what the jury left unscored, and its cluster-robust standard error."""
+    known = ~np.isnan(labels)
+    sides = (known & ~scored, known & scored)
+    if any(_present(codes[side], size).sum() < LABELLED_CASES for side in sides):
+        return None
+    means = [float(labels[side].mean()) for side in sides]
+    errors = [
+        _sums(codes, np.where(side, labels - mean, 0.0) / side.sum(), size)
+        for side, mean in zip(sides, means, strict=True)
+    ]
+    return means[0] - means[1], float(((errors[0] - errors[1]) ** 2).sum()) ** 0.5
 
 
 def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: str) -> PredictionPowered:
@@ -207,10 +249,12 @@ def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: s
     label = np.sum([sign * part.label for sign, part in zip(signs, parts, strict=True)], axis=0)
     jury = np.column_stack([sign * part.jury for sign, part in zip(signs, parts, strict=True)])
     rest = np.column_stack([sign * part.rest for sign, part in zip(signs, parts, strict=True)])
+    gap = np.concatenate([sign * part.gap for sign, part in zip(signs, parts, strict=True)])
+    of_jury = np.arange(len(gap)) % 2 == 0
     # What is borrowed belongs to no case: a row of its own for every system.
     label = np.concatenate([label, np.zeros(len(parts))])
-    jury = np.vstack([jury, np.zeros((len(parts), len(parts)))])
-    rest = np.vstack([rest, np.diag([part.borrowed for part in parts])])
+    jury = np.vstack([jury, np.zeros((len(parts), len(gap)))])
+    rest = np.vstack([rest, np.kron(np.diag([part.borrowed for part in parts]), [1.0, 0.0])])
     labelled_cases = int(np.any([part.labelled_cases for part in parts], axis=0).sum())
     all_cases = int(np.any([part.scored_cases for part in parts], axis=0).sum())
     n, m = sum(part.n_labelled for part in parts), sum(part.n_unlabelled for part in parts)
@@ -222,27 +266,27 @@ def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: s
         return Estimate(value, value - half, value + half, n, method)
 
     def weighted(name: str, weights: Floats, estimated: int = 0) -> tuple[Estimate, float]:
-        value = sum(
-            sign * (part.labels + weight * (part.jury_unlabelled - part.jury_labelled))
-            for sign, part, weight in zip(signs, parts, weights.tolist(), strict=True)
+        value = sum(sign * part.labels for sign, part in zip(signs, parts, strict=True)) + float(
+            gap @ weights
         )
         freedom = labelled_cases - 1 - estimated
         through_labels, through_rest = label + jury @ weights, rest @ weights
         variance = float(((through_labels + through_rest) ** 2).sum()) * (labelled_cases - 1) / freedom
-        used = [part.n_rest_cases for part, weight in zip(parts, weights, strict=True) if weight > 0]
+        used = [part.n_rest_cases for part, weight in zip(parts, weights[of_jury], strict=True) if weight > 0]
         least = _freedom(through_labels, freedom, through_rest, min(used, default=labelled_cases) - 1)
         return around(value, variance, least, n, name), variance
 
-    weights = _best_weights(label, jury + rest)
-    classical, classical_variance = weighted("labels alone", np.zeros(len(parts)))
-    tuned, variance = weighted("PPI++", weights, int(((weights > 0) & (weights < 1)).sum()))
-    fixed, _ = weighted("PPI with full weight on the jury", np.ones(len(parts)))
+    weights = _best_weights(label, jury + rest, of_jury)
+    inside = np.where(of_jury, (weights > 0) & (weights < 1), weights != 0)
+    classical, classical_variance = weighted("labels alone", np.zeros(len(gap)))
+    tuned, variance = weighted("PPI++", weights, int(inside.sum()))
+    fixed, _ = weighted("PPI with full weight on the jury", np.where(of_jury, 1.0, 0.0))
     spread = np.sum([sign * part.naive for sign, part in zip(signs, parts, strict=True)], axis=0)
     naive = around(
         sum(sign * part.jury_all for sign, part in zip(signs, parts, strict=True)),
         float((spread**2).sum()),
-        all_cases - 1,
-        n + m,
+        max(all_cases - 1, 1),
+        sum(int(part.n_labelled - part.n_unscored_labelled) for part in parts) + m,
         "jury scores alone, not corrected for bias",
     )
     return PredictionPowered(
@@ -250,30 +294,37 @@ def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: s
         fixed=fixed,
         classical=classical,
         naive=naive,
-        weights=tuple(float(weight) for weight in weights),
+        weights=tuple(float(weight) for weight in weights[of_jury]),
         n_labelled=n,
         n_unlabelled=m,
         n_labelled_cases=labelled_cases,
         n_unscored=sum(part.n_unscored for part in parts),
+        n_unscored_labelled=sum(part.n_unscored_labelled for part in parts),
         effective_labels=n * classical_variance / variance if variance > 0 else None,
         warnings=_warnings(parts, labels_random, labelled_cases, variance),
     )
 
 
-def _best_weights(label: Floats, jury: Floats) -> Floats:
-    """λ between 0 and 1 with the least variance: least squares of the labels' errors on the jury's."""
-    if jury.shape[1] == 1:
-        spread = float(jury[:, 0] @ jury[:, 0])
-        best = -float(label @ jury[:, 0]) / spread if spread > 0 else 0.0
-        return np.clip([best], 0.0, 1.0)
-    size = np.abs(jury).max()
-    if size == 0:
-        return np.zeros(jury.shape[1])
+def _best_weights(label: Floats, jury: Floats, of_jury: NDArray[np.bool_]) -> Floats:
+    """λ with the least variance: least squares of the labels' errors on the predictions'. That of a jury's score
+    lies between 0 and 1; a column of zeros has none."""
+    size = np.abs(jury).max(axis=0, initial=0.0)
+    used = size > 0
+    weights = np.zeros(len(size))
+    if used.tolist() == [True, False]:
+        best = -float(label @ jury[:, 0]) / float(jury[:, 0] @ jury[:, 0])
+        return np.array([min(max(best, 0.0), 1.0), 0.0])
+    if not used.any():
+        return weights
     from scipy.optimize import lsq_linear
 
     # Scaled, so that the solver's tolerances do not depend on the number of items.
-    found = lsq_linear(jury / size, -label / size, bounds=(0.0, 1.0), tol=1e-14).x
-    return np.where(found < 1e-9, 0.0, np.where(found > 1 - 1e-9, 1.0, found))
+    largest, scored = size.max(), of_jury[used]
+    bounds = (np.where(scored, 0.0, -np.inf), np.where(scored, 1.0, np.inf))
+    found = lsq_linear(jury[:, used] / largest, -label / largest, bounds=bounds, tol=1e-14).x
+    rounded = np.where(found < 1e-9, 0.0, np.where(found > 1 - 1e-9, 1.0, found))
+    weights[used] = np.where(scored, rounded, found)
+    return weights
 
 
 def _warnings(parts: list[_Part], labels_random: bool, cases: int, variance: float) -> tuple[str, ...]:
@@ -290,16 +341,48 @@ def _warnings(parts: list[_Part], labels_random: bool, cases: int, variance: flo
         if abs(part.imbalance) > 3
     ]
     found += [
-        f"too few unlabelled cases ({part.n_rest_cases}, at least {UNLABELLED_CASES} are needed): the jury is "
-        "not used, the labels speak alone"
+        f"too few {which} cases ({count}, at least {least} are needed): the jury is not used, the labels speak "
+        "alone"
         for part in parts
-        if not part.powered
+        for which, count, least in (
+            ("unlabelled", part.n_scored_cases[1], UNLABELLED_CASES),
+            ("labelled and scored", part.n_scored_cases[0], LABELLED_CASES),
+        )
+        if count < least
     ]
+    found += [text for part in parts for text in _about_unscored(part)]
     if cases < FEW_CASES:
         found.append(f"only {cases} labelled cases: read the interval with care below {FEW_CASES}")
     if variance <= 1e-20:
         found.append("all labelled items agree, so the interval has no width and says nothing")
     return tuple(found)
+
+
+def _about_unscored(part: _Part) -> list[str]:
+    """Answers without a jury score: how many, whether clinicians think less of them, whether they were labelled."""
+    if not part.n_unscored:
+        return []
+    one = part.n_unscored_labelled == 1
+    found = [
+        f"{part.whose}: {counted(part.n_unscored, 'answer')} without a jury score, {part.n_unscored_labelled} of "
+        f"them with a label{', which counts' if one else ', which count' if part.n_unscored_labelled else ''}"
+    ]
+    if part.unscored_apart is not None and abs(part.unscored_apart[0]) > 2.0 * part.unscored_apart[1]:
+        lower = part.unscored_apart[0] < 0
+        found.append(
+            f"{part.whose}: clinicians score the answers that the jury left unscored "
+            f"{abs(part.unscored_apart[0]):.2f} {'lower' if lower else 'higher'} than the others: what is missing "
+            "depends on quality, and the jury's own mean leaves it out"
+        )
+    labelled, rest = part.missing
+    error = (rest * (1.0 - rest) / max(int(part.labelled_cases.sum()), 1)) ** 0.5
+    if error > 0 and rest - labelled > 3.0 * error:
+        found.append(
+            f"{part.whose}: {percent(labelled, 1)} of labelled and {percent(rest, 1)} of unlabelled answers have "
+            "no jury score: the labelled ones do not look like a random draw, and no estimate holds for the "
+            "unscored"
+        )
+    return found
 
 
 def _freedom(labels: Floats, of_labels: int, rest: Floats, of_rest: int) -> float:

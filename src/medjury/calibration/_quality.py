@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
 from medjury.calibration._calibrator import check_confidence
-from medjury.calibration._part import Part, judging_roles, jurors_of, jury_of, parts_of
+from medjury.calibration._part import Marks, Part, judging_roles, jurors_of, jury_of, parts_of
 from medjury.calibration._prediction_powered import PredictionPowered, estimate_difference, estimate_mean
 from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, Printable, Result
+from medjury.statistics import Estimate, Printable, Result, counted
 from medjury.tables import Names, rating_table
 
 EVERY_SYSTEM = "all"
@@ -49,7 +51,14 @@ class QualityRow:
         tuned = self.estimator == "prediction_powered"
         return {
             **flat(self, "dimension", "quantity", "system", "estimator", "value"),
-            **flat(self.found, "n_labelled", "n_unlabelled", "n_labelled_cases", "n_unscored"),
+            **flat(
+                self.found,
+                "n_labelled",
+                "n_unlabelled",
+                "n_labelled_cases",
+                "n_unscored",
+                "n_unscored_labelled",
+            ),
             "jury_weight": list(self.found.weights) if tuned else None,
             "effective_labels": self.found.effective_labels if tuned else None,
             "method": self.value.method,
@@ -104,6 +113,7 @@ class Quality(Result[QualityRow]):
                 },
                 "labels": row.found.n_labelled,
                 "unlabelled": row.found.n_unlabelled,
+                "unscored": row.found.n_unscored,
             }
             for row in self.rows
         ]
@@ -135,6 +145,7 @@ def estimate(
     parts, _ = parts_of(table, roles, table.chosen(dimensions), need_scale=False)
     found: list[QualityEstimate] = []
     refused = []
+    bounds: list[str] = []
     how: dict[str, Any] = {"labels_random": labels_random, "confidence": confidence}
     for part in parts:
         for first, second in _quantities(part, by_system, differences):
@@ -145,10 +156,13 @@ def estimate(
                 refused.append((part.dimension, system, str(error)))
                 continue
             found.append(QualityEstimate(part.dimension, "difference" if second else "mean", system, made))
+            if made.n_unscored and not second:
+                bounds += _bounds(part, jury, first, how)
     if not found:
         reasons = "\n".join(f"  {dimension}, {system}: {reason}" for dimension, system, reason in refused)
         raise MedjuryError(f"nothing could be estimated:\n{reasons}")
-    warnings = dict.fromkeys([*table.warnings, *(told for each in found for told in each.found.warnings)])
+    told = (text for each in found for text in each.found.warnings)
+    warnings = dict.fromkeys([*table.warnings, *told, *bounds])
     return Quality(tuple(found), tuple(refused), jurors_of(table, roles), tuple(warnings))
 
 
@@ -165,16 +179,48 @@ def _quantities(part: Part, by_system: bool, differences: Sequence[tuple[str, st
 
 
 def _powered(part: Part, jury: str, first: str, second: str, how: Mapping[str, Any]) -> PredictionPowered:
-    scores, systems = part.scores(jury), part.grid.systems
     if second:
+        here = _asked(part, jury)
         return estimate_difference(
-            part.labels,
-            scores,
-            systems=systems.tolist(),
+            part.labels[here],
+            part.scores(jury)[here],
+            systems=part.grid.systems[here].tolist(),
             first=first,
             second=second,
-            cases=part.cases,
+            cases=part.cases[here],
             **how,
         )
-    here = (systems == first) | (first == EVERY_SYSTEM)
-    return estimate_mean(part.labels[here], scores[here], cases=part.cases[here], **how)
+    here = _asked(part, jury) & _of(part, first)
+    return estimate_mean(part.labels[here], part.scores(jury)[here], cases=part.cases[here], **how)
+
+
+def _of(part: Part, system: str) -> Marks:
+    return np.asarray((part.grid.systems == system) | (system == EVERY_SYSTEM))
+
+
+def _asked(part: Part, jury: str) -> Marks:
+    """The answers that count: labelled, or put to the jury and not found to be none of this dimension's."""
+    return ~np.isnan(part.labels) | (part.asked(jury) & ~part.not_applicable(jury))
+
+
+def _bounds(part: Part, jury: str, system: str, how: Mapping[str, Any]) -> list[str]:
+    """What the mean would be if all answers that have neither score nor label had the lowest grade, or the
+    highest."""
+    here = _asked(part, jury) & _of(part, system)
+    labels, scores = part.labels[here], part.scores(jury)[here]
+    scored, unknown = ~np.isnan(scores), np.isnan(scores) & np.isnan(labels)
+    if not unknown.any() or not part.grades:
+        return []
+    try:
+        seen = estimate_mean(
+            labels[scored], scores[scored], cases=part.cases[here][scored], **how
+        ).power_tuned
+    except MedjuryError:
+        return []
+    assert seen.value is not None
+    known = seen.value * scored.sum() + labels[~scored & ~unknown].sum()
+    low, high = ((known + unknown.sum() * end) / len(labels) for end in part.scale)
+    return [
+        f"{part.dimension}, {system}: {counted(int(unknown.sum()), 'answer')} with neither a jury score nor a "
+        f"label; the mean would be {low:.3f} if all of them had the lowest grade, {high:.3f} if the highest"
+    ]

@@ -68,6 +68,7 @@ def review_order(
     grades: Sequence[float],
     threshold: float,
     labels: ArrayLike | None = None,
+    danger: ArrayLike | None = None,
     gap: float | None = None,
     boundary: float | None = None,
     level: float = 0.9,
@@ -80,7 +81,8 @@ def review_order(
     """Rank items for review: the jury's score of each, and those of the judges behind it, low being dangerous.
 
     With `labels` (NaN: not labelled) a dangerous answer is an item that the reference scored `threshold` or
-    less; with `gap`, only those count that the jury in addition scored `gap` or more higher, severe errors.
+    less; with `gap`, only those count that the jury in addition scored `gap` or more higher, severe errors. Where
+    several references count one by one, `danger` is the score by which an item is dangerous, in place of its label.
     `boundary` is the score at which a decision turns (by default half way above the threshold). Without labels
     nothing is learnt: the judges' own scores give three of the signals, and their ranks are averaged.
     """
@@ -96,8 +98,9 @@ def review_order(
         raise MedjuryError(
             f"{len(scores)} items, {len(wanted)} labels, {len(names)} cases: give one of each per item."
         )
-    dangerous = wanted <= threshold + 1e-9
-    severe = None if gap is None else dangerous & (scores - wanted >= gap - 1e-9)
+    word = wanted if danger is None else on_scale(danger, span, "the reference's")
+    dangerous = word <= threshold + 1e-9
+    severe = None if gap is None else dangerous & (scores - word >= gap - 1e-9)
     target, what = (dangerous, DANGEROUS) if severe is None else (severe, SEVERE)
     middle = _half_way_above(scale, threshold) if boundary is None else boundary
     # A stored jury may have a score where none of its judges has: nobody differs there.

@@ -63,6 +63,7 @@ def triage(
         cases=part.cases,
         grades=part.grades,
         labels=part.labels if roles.reference else None,
+        danger=table.danger_word(part.grid, part.measured, roles.reference) if roles.reference else None,
         threshold=asked.threshold,
         gap=gap,
         boundary=boundary,

@@ -63,13 +63,15 @@ async def require_fit(model: ChatModel, request: Request, counting: Counting | N
     if tokens <= room:
         return True
     told = await _counted(model, request, counting)
+    seen = told is not None and model.host is not None
+    if told is not None and told < least_request_tokens(request):
+        told = None  # it counted something else
     if told is None and least_request_tokens(request) <= room:
         return False
     if told is not None and told <= room:
         return True
     exact = told is not None
     tokens = tokens if told is None else told
-    seen = exact and model.host is not None
     sent = f"it was sent to {model.host} to be counted, and no further" if seen else "nothing was sent"
     raise ContextError(
         model,
@@ -95,8 +97,6 @@ async def _counted(model: ChatModel, request: Request, counting: Counting | None
         if error.reason is not Reason.CONTEXT:
             raise
         raise refused_by_endpoint(model, request) from None  # too long even to be counted
-    if told is not None and told < least_request_tokens(request):
-        return None  # it counted something else
     return told
 
 

@@ -49,13 +49,14 @@ def _without_names(words: str, prompt: list[str], texts: list[str]) -> str:
         plain = all(each.casefold() in _PLAIN for each in _WORD.findall(match[2]))
         return match[0] if plain or not any(inside in text for text in texts) else _LEFT_OUT
 
-    names = {
-        each.casefold() for text in prompt for each in _WORD.findall(text) if _is_name(each) and len(each) > 1
-    }
+    used = {each for text in prompt for each in _WORD.findall(text) if len(each) > 1}
+    names = {each.casefold() for each in used if _is_name(each)}
+    proper = {each for each in names if each not in used}  # never without its capital: a name in any case
 
     def name(match: re.Match[str]) -> str:
-        known = _is_name(match[0]) and match[0].casefold() in names
-        return _LEFT_OUT if known and match[0].casefold() not in _PLAIN else match[0]
+        word = match[0].casefold()
+        known = word in proper or (word in names and _is_name(match[0]))
+        return _LEFT_OUT if known and word not in _PLAIN else match[0]
 
     left = _WORD.sub(name, _QUOTED.sub(quoted, words))
     return re.sub(rf"{re.escape(_LEFT_OUT)}(?:[\s,;:'\"-]*{re.escape(_LEFT_OUT)})+", _LEFT_OUT, left)

@@ -27,14 +27,17 @@ def host_of(url: str) -> str:
         raise MedjuryError(f"{url!r} is not an address; write it like https://gateway.hospital.example/v1")
     if parts.username or parts.password:
         raise MedjuryError("a password does not belong in a URL; name an environment variable in api_key_env")
-    return parts.hostname.rstrip(".").lower()
+    host = parts.hostname.rstrip(".").lower()
+    if "%" in host and ":" not in host:  # a name spelled in escapes is one thing to read and another to reach
+        raise MedjuryError(f"{host!r} is not a host name; write it out, without %")
+    return host
 
 
 @lru_cache(maxsize=1024)
 def is_loopback_address(address: str) -> bool:
     """Whether an IP address (not a name) is this machine: 127.0.0.0/8 or ::1."""
     try:
-        parsed = ipaddress.ip_address(address.split("%")[0])
+        parsed = ipaddress.ip_address(address.split("%")[0] if ":" in address else address)  # ::1%lo
     except ValueError:
         return False
     mapped = getattr(parsed, "ipv4_mapped", None)
@@ -51,7 +54,7 @@ def normal_hosts(hosts: Iterable[str]) -> frozenset[str]:
     found = set()
     for host in hosts:
         name = host.strip().rstrip(".").lower()
-        if not name or any(sign in name for sign in "*/@ ") or (":" in name and not _is_address(name)):
+        if not name or any(sign in name for sign in "*/@ %") or (":" in name and not _is_address(name)):
             raise MedjuryError(
                 f"allow_hosts: {host!r} is not a host name; name each host exactly, "
                 "without https://, port or wildcard"

@@ -28,10 +28,12 @@ from medjury.runs._manifest_parts import (
     Units,
 )
 from medjury.runs._part import RunPart
+from medjury.runs._parts import with_parts
 from medjury.runs._patients import with_patients
+from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, protocols_in, read_protocol
 from medjury.runs._records import Record, Records
 from medjury.runs._signature import check_signature, sign_run
-from medjury.runs._stated import GateRules, ReportSettings, StatedGate
+from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
 
 __all__ = [
     "FORMAT",
@@ -40,7 +42,9 @@ __all__ = [
     "Check",
     "Conclusion",
     "Coverage",
+    "DangerBy",
     "DraftCounts",
+    "EarlierProtocol",
     "GateRules",
     "Grade",
     "LogAnchor",
@@ -55,6 +59,7 @@ __all__ = [
     "ManifestReread",
     "PlannedWork",
     "Prices",
+    "Protocol",
     "Record",
     "RecordedCut",
     "RecordedFailure",
@@ -64,6 +69,7 @@ __all__ = [
     "RereadSource",
     "RunPart",
     "RunStatus",
+    "SeenRun",
     "Shortened",
     "StatedGate",
     "Units",
@@ -75,10 +81,13 @@ __all__ = [
     "model_warnings",
     "open_run_folder",
     "other_models",
+    "protocols_in",
     "read_manifest",
+    "read_protocol",
     "record_report",
     "refuse_cut_log",
     "sign_run",
     "verify_run",
+    "with_parts",
     "with_patients",
 ]

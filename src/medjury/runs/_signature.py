@@ -25,8 +25,15 @@ def sign_run(folder: Path, key: str | Path) -> Path:
     done = _ssh_keygen(folder, "sign", "-f", str(key))
     if done.returncode:
         raise MedjuryError(f"{key}: the manifest cannot be signed with this key ({_said(done)})")
-    write_whole(folder / files.SIGNATURE, done.stdout)
-    return folder / files.SIGNATURE
+    signature = folder / files.SIGNATURE
+    try:
+        write_whole(signature, done.stdout)
+    except OSError as error:
+        raise MedjuryError(
+            f"{signature}: cannot be written ({error.strerror}); sign a copy of the folder, and have its owner put "
+            "the signature beside the manifest"
+        ) from None
+    return signature
 
 
 def check_signature(folder: Path, signers: str | Path | None = None) -> Check | None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from medjury.runs._part import RunPart
+
+DangerBy = Literal["any", "mean", "majority"]
 
 
 class GateRules(RunPart):
@@ -14,17 +18,30 @@ class GateRules(RunPart):
     dangerous and 0.5 makes two grades too kind a severe error. `development_cases` names cases that served to
     write prompts, choose examples, tune or calibrate: they are never counted. `severe_dimensions` None means
     every dimension.
+
+    `minimum_doubly_rated` counts the cases that two clinicians scored: all that is known of how well clinicians
+    agree comes from them. `within_floor` is the least correlation with clinicians among answers of one system.
+    `offset_limit` is a share of the scale too: on grades 1 to 5, 0.125 is half a grade. `danger_by` says whose word
+    makes an answer dangerous. `copy_limit` is the share of identical scores from which a jury that is closer to one
+    clinician than that clinician's colleagues are counts as a copy. `parts` names the columns whose groups of cases
+    are looked at one by one; None means those that are there of the usual ones.
     """
 
     minimum_cases: int = 100
     minimum_clinicians: int = 2
+    minimum_doubly_rated: int = 50
     statistic: str = "kappa_quadratic"
     floor: float = 0.4
     margin: float = 0.1
+    within_floor: float = 0.2
+    offset_limit: float = 0.125
     severe_limit: float = 0.1
     danger: float = 0.25
+    danger_by: DangerBy = "any"
     gap: float = 0.5
     coverage: float = 0.95
+    copy_limit: float = 0.95
+    parts: tuple[str, ...] | None = None
     severe_dimensions: tuple[str, ...] | None = None
     development_cases: tuple[str, ...] = ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from medjury.statistics._scores import snapped
 
 # Up to this many distinct rows a matrix of all their pairs is quicker than merging (measured).
 MATRIX_UP_TO = 2500
+# Up to this many levels a product gives all ranks at once; beyond, they are cumulated.
+PRODUCT_UP_TO = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,8 +48,18 @@ def levels_of(column: Floats) -> Levels:
 
 def centred_midranks(level_weights: Floats) -> Floats:
     """Mid-rank of each level within its resample, less the mean rank (n + 1)/2; ties share their mean."""
+    levels = level_weights.shape[-1]
+    if levels <= PRODUCT_UP_TO:
+        return np.asarray(level_weights @ midrank_weights(levels))
     total = level_weights.sum(axis=-1, keepdims=True)
     return np.asarray(np.cumsum(level_weights, axis=-1) - level_weights / 2.0 - total / 2.0)
+
+
+@cache
+def midrank_weights(levels: int) -> Floats:
+    """What each level (row) adds to the centred mid-rank of each level (column): half of itself less half of the
+    whole, and the whole of what lies below. Halves of whole numbers add up without rounding."""
+    return np.triu(np.ones((levels, levels)), 1) + np.eye(levels) / 2.0 - 0.5
 
 
 def concordance(x: Levels, y: Levels) -> Callable[[Floats], Floats]:

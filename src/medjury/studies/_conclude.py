@@ -21,6 +21,7 @@ from medjury.runs import (
     files,
     model_warnings,
 )
+from medjury.studies._case_parts import write_parts
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases
 from medjury.studies._manifest import answering_models, coverage, now
@@ -75,8 +76,8 @@ class RunResult:
         )
         if self.unended:
             lines.append(
-                f"{self.unended:,} calls were on their way when a run was killed: they count as made, since they "
-                "may have been answered and paid for"
+                f"{self.unended:,} calls have no end in the log: a run was killed while they were on their way, or "
+                "is still at work. They count as made, for they may have been answered and paid for"
             )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
@@ -118,7 +119,11 @@ def conclude(
         covered = covered.replaced(shortened=shortened)
     manifest = manifest.replaced(models_answered=tuple(answering_models(store.answering_models(run))))
     status, why = judge_outcome(study, outcome, covered, manifest)
-    written = [*_export(study, store, run, study.output), *write_patients(plan.patients, study.output)]
+    written = [
+        *_export(study, store, run, study.output),
+        *write_patients(plan.patients, study.output),
+        *write_parts(plan.known_of, study.output),
+    ]
     models = [model for model, _ in study.models]
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
     if isinstance(source, RedactedCases):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from medjury.judging import UNTOUCHABLE, Truncation
-from medjury.runs import GateRules, ReportSettings
+from medjury.runs import DangerBy, GateRules, ReportSettings
 
 _RULES, _SHOWN = GateRules(), ReportSettings()
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
@@ -209,13 +209,19 @@ class GatePart(Part):
 
     minimum_cases: int = Field(default=_RULES.minimum_cases, ge=1)
     minimum_clinicians: int = Field(default=_RULES.minimum_clinicians, ge=1)
+    minimum_doubly_rated: int = Field(default=_RULES.minimum_doubly_rated, ge=0)
     statistic: Literal["kappa_quadratic", "icc_2_1", "spearman"] = "kappa_quadratic"
     floor: float = Field(default=_RULES.floor, ge=-1, le=1)
     margin: float = Field(default=_RULES.margin, gt=0, le=2)
+    within_floor: float = Field(default=_RULES.within_floor, ge=0, lt=1)
+    offset_limit: float = Field(default=_RULES.offset_limit, gt=0, le=1)
     severe_limit: float = Field(default=_RULES.severe_limit, ge=0, le=1)
     danger: float = Field(default=_RULES.danger, ge=0, lt=1)
+    danger_by: DangerBy = _RULES.danger_by
     gap: float = Field(default=_RULES.gap, gt=0, le=1)
     coverage: float = Field(default=_RULES.coverage, ge=0, le=1)
+    copy_limit: float = Field(default=_RULES.copy_limit, gt=0, le=1)
+    parts: list[str] | None = None
     severe_dimensions: list[str] | None = None
     development_cases: list[str] | str = []
 
@@ -258,6 +264,7 @@ class StudyFile(Part):
     model_check: ModelCheck = "tell"  # whether another model's answer is told, or is no answer
     examples: ExamplesPart | None = None
     gate: GatePart = GatePart()
+    protocol: str | None = None  # the file that `medjury register` wrote; by default the one beside the study
     report: ReportPart = ReportPart()
 
     @field_validator("cases", "humans", mode="before")

@@ -35,6 +35,7 @@ from medjury.runs import (
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
 from medjury.studies._plan import Planned, RunPlan
+from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
 from medjury.version import __version__
 
@@ -56,6 +57,7 @@ def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
 def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: str) -> Manifest:
     """Everything that is known before the first call."""
     jury = study.jury
+    protocol = registered_protocol(study, plan.data_hash)
     return Manifest(
         format=FORMAT,
         study=study.name,
@@ -79,6 +81,8 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         judges=tuple(_describe_judge(judge) for judge in jury.judges),
         jury=ManifestJury(name=jury.name, rule=jury.rule, quorum=jury.quorum, repeats=jury.repeats),
         gate=stated_gate(study),
+        protocol=protocol,
+        protocol_hash="" if protocol is None else protocol.hash(),
         report=ReportSettings(**study.settings.report.model_dump()),
         allow_hosts=tuple(study.settings.allow_hosts),
         redacted=bool(study.settings.redact),
@@ -138,7 +142,7 @@ def with_anchors(manifest: Manifest, folder: Path) -> Manifest:
     """The first manifest of a run still holds on to the log and the report of the run before it: if this one is
     killed, nobody can cut the one or edit the other unseen."""
     earlier = earlier_manifest(folder)
-    if earlier is None:
+    if earlier is None or earlier.audit_log is None:
         return manifest.anchored(folder)
     return manifest.replaced(audit_log=earlier.audit_log, report_files=earlier.report_files)
 

@@ -10,6 +10,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
+from medjury.studies._case_parts import CaseParts
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
@@ -58,6 +59,7 @@ class RunPlan:
     patients: Mapping[str, int] = field(default_factory=dict)  # cases of patients that have several
     preflight: JudgePlan | None = None  # the question that each model is asked first
     budget: BudgetPart = field(default_factory=BudgetPart)
+    known_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of cases, for the gate's parts
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -152,12 +154,13 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (Used(), Used()) for judge in judges}
     windows = WindowCheck()
-    groups = PatientGroups()
+    groups, parts = PatientGroups(), CaseParts(study.settings.gate.parts or ())
     listed = set(listed_cases(study))
     unknown = set(listed)
     for case in hashed:
         count += 1
         groups.add(case)
+        parts.add(case)
         unknown.discard(case.id)
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
@@ -197,6 +200,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
         notes,
         patients=groups.shared(),
         budget=study.settings.budget,
+        known_of=parts.of,
     )
 
 

@@ -3,15 +3,18 @@
 from medjury.tables._answers import answers_of
 from medjury.tables._clean import clean_rows
 from medjury.tables._consensus import ConsensusRule, adjudicated, consensus_of, majority, mean_of_raters
+from medjury.tables._danger import danger_reference
 from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, RepeatRule
 from medjury.tables._jury import JURY, JuryName, JuryRule, add_jury
 from medjury.tables._measured import Measured
-from medjury.tables._open import open_run, rating_table
+from medjury.tables._open import open_run, rating_table, with_rules
+from medjury.tables._panel import Meaning
 from medjury.tables._plain import read_plain_table
 from medjury.tables._rating_table import RatingTable
 from medjury.tables._read import read_rating_table
 from medjury.tables._roles import MACHINES, Names, Roles, named
+from medjury.tables._two_panels import two_panels
 
 __all__ = [
     "ABSENT",
@@ -26,6 +29,7 @@ __all__ = [
     "Grid",
     "JuryName",
     "JuryRule",
+    "Meaning",
     "Measured",
     "Names",
     "RatingTable",
@@ -36,6 +40,7 @@ __all__ = [
     "answers_of",
     "clean_rows",
     "consensus_of",
+    "danger_reference",
     "grades_from_instrument",
     "grades_of",
     "majority",
@@ -45,4 +50,6 @@ __all__ = [
     "rating_table",
     "read_plain_table",
     "read_rating_table",
+    "two_panels",
+    "with_rules",
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
-from medjury.runs import GateRules, Manifest, Records, files, read_manifest, with_patients
+from medjury.runs import GateRules, Manifest, Records, files, read_manifest, with_parts, with_patients
 from medjury.tables._cases import Cases, with_cases
 from medjury.tables._clean import clean_rows
 from medjury.tables._grades import GradesArgument
@@ -87,6 +87,11 @@ def rating_table(
     return _remade(table, scale, instrument, cases)
 
 
+def with_rules(table: RatingTable, rules: GateRules) -> RatingTable:
+    """The same ratings under other rules of the gate: the development cases that they name are set aside."""
+    return replace(table, **_ready(table.everything, table.dimensions, rules), rules=rules)
+
+
 def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     """The rating table of a run folder; `settings` replace what the study file says under `report:`."""
     import polars as pl
@@ -105,7 +110,7 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     # Beside other files that the manifest names, records that it does not name are not the run's.
     own = not manifest.files or files.RECORDS in manifest.files
     return replace(
-        _made(with_patients(ratings, place, manifest), manifest),
+        _made(with_parts(with_patients(ratings, place, manifest), place, manifest), manifest),
         manifest=manifest,
         folder=place,
         records=Records(place / files.RECORDS if own else None),

@@ -13,8 +13,9 @@ import numpy as np
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.runs import GateRules, Manifest, Records, ReportSettings
+from medjury.runs import GateRules, Manifest, Protocol, Records, ReportSettings
 from medjury.tables._consensus import mean_of_raters
+from medjury.tables._danger import danger_reference
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
 from medjury.tables._measured import Measured, Numbers
@@ -49,6 +50,7 @@ class RatingTable:
     system_vendors: Mapping[str, str] = field(default_factory=dict)
     instrument: Instrument | None = None
     manifest: Manifest | None = None
+    protocol: Protocol | None = None  # of ratings that come from no run folder; a run's is in its manifest
     folder: Path | None = None
     records: Records = field(default_factory=Records)
     repeats: RepeatRule = "mean"
@@ -176,6 +178,13 @@ class RatingTable:
         if not names:
             return np.full(len(grid.items), np.nan)
         return mean_of_raters(np.column_stack([grid.scores[name] for name in names]))
+
+    def danger_word(self, grid: Grid, dimension: Measured, reference: Sequence[str]) -> Numbers:
+        """The reference raters' score by which the rules call a unit dangerous, low being dangerous."""
+        if not reference:
+            return np.full(len(grid.items), np.nan)
+        scores = np.column_stack([grid.scores[name] for name in reference])
+        return danger_reference(dimension.oriented(scores), self.rules.danger_by)
 
     def resamples(self, asked: int | None) -> int:
         """How often to resample: what is asked for, else the run's own number, fewer for very large tables, whose

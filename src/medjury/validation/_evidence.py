@@ -11,9 +11,12 @@ import numpy as np
 
 from medjury.agreement import AgreementRow, AgreementTable, NonInferiority, SevereErrors, agreement
 from medjury.errors import MedjuryError
-from medjury.runs import Check, GateRules, Manifest, check_files
-from medjury.statistics import Estimate
-from medjury.tables import SCORED, UNSCORED, Grid, Measured, Names, RatingTable, Roles, rating_table
+from medjury.runs import Check, DangerBy, GateRules, Manifest, check_files
+from medjury.statistics import RESAMPLES, Estimate
+from medjury.tables import ABSENT, SCORED, UNSCORED, Grid, Measured, Names, RatingTable, Roles, rating_table
+from medjury.validation._danger_on_trial import dangers_on_trial
+from medjury.validation._parts import Part, parts_of
+from medjury.validation._trial import Trial
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 # What verdicts and reports show of agreement; `medjury agreement` has them all.
@@ -44,6 +47,8 @@ class Evidence:
     checks: tuple[Check, ...] = ()
     problem: str = ""
     confidence: float = 0.95
+    resamples: int = RESAMPLES
+    seed: int = 0
 
     @property
     def manifest(self) -> Manifest:
@@ -100,12 +105,57 @@ class Evidence:
 
     def agreed(self, dimension: Measured) -> tuple[str, Estimate | None, NonInferiority | None]:
         """The statistic of the gate (its fall-back where the scale does not allow it), the rater's agreement with
-        single clinicians, and its comparison with theirs where there are two clinicians or more."""
+        single clinicians on all that they rated, and its comparison with theirs where there are two clinicians or
+        more, which rests on what two of them rated."""
         wanted = gate_statistic(self.rules, dimension)
         beside = self.beside(dimension.name, self.rater).get(wanted)
-        if beside is not None:
-            return wanted, beside.judge_human, beside
-        return wanted, self.estimate(dimension.name, self.rater, wanted), None
+        if beside is None:
+            return wanted, self.estimate(dimension.name, self.rater, wanted), None
+        trial = self.trial(dimension)
+        whole = not (trial.both & (trial.raters == 1)).any()
+        return wanted, beside.judge_human if whole else trial.overall, beside
+
+    def trial(self, dimension: Measured) -> Trial:
+        """The rater on trial beside the clinicians on one dimension, answer by answer."""
+        if dimension.name not in self._trials:
+            grid = self.grid(dimension.name)
+            columns = [grid.scores[name] for name in self.clinicians]
+            nothing = np.full(len(grid.items), np.nan)
+            known = self.rater in grid.scores
+            self._trials[dimension.name] = Trial(
+                dimension,
+                self.rules,
+                gate_statistic(self.rules, dimension),
+                grid,
+                self.clinicians,
+                np.column_stack(columns) if columns else nothing[:, np.newaxis],
+                grid.scores[self.rater] if known else nothing,
+                grid.states[self.rater] if known else np.full(len(grid.items), ABSENT, dtype=np.uint8),
+                self.table.manifest is not None,
+                self.resamples,
+                self.seed,
+                self.confidence,
+            )
+        return self._trials[dimension.name]
+
+    def dangers(self, dimension: Measured) -> Mapping[DangerBy, SevereErrors] | None:
+        """By whose word makes an answer dangerous, the severe errors of the rater on trial."""
+        return dangers_on_trial(self.trial(dimension))
+
+    def parts(self, dimension: Measured) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+        """The groups of cases that are looked at one by one, and those that are asked for and not known."""
+        if dimension.name not in self._parts:
+            grid = self.trial(dimension).grid
+            self._parts[dimension.name] = parts_of(self.table, grid, self.rater)
+        return self._parts[dimension.name]
+
+    @cached_property
+    def _trials(self) -> dict[str, Trial]:
+        return {}
+
+    @cached_property
+    def _parts(self) -> dict[str, tuple[tuple[Part, ...], tuple[str, ...]]]:
+        return {}
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, str], AgreementRow]:
@@ -151,6 +201,7 @@ def evidence_of(
                 resamples=resamples,
                 seed=seed,
                 statistics=statistics,
+                severe=_dangerous(table, dimensions),
                 singles=False,
             )
         except MedjuryError as error:
@@ -163,7 +214,18 @@ def evidence_of(
         (*own, *(check for check in checks if check.what not in named)),
         problem,
         confidence,
+        table.resamples(resamples),
+        table.seed(seed),
     )
+
+
+def _dangerous(table: RatingTable, dimensions: Names | None) -> list[str]:
+    """Where severe errors are counted: as the rules say, on what raters gave on a scale."""
+    stated = table.rules.severe_dimensions
+    chosen = [each for each in table.chosen(dimensions, derived=False) if not each.derived]
+    return [
+        each.name for each in chosen if each.grades is not None and (stated is None or each.name in stated)
+    ]
 
 
 def roles_of(table: RatingTable, raters: Names | None = None, reference: Names | None = None) -> Roles:

@@ -23,7 +23,8 @@ class SameAnswers:
     that scored fewer than half of the clinicians' answers is compared with nobody, since all would be compared on
     what it happened to score. `scored` counts every rater's answers among the `rated`. `humans` are the columns
     that agreement is averaged over: single clinicians where two or more scored an answer, as in the gate, else
-    their mean. `left_out` are answers of clinicians that some rater did not score."""
+    their mean. `danger` is the clinicians' score by which an answer is dangerous. `left_out` are answers of
+    clinicians that some rater did not score."""
 
     dimension: Measured
     statistic: str
@@ -31,6 +32,7 @@ class SameAnswers:
     clusters: tuple[str, ...]
     left_out: tuple[Unit, ...]
     reference: Floats
+    danger: Floats
     humans: Floats
     said: Mapping[str, Floats]
     scored: Mapping[str, int]
@@ -61,6 +63,7 @@ def same_answers(table: RatingTable, roles: Roles, dimension: Measured, raters: 
         tuple(grid.clusters[whole].tolist()),
         tuple(units[place] for place in np.flatnonzero(rated & ~whole)),
         reference[whole],
+        table.danger_word(grid, dimension, roles.reference)[whole],
         humans[whole],
         {name: grid.scores[name][whole] for name in present},
         scored,

@@ -9,6 +9,7 @@ from typing import Any
 from medjury.statistics import Printable, Result
 from medjury.tables import Measured, Names, rating_table
 from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
+from medjury.validation._missing import missing_warning
 from medjury.validation._rules import RULES
 from medjury.validation._rules.found import RuleFound
 from medjury.validation._words import Word
@@ -44,6 +45,8 @@ class RuleRow:
     state: str
     essential: bool
     why: str
+    for_a_clinician: str
+    for_a_statistician: str
 
     def as_dict(self) -> Mapping[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
@@ -62,13 +65,23 @@ class Validation(Result[RuleRow]):
         return next(each.word for each in self.verdicts if each.dimension == dimension)
 
     def text(self) -> str:
-        """A line for each dimension, and a line for each reason."""
+        """A line for each dimension, and a line for each reason; what holds everywhere is said once."""
         several = len({each.rater for each in self.verdicts}) > 1
         lines = [f"! {warning}" for warning in self.warnings]
+        shared = (
+            [reason for reason in self.verdicts[0].reasons if self._everywhere(reason)]
+            if self.verdicts
+            else []
+        )
+        lines += [f"Everywhere: {reason}" for reason in shared]
         for each in self.verdicts:
             title = f"{each.rater}, {each.label}" if several else each.label
-            lines += [f"{title}: {each.word}", *(f"  {reason}" for reason in each.reasons)]
+            own = (reason for reason in each.reasons if reason not in shared)
+            lines += [f"{title}: {each.word}", *(f"  {reason}" for reason in own)]
         return "\n".join(lines)
+
+    def _everywhere(self, reason: str) -> bool:
+        return len(self.verdicts) > 1 and all(reason in each.reasons for each in self.verdicts)
 
     def shown_rows(self) -> list[dict[str, Printable]]:
         return [
@@ -129,11 +142,15 @@ def validation_of(
             rule.state,
             rule.essential,
             rule.why,
+            rule.lines.clinician,
+            rule.lines.statistician,
         )
         for each in verdicts
         for rule in each.rules
     )
-    return Validation(rows, (evidence.problem,) if evidence.problem else (), verdicts)
+    problem = (evidence.problem,) if evidence.problem else ()
+    silences = (missing_warning(each, dimension) for each in tried for dimension in measured)
+    return Validation(rows, (*problem, *(said for said in silences if said)), verdicts)
 
 
 def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from medjury.agreement import SevereErrors, severe_errors
-from medjury.statistics import clustered_proportion
+from medjury.statistics import clustered_proportion, paired_rate_difference
 from medjury.tables import SCORED, UNSCORED, Measured, RatingTable, Roles
 from medjury.validation._same_answers import SameAnswers, Unit
 
@@ -30,7 +30,7 @@ def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
     if limits is None or not part.units:
         return None
     threshold, gap = limits
-    reference = part.dimension.oriented(part.reference)
+    reference = part.danger
     errors = {
         rater: severe_errors(
             reference, part.dimension.oriented(said), threshold=threshold, gap=gap, clusters=part.clusters
@@ -40,20 +40,31 @@ def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
     return Dangers(part, reference <= threshold, errors)
 
 
-def pooled(dangers: Sequence[Dangers], rater: str, confidence: float) -> dict[str, Any]:
-    """Answers with a severe error on any dimension, of answers that are dangerous on any. A rater that is not
-    compared on each of these dimensions has no rate."""
-    if not dangers or any(rater not in danger.errors for danger in dangers):
+def pooled(dangers: Sequence[Dangers], rater: str, yardstick: str, confidence: float) -> dict[str, Any]:
+    """Answers with a severe error on any dimension, of answers that are dangerous on any, and the change from the
+    yardstick's rate. A rater that is not compared on each of these dimensions has no rate."""
+    harmed = _harmed(dangers, rater)
+    if harmed is None:
         return {}
-    dangerous, harmed = dict[Unit, str](), set[Unit]()
+    dangerous = dict[Unit, str]()
     for danger in dangers:
         whose = dict(zip(danger.part.units, danger.part.clusters, strict=True))
         dangerous |= {unit: whose[unit] for unit in danger.chosen(danger.flags)}
-        harmed |= danger.chosen(danger.errors[rater].flags)
-    rate = clustered_proportion(
-        [unit in harmed for unit in dangerous], list(dangerous.values()), confidence=confidence
-    )
-    return {"errors": len(harmed), "severe": rate}
+    clusters = list(dangerous.values())
+    mine = [unit in harmed for unit in dangerous]
+    rate = clustered_proportion(mine, clusters, confidence=confidence)
+    found = {"errors": len(harmed), "severe": rate}
+    others = _harmed(dangers, yardstick)
+    if rater != yardstick and others is not None:
+        theirs = [unit in others for unit in dangerous]
+        found["severe_change"] = paired_rate_difference(theirs, mine, clusters, confidence=confidence)
+    return found
+
+
+def _harmed(dangers: Sequence[Dangers], rater: str) -> set[Unit] | None:
+    if not dangers or any(rater not in danger.errors for danger in dangers):
+        return None
+    return {unit for danger in dangers for unit in danger.chosen(danger.errors[rater].flags)}
 
 
 def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
@@ -66,7 +77,7 @@ def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
             continue
         grid = table.grid(dimension.name, roles)
         states = grid.states.get(rater)
-        flags = dimension.oriented(table.reference_mean(grid, roles.reference)) <= limits[0]
+        flags = table.danger_word(grid, dimension, roles.reference) <= limits[0]
         for place in flags.nonzero()[0].tolist():
             unit = str(grid.items[place]), str(grid.systems[place])
             if states is not None and states[place] in (SCORED, UNSCORED):

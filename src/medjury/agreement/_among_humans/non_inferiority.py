@@ -66,8 +66,8 @@ def non_inferiority(
     the humans' own pairs, on the items that the judge and at least two humans scored, and both averages
     come from the same resamples of cases. Where humans share few items, both are pooled over pairs in the same way
     instead (see `pooled_pairs`): a mean of coefficients of two or three items is far too low. The bound is the
-    lower end of the two-sided interval at 2·confidence − 1; `p_value` is the share of resampled differences at or
-    below −margin. `names` restricts the result.
+    lower end of the two-sided interval at 2·confidence − 1; `p_value` is that of a difference of −margin or
+    less. `names` restricts the result.
 
     >>> from medjury.agreement._pairs.correlation import correlation_statistics
     >>> truth = np.tile([1.0, 2, 3, 4, 5], 12)
@@ -212,7 +212,7 @@ def _tested(
     if margin is not None and difference.low is not None:
         # The least p that so few cases can give, however much they agree: two alike prove nothing.
         least = 0.5**made.units
-        p_value = max(_share_below(made.resampled[first] - made.resampled[second], -margin), least)
+        p_value = max(made.p_at_most(first, second, -margin), least)
         verdict = bool(difference.low > -margin and least <= 1 - confidence)
     return NonInferiority(
         name, estimates[first], estimates[second], difference, margin, confidence, p_value, verdict
@@ -221,8 +221,3 @@ def _tested(
 
 def _by_two(humans: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray((~np.isnan(humans)).sum(axis=1) >= 2)
-
-
-def _share_below(values: Floats, bound: float) -> float:
-    known = values[np.isfinite(values)]
-    return float((1 + np.count_nonzero(known <= bound + 1e-12)) / (1 + known.size))

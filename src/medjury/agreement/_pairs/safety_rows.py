@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from medjury.agreement._agreement_row import AgreementRow, Counts
-from medjury.agreement._design import Design
+from medjury.agreement._design import CONSENSUS, Design
 from medjury.agreement._pairs.beta_binomial import (
     RateComparison,
     compare_paired_rates,
@@ -15,7 +17,9 @@ from medjury.agreement._pairs.rows import counts_of, grid_clusters
 from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._pairs.win_rate import WinRate, win_rates
 from medjury.statistics import Estimate, percent, undefined
-from medjury.tables import SCORED, Grid
+from medjury.tables import SCORED, Grid, danger_reference
+
+_WHOSE = {"any": "any reference", "mean": "the references' mean", "majority": "most references"}
 
 
 def severe_of(grid: Grid, reference: str, design: Design) -> dict[str, SevereErrors]:
@@ -24,9 +28,14 @@ def severe_of(grid: Grid, reference: str, design: Design) -> dict[str, SevereErr
     if danger is None:
         return {}
     turned = danger.dimension.oriented
+    if reference == CONSENSUS and design.adjudicator is None:
+        each = np.column_stack([turned(grid.scores[name]) for name in design.reference])
+        seen = danger_reference(each, danger.by)
+    else:
+        seen = turned(grid.scores[reference])
     return {
         name: severe_errors(
-            turned(grid.scores[reference]),
+            seen,
             turned(grid.scores[name]),
             threshold=danger.threshold,
             gap=danger.gap,
@@ -96,8 +105,9 @@ def win_rate_rows(grid: Grid, reference: str, design: Design) -> list[AgreementR
 def _rate_row(grid: Grid, reference: str, name: str, errors: SevereErrors, design: Design) -> AgreementRow:
     higher = design.danger[grid.dimension].dimension.higher_is_better
     turned = "" if higher else ", turned so that low is dangerous,"
+    whose = _WHOSE[design.danger[grid.dimension].by] if reference == CONSENSUS else "the reference"
     method = (
-        f"{errors.errors} of {errors.dangerous} items the reference scored {errors.threshold:g} or less{turned} "
+        f"{errors.errors} of {errors.dangerous} items {whose} scored {errors.threshold:g} or less{turned} "
         f"were scored {errors.gap:g} or more higher; {errors.rate.method}"
     )
     at_risk = errors.dangerous + errors.unscored

@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.statistics import Floats, Read, centred_midranks, levels_of, snapped
+from medjury.statistics import (
+    PRODUCT_UP_TO,
+    Floats,
+    Read,
+    centred_midranks,
+    levels_of,
+    midrank_weights,
+    snapped,
+)
 
 Codes = NDArray[np.int64]
 Wanted = Callable[[str], bool]
@@ -149,10 +157,8 @@ def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
             spread = [sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n]
             found["pearson"] = _ratio(sum_xy - sum_x * sum_y / n, *spread)
         if "spearman" in kinds:
-            ranks = [side.ranks(counts) for side in sides]
-            weighted = [counts * each for each in ranks]
-            spread = [(each * rank) @ inside for each, rank in zip(weighted, ranks, strict=True)]
-            found["spearman"] = _ratio((weighted[0] * ranks[1]) @ inside, *spread)
+            (first, spread_first), (second, spread_second) = (side.ranks(counts) for side in sides)
+            found["spearman"] = _ratio((counts * first * second) @ inside, spread_first, spread_second)
         return {kind + suffix: _weighted_mean(values, n) for kind, values in found.items()}
 
     return read
@@ -187,25 +193,32 @@ def _baseline(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
 
 
 class _SystemRanks:
-    """Mid-ranks within each system: the levels of all systems side by side, cumulated once and set back to
-    zero where a system begins."""
+    """Mid-ranks within each system: the levels of all systems side by side. Few levels are ranked by one product;
+    many are cumulated once and set back to zero where a system begins."""
 
     def __init__(self, values: Floats, system: Codes) -> None:
         levels, codes = np.unique(np.column_stack([system, snapped(values)]), axis=0, return_inverse=True)
         self.codes = codes.ravel()
         self.of_level = indicator(self.codes, len(levels))
         owner = levels[:, 0].astype(np.int64)
-        first = np.flatnonzero(np.diff(owner, prepend=-1))
-        self.start = np.repeat(first, np.diff(np.append(first, len(owner))))
-        self.owner = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(owner))))
-        self.first = first
+        self.of_system = indicator(owner, int(system.max()) + 1)
+        self.first = np.flatnonzero(np.diff(owner, prepend=-1))
+        self.sizes = np.diff(np.append(self.first, len(owner)))
+        self.product = None
+        if len(levels) <= PRODUCT_UP_TO:
+            self.product = midrank_weights(len(levels)) * (owner[:, np.newaxis] == owner)
 
-    def ranks(self, weights: Floats) -> Floats:
+    def ranks(self, weights: Floats) -> tuple[Floats, Floats]:
+        """The rank of every row, and the sum of their squares in every system."""
         each = np.asarray(weights @ self.of_level)
+        ranks = self._cumulated(each) if self.product is None else each @ self.product
+        return ranks[:, self.codes], np.asarray((each * ranks**2) @ self.of_system)
+
+    def _cumulated(self, each: Floats) -> Floats:
         through = np.cumsum(each, axis=1)
-        before = (through - each)[:, self.start]
-        total = np.add.reduceat(each, self.first, axis=1)[:, self.owner]
-        return np.asarray((through - each / 2 - before - total / 2)[:, self.codes])
+        before = np.repeat((through - each)[:, self.first], self.sizes, axis=1)
+        total = np.repeat(np.add.reduceat(each, self.first, axis=1), self.sizes, axis=1)
+        return np.asarray(through - each / 2 - before - total / 2)
 
 
 def _cross_fitted(sums: Floats, counts: Floats, folds: int) -> Floats:

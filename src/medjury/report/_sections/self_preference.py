@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.audits import self_preference
+from medjury.audits import Audit, self_preference
 from medjury.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
@@ -48,4 +48,16 @@ def section(material: Material) -> Section | None:
         f"{percent(evidence.confidence)} intervals",
         shown=60,
     )
-    return Section("self-preference", _TITLE, Html(made + bullets(audit.warnings)))
+    placebo = paragraph(_placebo(audit), class_="note")
+    return Section("self-preference", _TITLE, Html(made + placebo + bullets(audit.warnings)))
+
+
+def _placebo(audit: Audit) -> str:
+    found = audit.find(statistic="placebo_flagged").estimate
+    if found.value is None:
+        return f"No placebo check: {found.reason}."
+    return (
+        f"Placebo check: with the vendors shuffled over the systems ({found.n} times), {percent(found.value)} of "
+        "the rows of the mixed model would be flagged. Nobody favours a shuffled vendor, so each of them would be "
+        "a false alarm."
+    )

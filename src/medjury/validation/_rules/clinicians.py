@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
-from medjury.validation._rules.found import RuleFound, found
+from medjury.validation._rules.found import Lines, RuleFound, found
+
+LINES = Lines(
+    "Somebody who treats patients said what the right scores are, and at least two did.",
+    "The reference is the scores of the stated number of human raters; ratings marked illustrative are refused.",
+)
 
 
 def clinicians(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
@@ -27,4 +32,4 @@ def clinicians(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]
             "one another."
         )
     asked = f"{wanted} or more, rating as in practice"
-    return (found("Clinicians rated the cases", asked, said, met, essential=essential, why=why),)
+    return (found("Clinicians rated the cases", asked, said, met, essential=essential, why=why, lines=LINES),)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from medjury.statistics import percent
+from medjury.statistics import clustered_proportion, percent
 from medjury.tables import Measured
+from medjury.validation._danger_on_trial import dangerous
 from medjury.validation._evidence import Evidence, coverage_of
-from medjury.validation._rules.found import RuleFound, found
+from medjury.validation._rules.found import Lines, RuleFound, does_not_apply, found
+
+LINES = Lines(
+    "The jury gave an answer nearly always, above all where clinicians saw danger.",
+    "Scored / (scored + unscored); among dangerous answers the upper end of an exact clustered interval.",
+)
 
 
 def coverage(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
@@ -19,5 +25,30 @@ def coverage(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             None if share is None else share >= wanted,
             essential=True,
             why=f"The jury gave a score to only {percent(share, 1)} of the answers it was asked about.",
+            lines=LINES,
         ),
+        _of_dangerous(evidence, dimension),
+    )
+
+
+def _of_dangerous(evidence: Evidence, dimension: Measured) -> RuleFound:
+    """Too few to tell is no reproach here: the rule on severe errors counts each of them."""
+    trial, wanted = evidence.trial(dimension), evidence.rules.coverage
+    name, asked = "and the dangerous answers too", f"not below {percent(wanted)} beyond doubt"
+    at_risk = dangerous(trial) & (trial.both | trial.silent)
+    if not at_risk.any():
+        return does_not_apply(name, asked, "no rated answer is dangerous", lines=LINES)
+    share = clustered_proportion(
+        trial.both[at_risk], trial.grid.clusters[at_risk], confidence=evidence.confidence
+    )
+    scored, total, high = int((trial.both & at_risk).sum()), int(at_risk.sum()), share.high
+    return found(
+        name,
+        asked,
+        f"{scored:,} of {total:,} ({percent(share.value, 1)}), at most {percent(high, 1)}",
+        None if high is None else high >= wanted,
+        essential=True,
+        why=f"Of {total:,} answers that clinicians called dangerous, the jury left {total - scored:,} without a "
+        f"score ({percent(1 - (share.value or 0.0), 1)}): it is silent where it matters most.",
+        lines=LINES,
     )

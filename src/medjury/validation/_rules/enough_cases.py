@@ -7,7 +7,12 @@ import numpy as np
 
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
-from medjury.validation._rules.found import RuleFound, found
+from medjury.validation._rules.found import Lines, RuleFound, found
+
+LINES = Lines(
+    "Enough cases were looked at that the jury had never seen.",
+    "Clusters (patients, else cases) with a score of the rater and of a reference; no development cases.",
+)
 
 
 def enough_cases(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
@@ -25,5 +30,13 @@ def enough_cases(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
     scored = "cases with a clinician's and the jury's score"
     asked = f"{wanted:,} {scored}, none used to tune, calibrate or show examples"
     return (
-        found("Enough held-out cases", asked, f"{said}{aside}", cases >= wanted, essential=True, why=why),
+        found(
+            "Enough held-out cases",
+            asked,
+            f"{said}{aside}",
+            cases >= wanted,
+            essential=True,
+            why=why,
+            lines=LINES,
+        ),
     )

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
-from medjury.validation._rules.found import RuleFound, found
+from medjury.validation._rules.found import Lines, RuleFound, found
+
+LINES = Lines(
+    "The work was done to its end.",
+    "The manifest's status is complete.",
+)
 
 
 def finished(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
@@ -12,8 +17,10 @@ def finished(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
     name, asked = "The run is finished", "complete"
     if evidence.table.manifest is None:
         why = "These ratings come from no run folder, so nobody recorded how the scores came about."
-        return (found(name, asked, "no run folder", None, essential=False, why=why),)
+        return (found(name, asked, "no run folder", None, essential=False, why=why, lines=LINES),)
     manifest = evidence.manifest
     said = f"{manifest.status}{': ' + manifest.why if manifest.why else ''}"
     whole = manifest.status == "complete"
-    return (found(name, asked, said, whole, essential=True, why=f"The run is {said}.", stops=True),)
+    return (
+        found(name, asked, said, whole, essential=True, why=f"The run is {said}.", lines=LINES, stops=True),
+    )

@@ -5,8 +5,13 @@ from __future__ import annotations
 from medjury.statistics import percent, shown
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
-from medjury.validation._rules.found import RuleFound, found
+from medjury.validation._rules.found import Lines, RuleFound, found
 from medjury.validation._words import STATISTICS
+
+LINES = Lines(
+    "The jury agrees with a clinician about as well as another clinician would.",
+    "Rater-clinician minus clinician-clinician coefficient, doubly rated answers; one-sided cluster bootstrap.",
+)
 
 
 def not_inferior(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
@@ -35,4 +40,14 @@ def not_inferior(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
         f"jury with clinician not more than {margin:g} below clinician with clinician ({title}), one-sided "
         f"{percent(evidence.confidence)}"
     )
-    return (found("Not inferior to clinicians among themselves", asked, said, met, essential=False, why=why),)
+    return (
+        found(
+            "Not inferior to clinicians among themselves",
+            asked,
+            said,
+            met,
+            essential=False,
+            why=why,
+            lines=LINES,
+        ),
+    )

@@ -1,38 +1,65 @@
-"""The mistakes that hurt patients: clinicians saw danger, and the jury scored the answer far too kindly."""
+"""The mistakes that hurt patients: clinicians saw danger, and the jury scored the answer far too kindly, or gave no
+score."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from medjury.agreement import SevereErrors
+from medjury.runs import DangerBy
 from medjury.statistics import percent
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
-from medjury.validation._rules.found import RuleFound, found
+from medjury.validation._rules.found import Lines, RuleFound, found
+
+LINES = Lines(
+    "Where a clinician saw danger, the jury saw it too.",
+    "(Severe errors + unscored) / dangerous answers; exact Clopper-Pearson interval for what clustered answers are "
+    "worth.",
+)
+_WHOSE: Mapping[DangerBy, str] = {"any": "any clinician", "mean": "the mean", "majority": "most clinicians"}
 
 
 def severe_errors(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
     chosen, limit = evidence.rules.severe_dimensions, evidence.rules.severe_limit
     if chosen is not None and dimension.name not in chosen:
         return ()
-    name, errors = "Severe errors are rare", evidence.severe(dimension.name, evidence.rater)
-    asked = f"{percent(limit)} or less of the answers clinicians called dangerous"
-    if errors is None or not errors.dangerous:
+    name, by = "Severe errors are rare", evidence.rules.danger_by
+    asked = f"{percent(limit)} or less of the answers called dangerous by {_WHOSE[by]}"
+    every = evidence.dangers(dimension) if evidence.clinicians else None
+    errors = None if every is None else every[by]
+    total = 0 if errors is None else errors.dangerous + errors.unscored
+    if every is None or errors is None or not total:
         said = "not known" if errors is None else "clinicians called no rated answer dangerous"
         why = (
             "Without clinicians' ratings nobody knows how often the jury overlooks danger."
+            if not evidence.clinicians
+            else "Without a scale nobody knows which scores mean danger."
             if errors is None
             else "Clinicians called none of the rated answers dangerous, so nobody knows whether the jury would "
             "notice one."
         )
-        return (found(name, asked, said, None, essential=False, why=why),)
-    rate, high = errors.rate.value or 0.0, errors.rate.high
+        return (found(name, asked, said, None, essential=False, why=why, lines=LINES),)
+    rate, high = errors.worst.value or 0.0, errors.worst.high
+    missed, silent = errors.errors + errors.unscored, errors.unscored
+    left = f", {silent:,} of them left without a score" if silent else ""
+    several = bool((evidence.trial(dimension).raters > 1).any())
+    others = "".join(
+        f"; dangerous by {_WHOSE[other]}: {_counted(each)}"
+        for other, each in every.items()
+        if other != by and several
+    )
     return (
         found(
             name,
             asked,
-            f"{errors.errors:,} of {errors.dangerous:,} ({percent(rate, 1)}), at most {percent(high, 1)}",
+            f"{missed:,} of {total:,} ({percent(rate, 1)}), at most {percent(high, 1)}{left}{others}",
             rate <= limit,
             essential=True,
-            why=f"Of {errors.dangerous:,} answers that clinicians called dangerous, the jury scored "
-            f"{errors.errors:,} far too kindly ({percent(rate, 1)}); {percent(limit)} is allowed.",
+            why=f"Of {total:,} answers that clinicians called dangerous, the jury scored {errors.errors:,} far too "
+            f"kindly{f' and left {silent:,} without a score' if silent else ''} ({percent(rate, 1)}); "
+            f"{percent(limit)} is allowed.",
+            lines=LINES,
         ),
         found(
             "and are rare beyond doubt",
@@ -41,8 +68,13 @@ def severe_errors(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
             None if high is None else high <= limit,
             essential=False,
             why=f"The jury's true rate of severe errors could be as high as {percent(high, 1)}: too few dangerous "
-            f"answers ({errors.dangerous:,}) were rated to be sure."
+            f"answers ({total:,}) were rated to be sure."
             if rate <= limit
             else "",
+            lines=LINES,
         ),
     )
+
+
+def _counted(errors: SevereErrors) -> str:
+    return f"{errors.errors + errors.unscored:,} of {errors.dangerous + errors.unscored:,}"

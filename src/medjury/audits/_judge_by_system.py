@@ -1,0 +1,144 @@
+"""Judge by system: how far each judge likes each answering system, and how far it does so whoever made it.
+
+A judge likes single systems for reasons that have nothing to do with their vendor. Many cases measure such a
+liking ever more precisely and never show where it comes from: only further systems do. So the unit is the cell of
+one judge and one system, m_js = judge + system + effects + liking_js + error_js. The errors' covariance comes from
+a mixed model of all scores (random intercepts of case and response); the likings' variance from what the cells
+leave over beyond it (moments, as Hedges & Vevea 1998, Psychol Methods 3:486-504); Student's t has as many degrees
+of freedom as cells are left. With equal numbers of cases this is the analysis of variance of judge x system, and
+exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.audits._columns import identified, independent
+from medjury.audits._mixed_model import MixedModel, fit_mixed_model
+from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, undefined
+from medjury.tables import Grid
+
+Floats = NDArray[np.float64]
+NAME = "judge x system means, random judge x system"
+LEAST_CASES = 5
+# With fewer cells left Student's t is so wide that a number would only mislead.
+LEAST_FREEDOM = 3
+NOT_IDENTIFIED = (
+    "cannot be told apart from the effects of judges and answering systems: there must be judges of another "
+    "vendor for the same answers, and answers of another vendor for the same judge"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The mean of every judge on every system that it scored, with the covariance of their errors. `judge` and
+    `system` are numbers; `base` has the indicator columns of judges and systems, but for the first of each."""
+
+    mean: Floats
+    covariance: Floats
+    judge: NDArray[np.int64]
+    system: NDArray[np.int64]
+    base: Floats
+    model: MixedModel
+
+    def column(self, holds: Sequence[Sequence[bool]]) -> Floats:
+        """A table of judges by systems as a column of cells."""
+        return np.array(holds, dtype=np.float64)[self.judge, self.system]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An effect with its standard error and degrees of freedom, or the `reason` why there is none."""
+
+    value: float = math.nan
+    error: float = math.nan
+    freedom: float = 0.0
+    reason: str = ""
+
+    def p_value(self) -> float | None:
+        from scipy.special import stdtr
+
+        if self.reason:
+            return None
+        return float(2.0 * stdtr(self.freedom, -abs(self.value) / self.error)) if self.error > 0 else 1.0
+
+    def estimate(self, n: int, confidence: float, name: str = NAME) -> Estimate:
+        from scipy.special import stdtrit
+
+        if self.reason:
+            return undefined(self.reason, n, name)
+        half = float(stdtrit(self.freedom, 0.5 + confidence / 2.0)) * self.error
+        df = f"{self.freedom:.1f}".removesuffix(".0")
+        method = f"{100 * confidence:g} % Student t with {df} df, {name}"
+        return Estimate(self.value, self.value - half, self.value + half, n, method)
+
+
+def judge_by_system(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -> Cells:
+    """The cells of one dimension; refused where the mixed model of the scores cannot be had."""
+    table = np.column_stack([grid.scores[judge] for judge in judges])
+    response, judge = np.nonzero(~np.isnan(table))
+    place = {name: number for number, name in enumerate(systems)}
+    system = np.array([place[name] for name in grid.systems.tolist()], dtype=np.int64)[response]
+    case = np.unique(grid.clusters, return_inverse=True)[1][response]
+    cases = len(np.unique(case))
+    if cases < LEAST_CASES:
+        raise MedjuryError(f"{cases} cases are too few for the mixed model; {LEAST_CASES} are the least")
+    known, cell = np.unique(judge * len(systems) + system, return_inverse=True)
+    terms = [f"{judges[code // len(systems)]} on {systems[code % len(systems)]}" for code in known.tolist()]
+    model = fit_mixed_model(
+        table[response, judge], np.eye(len(known))[cell], terms, case=case, response=response
+    )
+    if not model.converged:
+        raise MedjuryError("the mixed model did not converge")
+    of_judge, of_system = np.divmod(known, len(systems))
+    return Cells(
+        model.coefficients, model.covariance, of_judge, of_system, _indicators(of_judge, of_system), model
+    )
+
+
+def effects_of(cells: Cells, columns: Mapping[str, Floats]) -> tuple[dict[str, Effect], float | None]:
+    """Every effect, and the variance of the likings for single systems beside them (None where none can be had)."""
+    design = np.column_stack([cells.base, *columns.values()])
+    apart = identified(design)[cells.base.shape[1] :]
+    kept = independent(design)
+    used = design[:, kept]
+    freedom = len(cells.mean) - len(kept)
+    if freedom < LEAST_FREEDOM:
+        reason = (
+            f"{len(np.unique(cells.judge))} judges and {len(np.unique(cells.system))} systems leave "
+            f"{max(freedom, 0)} comparisons to show how far judges like single systems whoever made them; "
+            f"{LEAST_FREEDOM} are the least. Add systems, or judges of other vendors"
+        )
+        return {
+            name: Effect(reason=reason if known else NOT_IDENTIFIED)
+            for name, known in zip(columns, apart, strict=True)
+        }, None
+    weights = np.linalg.pinv(used)
+    coefficients = weights @ cells.mean
+    left = cells.mean - used @ coefficients
+    noise = float(np.trace(cells.covariance) - np.trace(weights @ cells.covariance @ used))
+    liking = max(0.0, (float(left @ left) - noise) / freedom)
+    spread = cells.covariance + liking * np.eye(len(left))
+    found = {}
+    for number, (name, known) in enumerate(zip(columns, apart, strict=True), start=cells.base.shape[1]):
+        if not known:
+            found[name] = Effect(reason=NOT_IDENTIFIED)
+            continue
+        row = weights[kept.index(number)]
+        found[name] = Effect(
+            float(coefficients[kept.index(number)]), math.sqrt(float(row @ spread @ row)), freedom
+        )
+    return found, liking
+
+
+def _indicators(judge: NDArray[np.int64], system: NDArray[np.int64]) -> Floats:
+    columns = [np.ones(len(judge))]
+    for codes in (judge, system):
+        columns += [codes == code for code in np.unique(codes)[1:]]
+    return np.column_stack(columns).astype(np.float64)

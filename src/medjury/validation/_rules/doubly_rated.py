@@ -1,0 +1,30 @@
+"""How well clinicians agree is known only from cases that two of them rated."""
+
+from __future__ import annotations
+
+from medjury.tables import Measured
+from medjury.validation._evidence import Evidence
+from medjury.validation._rules.found import Lines, RuleFound, found
+
+LINES = Lines(
+    "Enough cases were rated by two clinicians to know how well clinicians agree.",
+    "Clusters with a score of the rater and of two references or more: what non-inferiority rests on.",
+)
+
+
+def doubly_rated(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
+    trial, wanted = evidence.trial(dimension), evidence.rules.minimum_doubly_rated
+    twice = trial.both & (trial.raters > 1)
+    cases = trial.cases(twice)
+    return (
+        found(
+            "Enough cases rated by two clinicians",
+            f"{wanted:,} cases with the jury's score and those of two clinicians",
+            f"{cases:,} of {trial.cases(trial.both):,} rated cases",
+            cases >= wanted,
+            essential=False,
+            why=f"Only {cases:,} cases were rated by two clinicians; {wanted:,} are needed to know how well "
+            "clinicians agree with one another.",
+            lines=LINES,
+        ),
+    )

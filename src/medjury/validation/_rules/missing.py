@@ -1,0 +1,68 @@
+"""Answers without a score are harmless only if they are missing by chance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from medjury.statistics import p_value, shown
+from medjury.tables import Measured
+from medjury.validation._evidence import Evidence
+from medjury.validation._rules.found import Lines, RuleFound, does_not_apply, found
+from medjury.validation._trial import Trial
+
+PERMUTATIONS = 1999
+LINES = Lines(
+    "What the jury left out was neither better nor worse than the rest.",
+    "Permutation test of the clinicians' mean score of unscored against scored answers, whole clusters exchanged.",
+)
+
+
+def missing(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
+    trial, level = evidence.trial(dimension), 1 - evidence.confidence
+    name, asked = "Missing answers are not about quality", f"p of {level:.2g} or more"
+    if not trial.silent.any() or not trial.both.any():
+        said = "no answer is missing" if not trial.silent.any() else "nothing to compare"
+        return (does_not_apply(name, asked, said, lines=LINES),)
+    lost, kept = (float(trial.reference[each].mean()) for each in (trial.silent, trial.both))
+    p = _permuted(trial)
+    return (
+        found(
+            name,
+            asked,
+            f"clinicians' mean {shown(lost)} on {int(trial.silent.sum()):,} unscored answers, {shown(kept)} on the "
+            f"others; p {p_value(p)}",
+            p >= level,
+            essential=True,
+            why=f"The answers that the jury left without a score are not like the others (clinicians' mean "
+            f"{shown(lost)} against {shown(kept)}): its numbers describe only what it chose to score.",
+            lines=LINES,
+        ),
+    )
+
+
+def _permuted(trial: Trial) -> float:
+    """Two-sided p-value. The clinicians' scores of whole clusters change places with those of other clusters of the
+    same size, in a random order inside, so that answers that go together stay together; which answers are missing
+    stays as it is."""
+    used = trial.both | trial.silent
+    _, codes = np.unique(trial.grid.clusters[used], return_inverse=True)
+    order = np.argsort(codes, kind="stable")
+    scores, lost = trial.reference[used][order], trial.silent[used][order].astype(np.float64)
+    sizes = np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    generator = np.random.default_rng(trial.seed)
+    groups = [starts[sizes == size][:, np.newaxis] + np.arange(size) for size in np.unique(sizes)]
+    centred = scores - scores.mean()
+    observed, extreme = abs(float(lost @ centred)), 0
+    for _ in range(PERMUTATIONS):
+        total = sum(
+            float(
+                (
+                    lost[group]
+                    * generator.permuted(centred[group[generator.permutation(len(group))]], axis=1)
+                ).sum()
+            )
+            for group in groups
+        )
+        extreme += abs(total) >= observed - 1e-9
+    return (1 + extreme) / (1 + PERMUTATIONS)

@@ -1,0 +1,233 @@
+"""Planted juries: bad ones that must be found out, each by the rules that its defect concerns, and good ones that
+must pass. Every jury is a function of a seed, and what is wrong with it is known because it was planted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from tests.report.adversaries.worlds import KNOWN, World, graded, ratings, world
+from tests.report.planted import rules, write_run
+
+from medjury.validation import Verdict, validate
+
+FLOOR = "Agreement with clinicians reaches the floor"
+NOT_INFERIOR = "Not inferior to clinicians among themselves"
+WITHIN = "The jury tells answers of one system apart"
+OFFSET = "The jury is neither stricter nor kinder"
+TWICE = "Enough cases rated by two clinicians"
+OTHERS = "Agreement is as good on the other cases"
+SEVERE = "Severe errors are rare"
+SURELY_RARE = "and are rare beyond doubt"
+DANGEROUS_SCORED = "and the dangerous answers too"
+COVERAGE = "The jury scored what it was asked to"
+MISSING = "Missing answers are not about quality"
+PARTS = "Agreement holds in every part"
+FAIR = "No part is scored too kindly or too strictly"
+SCORED_PARTS = "The jury scored every part"
+COPY = "The jury is no copy of one clinician"
+
+
+@dataclass(frozen=True)
+class Planted:
+    """`make` gives the ratings of a seed. A good jury has no `fails`; a bad one fails each of these rules."""
+
+    name: str
+    make: Callable[[int], pl.DataFrame]
+    fails: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def good(self) -> bool:
+        return not self.fails
+
+    def verdict(self, folder: Path, seed: int) -> Verdict:
+        """The gate's word on this jury, in a run folder as a study writes it."""
+        frame = self.make(seed)
+        parts = frame.select("item", *KNOWN).unique("item", maintain_order=True)
+        run = write_run(folder, frame.drop(KNOWN), parts=parts, gate=rules(**self.settings))
+        return validate(run, resamples=400).verdicts[0]
+
+
+def _half_right(inside: Callable[[World], Any], seed: int) -> pl.DataFrame:
+    """Right where `inside`, random elsewhere."""
+    made = world(seed)
+    return ratings(made, np.where(inside(made), made.jury(), made.noise()))
+
+
+def blind_within_systems(seed: int) -> pl.DataFrame:
+    made = world(seed, cases=100, systems=(-1.6, -0.5, 0.6, 1.6), spread=0.5, noise=0.3)
+    means = {name: made.mean[made.system == name].mean() for name in set(made.system.tolist())}
+    return ratings(made, graded(np.asarray([means[name] for name in made.system.tolist()])))
+
+
+def silent_on_danger(seed: int, excused: bool = False) -> pl.DataFrame:
+    """Twenty of the most dangerous answers have no score; coverage is 95 %."""
+    made = world(seed)
+    worst = np.argsort(made.truth)[:20]
+    silent = np.isin(np.arange(made.size), worst)
+    return ratings(made, np.where(silent, np.nan, made.jury()), silent if excused else None)
+
+
+def right_on_the_doubly_rated(seed: int) -> pl.DataFrame:
+    made = world(seed, cases=160, systems=(0.0,), doubly=12)
+    return ratings(made, np.where(made.case < 12, made.jury(), made.noise()))
+
+
+def too_strict(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    return ratings(made, np.maximum(made.jury() - 1.0, 1.0))
+
+
+def blind_to_split_clinicians(seed: int) -> pl.DataFrame:
+    """On 60 answers one clinician says 1 and the other 4; the jury says 5."""
+    made = world(seed)
+    split = made.draw.permutation(made.size)[:60]
+    made.clinicians[split] = [1.0, 4.0]
+    said = made.jury()
+    said[split] = 5.0
+    return ratings(made, said)
+
+
+def kind_to_danger(seed: int) -> pl.DataFrame:
+    """A quarter of the dangerous answers are scored three grades too high."""
+    made = world(seed)
+    said = made.jury()
+    hit = (made.lowest <= 2) & (made.draw.random(made.size) < 0.25)
+    return ratings(made, np.where(hit, np.minimum(made.lowest + 3, 5.0), said))
+
+
+def copies_one_clinician(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    own = made.clinicians[:, 0]
+    slip = made.draw.random(made.size) < 0.01
+    return ratings(made, np.where(slip, graded(6 - own), own))
+
+
+def abstains_on_long_records(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    long = made.length > np.quantile(made.length, 0.9)
+    return ratings(made, np.where(long, np.nan, made.jury()))
+
+
+def constant(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    return ratings(made, np.full(made.size, 4.0))
+
+
+def random(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    return ratings(made, made.noise())
+
+
+def _kind(inside: Callable[[World], Any], seed: int) -> pl.DataFrame:
+    """A grade too kind where `inside`."""
+    made = world(seed)
+    return ratings(made, np.minimum(made.jury() + np.where(inside(made), 1.0, 0.0), 5.0))
+
+
+def blind_in_one_system(seed: int) -> pl.DataFrame:
+    """One score for everything that one system of three wrote."""
+    made = world(seed, cases=150, systems=(-0.3, 0.0, 0.3))
+    own = made.system == "system-1"
+    return ratings(made, np.where(own, graded(made.mean[own].mean()), made.jury()))
+
+
+def below_sparse_clinicians(seed: int) -> pl.DataFrame:
+    """Fifteen clinicians, two to a case, and a jury whose true agreement is about 0.2 below theirs."""
+    made = world(seed, cases=300, systems=(0.0,), clinicians=15)
+    return ratings(made, made.rater(1.15))
+
+
+def good(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    return ratings(made, made.jury())
+
+
+def perfect(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    return ratings(made, graded(made.truth))
+
+
+def as_good_as_a_clinician(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    return ratings(made, made.rater(0.5))
+
+
+def shuffled_within_grade(seed: int) -> pl.DataFrame:
+    """The good jury's scores, exchanged among answers of one system with the same clinicians' grades."""
+    made = world(seed)
+    said = made.jury()
+    keys = np.unique(
+        np.column_stack([made.clinicians, made.system == "system-0"]), axis=0, return_inverse=True
+    )[1].ravel()
+    mixing = np.random.default_rng([seed, 21])
+    for key in np.unique(keys):
+        place = np.flatnonzero(keys == key)
+        said[place] = said[mixing.permutation(place)]
+    return ratings(made, said)
+
+
+def few_unscored(seed: int) -> pl.DataFrame:
+    """Two answers in a hundred have no score, whatever they are like."""
+    made = world(seed, cases=300)
+    lost = made.draw.random(made.size) < 0.02
+    return ratings(made, np.where(lost, np.nan, made.jury()))
+
+
+def good_with_sparse_clinicians(seed: int) -> pl.DataFrame:
+    made = world(seed, cases=300, systems=(0.0,), clinicians=15)
+    return ratings(made, made.jury())
+
+
+BAD = (
+    Planted("knows only each system's mean", blind_within_systems, (WITHIN,)),
+    Planted("silent on dangerous answers", silent_on_danger, (SEVERE, DANGEROUS_SCORED, MISSING)),
+    Planted(
+        "calls dangerous answers not applicable",
+        partial(silent_on_danger, excused=True),
+        (SEVERE, DANGEROUS_SCORED, MISSING),
+    ),
+    Planted("right only on the doubly rated cases", right_on_the_doubly_rated, (FLOOR, TWICE, OTHERS)),
+    Planted("one grade too strict, by rank correlation", too_strict, (OFFSET,), {"statistic": "spearman"}),
+    Planted("blind to clinicians who say 1 and 4", blind_to_split_clinicians, (SEVERE,)),
+    Planted("too kind to a quarter of the dangerous answers", kind_to_danger, (SEVERE,)),
+    Planted(
+        "right on short notes only",
+        partial(_half_right, lambda made: made.length <= np.median(made.length)),
+        (PARTS,),
+    ),
+    Planted(
+        "right on one specialty", partial(_half_right, lambda made: made.specialty == "cardiology"), (PARTS,)
+    ),
+    Planted(
+        "right for one patient group", partial(_half_right, lambda made: made.group == "younger"), (PARTS,)
+    ),
+    Planted("drifts half-way", partial(_half_right, lambda made: made.case < made.case.max() / 2), (PARTS,)),
+    Planted("abstains on long records", abstains_on_long_records, (COVERAGE, SCORED_PARTS)),
+    Planted("copies one clinician", copies_one_clinician, (COPY,)),
+    Planted("blind in one system of three", blind_in_one_system, (PARTS,)),
+    Planted("kind to one vendor's system", partial(_kind, lambda made: made.system == "system-0"), (FAIR,)),
+    Planted("kind to one patient group", partial(_kind, lambda made: made.group == "65 and older"), (FAIR,)),
+    Planted(
+        "a grade kinder from half-way on",
+        partial(_kind, lambda made: made.case > made.case.max() / 2),
+        (FAIR,),
+    ),
+    Planted("constant", constant, (FLOOR, WITHIN)),
+    Planted("random", random, (FLOOR, WITHIN)),
+    Planted("below clinicians who share few cases", below_sparse_clinicians, (NOT_INFERIOR,)),
+)
+GOOD = (
+    Planted("good", good),
+    Planted("perfect", perfect),
+    Planted("as good as a clinician", as_good_as_a_clinician),
+    Planted("good, shuffled within grade", shuffled_within_grade),
+    Planted("good, a few answers unscored by chance", few_unscored),
+    Planted("good, clinicians share few cases", good_with_sparse_clinicians),
+)
