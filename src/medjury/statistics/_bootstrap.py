@@ -35,7 +35,7 @@ from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME, IntervalMethod, interval, jackknife
 from medjury.statistics._resample import RESAMPLES, Floats, draw, index_weights, leave_one_out, sample
-from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items, symmetric
+from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items
 
 Read = Callable[[Floats], Mapping[str, Floats]]
 Statistics = Callable[[Floats], Read]
@@ -100,7 +100,7 @@ class Replicates:
         if first not in self.left_out or second not in self.left_out:
             return share
         left_out = self.left_out[first] - self.left_out[second]
-        spread = jackknife(left_out, self.multiplicity, symmetric("difference"))
+        spread = jackknife(left_out, self.multiplicity, AS_IT_IS)
         if spread is None or spread.error <= SAME:
             return share
         above = (self.observed[first] - self.observed[second] - bound) / spread.error

@@ -129,7 +129,7 @@ def interval(
     """
     choose(method, get_args(IntervalMethod), "bootstrap interval")
     ordered = np.sort(resampled)
-    turn = symmetric(name)
+    turn = symmetric(name, np.concatenate([ordered, left_out]))
     spread = jackknife(left_out, multiplicity, turn) if method == "bca_t" else None
     wide = confidence
     if spread is not None:

@@ -58,29 +58,47 @@ _NEAR = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """To the symmetric scale and back; both rise."""
+    """To the symmetric scale and back, both rising, for values from `low` to `high`."""
 
     there: Callable[[Floats], Floats]
     back: Callable[[float], float]
+    low: float = -np.inf
+    high: float = np.inf
+
+    def fits(self, values: Floats) -> bool:
+        """Whether all values lie where the scale is made for: a name alone does not say what stands behind it."""
+        known = values[np.isfinite(values)]
+        return bool(((known >= self.low - _NEAR) & (known <= self.high + _NEAR)).all())
 
 
-def symmetric(name: str) -> Turn:
-    """The scale for the statistic called `name`."""
+AS_IT_IS = Turn(lambda x: x, float)
+_COEFFICIENT = Turn(
+    lambda x: np.arctanh(np.clip(x, -1.0 + _NEAR, 1.0 - _NEAR)), lambda y: float(np.tanh(y)), -1.0, 1.0
+)
+_OF_MEANS = Turn(
+    lambda x: -np.log(np.maximum(1.0 - x, _NEAR)), lambda y: 1.0 - float(np.exp(-y)), -np.inf, 1.0
+)
+_SHARE = Turn(
+    lambda x: np.asarray(logit(np.clip(x, _NEAR, 1.0 - _NEAR))), lambda y: float(expit(y)), 0.0, 1.0
+)
+_SIZE = Turn(lambda x: np.log(np.maximum(x, _NEAR)), lambda y: float(np.exp(y)), 0.0, np.inf)
+
+
+def symmetric(name: str, values: Floats) -> Turn:
+    """The scale for the statistic called `name`, of which these are values."""
     short = plain(name)
+    turn = AS_IT_IS
     if short.startswith("icc") and short.endswith(("_k", "_k_z")):
-        return Turn(lambda x: -np.log(np.maximum(1.0 - x, _NEAR)), lambda y: 1.0 - float(np.exp(-y)))
-    if "_minus_" not in short and "_change" not in short:
-        if short.startswith(_COEFFICIENTS):
-            return Turn(
-                lambda x: np.arctanh(np.clip(x, -1.0 + _NEAR, 1.0 - _NEAR)), lambda y: float(np.tanh(y))
-            )
-        if short.startswith(_SHARES):
-            return Turn(
-                lambda x: np.asarray(logit(np.clip(x, _NEAR, 1.0 - _NEAR))), lambda y: float(expit(y))
-            )
-        if short in _SIZES:
-            return Turn(lambda x: np.log(np.maximum(x, _NEAR)), lambda y: float(np.exp(y)))
-    return Turn(lambda x: x, float)
+        turn = _OF_MEANS
+    elif "_minus_" in short or "_change" in short:
+        turn = AS_IT_IS
+    elif short.startswith(_COEFFICIENTS):
+        turn = _COEFFICIENT
+    elif short.startswith(_SHARES):
+        turn = _SHARE
+    elif short in _SIZES:
+        turn = _SIZE
+    return turn if turn.fits(values) else AS_IT_IS
 
 
 def fewest_items(name: str) -> int:

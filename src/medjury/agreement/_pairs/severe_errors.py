@@ -21,14 +21,16 @@ THRESHOLD, GAP = 2.0, 2.0
 class SevereErrors:
     """`rate` = `errors` / `dangerous`, the items the reference scored at most `threshold` and the rater
     scored at all; `unscored` dangerous items have no rater's score and are not in that denominator. They are in
-    that of `worst`, which counts each of them as an error: (`errors` + `unscored`) / (`dangerous` + `unscored`).
-    `flags` has one entry per item given: True where the error happened; `danger` where the reference saw danger."""
+    those of `worst`, which counts each of them as an error, and of `best`, which counts none: what the rater would
+    have said is not known, and a rater may fail on the dangerous answers. `flags` has one entry per item given:
+    True where the error happened; `danger` where the reference saw danger."""
 
     errors: int
     dangerous: int
     unscored: int
     rate: Estimate
     worst: Estimate
+    best: Estimate
     danger: NDArray[np.bool_]
     flags: NDArray[np.bool_]
     threshold: float
@@ -71,9 +73,10 @@ def severe_errors(
             hits[among], None if cases is None else cases[among], confidence=confidence
         )
 
-    rate, worst = share(flags, danger & scored), share(flags | ~scored, danger)
+    rate = share(flags, danger & scored)
+    worst, best = share(flags | ~scored, danger), share(flags, danger)
     unscored = int((danger & ~scored).sum())
-    return SevereErrors(errors, dangerous, unscored, rate, worst, danger, flags, threshold, gap)
+    return SevereErrors(errors, dangerous, unscored, rate, worst, best, danger, flags, threshold, gap)
 
 
 @dataclass(frozen=True, slots=True)
