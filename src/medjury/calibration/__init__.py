@@ -10,6 +10,7 @@ from medjury.calibration._quality import Quality, estimate
 from medjury.calibration._reliability import Reliability
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
 from medjury.calibration._saved import load_calibrations, save_calibrations
+from medjury.calibration._strata import read_target
 from medjury.calibration._study import calibrate
 from medjury.calibration._study_result import CalibrationRow, CalibrationStudy
 from medjury.calibration._triage import triage
@@ -32,6 +33,7 @@ __all__ = [
     "evaluate_calibrations",
     "held_out_sets",
     "load_calibrations",
+    "read_target",
     "routine_disagreement",
     "save_calibrations",
     "save_jury_rule",

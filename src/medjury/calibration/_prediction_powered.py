@@ -23,7 +23,7 @@ All of it rests on one thing that no data can show: that the labelled items were
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,7 +134,7 @@ def estimate_mean(
     part = _part(
         np.asarray(labels, dtype=float), np.asarray(predictions, dtype=float), codes, size, "these items"
     )
-    return _combine([part], labels_random, confidence, "")
+    return _combine([part], [1.0], labels_random, confidence, "")
 
 
 def estimate_difference(
@@ -165,7 +165,30 @@ def estimate_difference(
             known = ", ".join(sorted(set(map(str, names))))
             raise MedjuryError(f"there is no system {system!r}; the ratings have {known}.")
         parts.append(_part(wanted[here], given[here], codes[here], size, f"system {system!r}"))
-    return _combine(parts, labels_random, confidence, f"{first} − {second}, ")
+    return _combine(parts, [1.0, -1.0], labels_random, confidence, f"{first} − {second}, ")
+
+
+def estimate_mixture(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    *,
+    strata: Sequence[str],
+    shares: Mapping[str, float],
+    cases: Cases,
+    labels_random: bool = False,
+    confidence: float = 0.95,
+) -> PredictionPowered:
+    """The mean in a population that holds the strata in these `shares`, whatever the shares of the sample are:
+    Σ share · mean of the stratum. Each stratum has its own λ, and labels need be random within strata only."""
+    given, wanted = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
+    names = np.asarray(strata, dtype=object)
+    codes, size = _codes(cases)
+    used = {name: share for name, share in shares.items() if share > 0}
+    parts = [
+        _part(wanted[names == name], given[names == name], codes[names == name], size, f"stratum {name!r}")
+        for name in used
+    ]
+    return _combine(parts, list(used.values()), labels_random, confidence, "weighted to the target, ")
 
 
 def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, whose: str) -> _Part:
@@ -241,11 +264,13 @@ def _apart(
     return means[0] - means[1], float(((errors[0] - errors[1]) ** 2).sum()) ** 0.5
 
 
-def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: str) -> PredictionPowered:
+def _combine(
+    parts: list[_Part], signs: list[float], labels_random: bool, confidence: float, what: str
+) -> PredictionPowered:
+    """Σ sign · mean of the part."""
     from scipy.special import stdtrit
 
     check_confidence(confidence)
-    signs = [1.0, -1.0][: len(parts)]
     label = np.sum([sign * part.label for sign, part in zip(signs, parts, strict=True)], axis=0)
     jury = np.column_stack([sign * part.jury for sign, part in zip(signs, parts, strict=True)])
     rest = np.column_stack([sign * part.rest for sign, part in zip(signs, parts, strict=True)])
@@ -269,9 +294,13 @@ def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: s
         value = sum(sign * part.labels for sign, part in zip(signs, parts, strict=True)) + float(
             gap @ weights
         )
-        freedom = labelled_cases - 1 - estimated
         through_labels, through_rest = label + jury @ weights, rest @ weights
-        variance = float(((through_labels + through_rest) ** 2).sum()) * (labelled_cases - 1) / freedom
+        variance = float(((through_labels + through_rest) ** 2).sum())
+        if len(parts) > 1 and min(signs) > 0:
+            widened, least = _of_strata(parts, signs, weights)
+            return around(value, variance * widened, least, n, name), variance * widened
+        freedom = labelled_cases - 1 - estimated
+        variance *= (labelled_cases - 1) / freedom
         used = [part.n_rest_cases for part, weight in zip(parts, weights[of_jury], strict=True) if weight > 0]
         least = _freedom(through_labels, freedom, through_rest, min(used, default=labelled_cases) - 1)
         return around(value, variance, least, n, name), variance
@@ -303,6 +332,23 @@ def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: s
         effective_labels=n * classical_variance / variance if variance > 0 else None,
         warnings=_warnings(parts, labels_random, labelled_cases, variance),
     )
+
+
+def _of_strata(parts: list[_Part], signs: list[float], weights: Floats) -> tuple[float, float]:
+    """By what the λ that each stratum estimates widen the variance, and Satterthwaite's degrees of freedom: a
+    stratum with few labels and a large share leaves few."""
+    raw, wide, squares = 0.0, 0.0, 0.0
+    for place, (part, sign) in enumerate(zip(parts, signs, strict=True)):
+        own = weights[2 * place : 2 * place + 2]
+        estimated = int(0 < own[0] < 1) + int(own[1] != 0)
+        cases = int(part.labelled_cases.sum())
+        freedom = max(cases - 1 - estimated, 1)
+        errors = float(((part.label + (part.jury + part.rest) @ own) ** 2).sum())
+        variance = sign**2 * (errors + (own[0] * part.borrowed) ** 2)
+        raw += variance
+        wide += variance * (cases - 1) / freedom
+        squares += (variance * (cases - 1) / freedom) ** 2 / freedom
+    return (wide / raw, wide**2 / squares) if squares > 0 else (1.0, 1.0)
 
 
 def _best_weights(label: Floats, jury: Floats, of_jury: NDArray[np.bool_]) -> Floats:
@@ -370,9 +416,9 @@ def _about_unscored(part: _Part) -> list[str]:
     if part.unscored_apart is not None and abs(part.unscored_apart[0]) > 2.0 * part.unscored_apart[1]:
         lower = part.unscored_apart[0] < 0
         found.append(
-            f"{part.whose}: clinicians score the answers that the jury left unscored "
-            f"{abs(part.unscored_apart[0]):.2f} {'lower' if lower else 'higher'} than the others: what is missing "
-            "depends on quality, and the jury's own mean leaves it out"
+            f"{part.whose}: the clinicians' mean of answers that the jury left unscored is "
+            f"{abs(part.unscored_apart[0]):.2f} {'lower' if lower else 'higher'} than of the others: what is "
+            "missing depends on quality, and the jury's own mean leaves it out"
         )
     labelled, rest = part.missing
     error = (rest * (1.0 - rest) / max(int(part.labelled_cases.sum()), 1)) ** 0.5

@@ -1,48 +1,57 @@
-"""Mean quality of systems from a rating table: few clinicians' labels, many jury scores."""
+"""Quality of systems from a rating table: few clinicians' labels, many jury scores. The mean, or the share of
+dangerous answers; of this sample, of a stated population, of parts of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 
 from medjury.calibration._calibrator import check_confidence
+from medjury.calibration._danger_rates import DangerRates
 from medjury.calibration._part import Marks, Part, judging_roles, jurors_of, jury_of, parts_of
-from medjury.calibration._prediction_powered import PredictionPowered, estimate_difference, estimate_mean
+from medjury.calibration._prediction_powered import PredictionPowered
+from medjury.calibration._quality_asked import EVERY_SYSTEM, Asked
+from medjury.calibration._strata import check_shares, levels
 from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, Printable, Result, counted
 from medjury.tables import Names, rating_table
 
-EVERY_SYSTEM = "all"
 _ESTIMATORS = {
     "power_tuned": "prediction_powered",
     "fixed": "prediction_powered_fixed",
     "classical": "classical",
     "naive": "naive",
 }
+_RATES = {"by_verdict": "by_verdict", "rogan_gladen": "rogan_gladen", "plug_in": "plug_in"}
+Quantity = Literal["mean", "difference", "share dangerous"]
 
 
 @dataclass(frozen=True, slots=True)
 class QualityEstimate:
-    """A mean (of one system, or of all) or the difference of two systems' means, on one dimension."""
-
-    dimension: str
-    quantity: Literal["mean", "difference"]
-    system: str
-    found: PredictionPowered
-
-
-@dataclass(frozen=True, slots=True)
-class QualityRow:
-    """One of the four ways to estimate a quantity; `prediction_powered` is the one to report."""
+    """A mean or a share of dangerous answers (of one system, or of all), or the difference of two systems, on one
+    dimension. `population` says for whom: "" this sample, `target`, or a slice such as `specialty: cardiology`."""
 
     dimension: str
     quantity: str
     system: str
+    found: PredictionPowered
+    population: str = ""
+    rates: DangerRates | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QualityRow:
+    """One of the ways to estimate a quantity; `prediction_powered` is the one to report."""
+
+    dimension: str
+    quantity: str
+    system: str
+    population: str
     estimator: str
     value: Estimate
     found: PredictionPowered
@@ -50,7 +59,7 @@ class QualityRow:
     def as_dict(self) -> dict[str, Any]:
         tuned = self.estimator == "prediction_powered"
         return {
-            **flat(self, "dimension", "quantity", "system", "estimator", "value"),
+            **flat(self, "dimension", "quantity", "system", "population", "estimator", "value"),
             **flat(
                 self.found,
                 "n_labelled",
@@ -62,6 +71,7 @@ class QualityRow:
             "jury_weight": list(self.found.weights) if tuned else None,
             "effective_labels": self.found.effective_labels if tuned else None,
             "method": self.value.method,
+            "reason": self.value.reason,
             "warnings": list(self.found.warnings),
         }
 
@@ -69,22 +79,28 @@ class QualityRow:
 @dataclass(frozen=True, eq=False)
 class Quality(Result[QualityRow]):
     """The estimates, what could not be estimated (dimension and system, and why), and warnings about the
-    data. `raters` are the judges whose scores were used."""
+    data. `raters` are the judges whose scores were used; `notes` what to read beside the table."""
 
     estimates: tuple[QualityEstimate, ...]
     refused: tuple[tuple[str, str, str], ...]
     raters: tuple[str, ...]
     warnings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def rows(self) -> tuple[QualityRow, ...]:  # type: ignore[override]
-        return tuple(
-            QualityRow(
-                each.dimension, each.quantity, each.system, name, getattr(each.found, field), each.found
-            )
-            for each in self.estimates
-            for field, name in _ESTIMATORS.items()
-        )
+        rows = []
+        for each in self.estimates:
+            values = {name: getattr(each.found, field) for field, name in _ESTIMATORS.items()}
+            if each.rates is not None:
+                values |= {name: getattr(each.rates, field) for field, name in _RATES.items()}
+            rows += [
+                QualityRow(
+                    each.dimension, each.quantity, each.system, each.population, name, value, each.found
+                )
+                for name, value in values.items()
+            ]
+        return tuple(rows)
 
     def to_json(self) -> str:
         """An object of `estimates`, `raters` (also as `judges`), `refused` and `warnings`."""
@@ -96,20 +112,22 @@ class Quality(Result[QualityRow]):
                 "judges": list(self.raters),
                 "refused": refused,
                 "warnings": list(self.warnings),
+                "notes": list(self.notes),
             }
         )
 
     def text(self) -> str:
         refused = [f"! not estimated: {one}, {two}: {why}" for one, two, why in self.refused]
         said = "\nReport `prediction_powered`. `naive` trusts the jury blindly and inherits its bias."
-        return "\n".join([*refused, super().text(), said])
+        return "\n".join([*refused, super().text(), said, *self.notes])
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
         return [
             {
                 **{
                     name: getattr(row, name)
-                    for name in ("dimension", "quantity", "system", "estimator", "value")
+                    for name in ("dimension", "quantity", "system", "population", "estimator", "value")
+                    if name != "population" or any(each.population for each in self.estimates)
                 },
                 "labels": row.found.n_labelled,
                 "unlabelled": row.found.n_unlabelled,
@@ -131,39 +149,87 @@ def estimate(
     by_system: bool = False,
     differences: Sequence[tuple[str, str]] = (),
     labels_random: bool = False,
+    dangerous_at: float | None = None,
+    target: tuple[str, Mapping[str, float]] | None = None,
+    slices: Mapping[str, Sequence[float]] | None = None,
+    strata: Mapping[str, Mapping[str, str]] | None = None,
+    labels_planned: int | None = None,
 ) -> Quality:
     """Prediction-powered means of every dimension from the jury's scores.
 
     Without `differences` the mean over all systems is given and, with `by_system`, each system's; with
     them, the two systems' means and their difference. These intervals need no resampling: `resamples` and
     `seed` are taken, as by every analysis, and change nothing.
+
+    With `dangerous_at` it is the share of dangerous answers, those of this score or worse, and beside it what
+    sensitivity and specificity of the jury's verdicts make of it (`DangerRates`); `labels_planned` then says whom
+    to label next. `target` is a column and the share of each of its levels in the population that is meant: every
+    quantity is given for it too. `slices` are columns (and where to cut them); of each level there is an estimate,
+    with intervals that hold for all levels of a dimension together (Bonferroni). Columns are those of the ratings,
+    or `strata`: for a column the level of every item.
     """
     table = rating_table(table)
     check_confidence(confidence)
     roles = judging_roles(table, raters, reference)
     jury = jury_of(roles)
     parts, _ = parts_of(table, roles, table.chosen(dimensions), need_scale=False)
+    target = None if target is None else (target[0], check_shares(*target))
     found: list[QualityEstimate] = []
-    refused = []
+    refused: list[tuple[str, str, str]] = []
+    notes: list[str] = []
     bounds: list[str] = []
-    how: dict[str, Any] = {"labels_random": labels_random, "confidence": confidence}
     for part in parts:
+        known = {name: levels(table, part.grid, name, cuts, (strata or {}).get(name)) for name, cuts in
+                 {**({target[0]: ()} if target else {}), **(slices or {})}.items()}  # fmt: skip
+        of = Asked(part, jury, dangerous_at, labels_random, confidence)
+        for name, found_levels in known.items():
+            if lost := int((of.counted & (found_levels == "")).sum()):
+                bounds.append(f"{part.dimension}: {counted(lost, 'answer')} without {name}, left out of it")
+        wanted: list[tuple[str, str, str, Callable[[], PredictionPowered], Marks | None]] = []
         for first, second in _quantities(part, by_system, differences):
             system = f"{first} − {second}" if second else first
-            try:
-                made = _powered(part, jury, first, second, how)
-            except MedjuryError as error:
-                refused.append((part.dimension, system, str(error)))
+            if second:
+                wanted.append((system, "difference", "", partial(of.difference, first, second), None))
                 continue
-            found.append(QualityEstimate(part.dimension, "difference" if second else "mean", system, made))
-            if made.n_unscored and not second:
-                bounds += _bounds(part, jury, first, how)
+            here = of.of(first)
+            wanted.append((system, of.quantity, "", partial(of.mean, here), here))
+            if target is not None:
+                mixed = partial(of.mixture, here, known[target[0]], *target)
+                wanted.append((system, of.quantity, "target", mixed, None))
+        cut = [(f"{name}: {level}", known[name] == level) for name in slices or {} for level in
+               sorted(set(known[name][of.counted].tolist()) - {""})]  # fmt: skip
+        # All slices of a dimension are looked at together, so each has less to be wrong with.
+        level_of_each = 1.0 - (1.0 - confidence) / max(len(cut), 1)
+        together = replace(of, confidence=level_of_each)
+        for name, inside in cut:
+            wanted.append(
+                (EVERY_SYSTEM, of.quantity, name, partial(together.mean, of.counted & inside), None)
+            )
+        for system, quantity, population, make, marked in wanted:
+            try:
+                made = make()
+            except MedjuryError as error:
+                refused.append(
+                    (part.dimension, f"{system}{', ' if population else ''}{population}", str(error))
+                )
+                continue
+            rates = None
+            if marked is not None and dangerous_at is not None:
+                rates = of.rates(marked)
+                notes += of.said(system, rates, marked, labels_planned)
+            found.append(QualityEstimate(part.dimension, quantity, system, made, population, rates))
+            if made.n_unscored and marked is not None and dangerous_at is None:
+                bounds += _bounds(of, system, marked)
+        if cut:
+            notes.append(
+                f"{part.dimension}: intervals of the {len(cut)} slices hold for all of them together"
+            )
     if not found:
         reasons = "\n".join(f"  {dimension}, {system}: {reason}" for dimension, system, reason in refused)
         raise MedjuryError(f"nothing could be estimated:\n{reasons}")
     told = (text for each in found for text in each.found.warnings)
     warnings = dict.fromkeys([*table.warnings, *told, *bounds])
-    return Quality(tuple(found), tuple(refused), jurors_of(table, roles), tuple(warnings))
+    return Quality(tuple(found), tuple(refused), jurors_of(table, roles), tuple(warnings), tuple(notes))
 
 
 def _quantities(part: Part, by_system: bool, differences: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -178,43 +244,15 @@ def _quantities(part: Part, by_system: bool, differences: Sequence[tuple[str, st
     return [*((system, "") for system in means), *differences]
 
 
-def _powered(part: Part, jury: str, first: str, second: str, how: Mapping[str, Any]) -> PredictionPowered:
-    if second:
-        here = _asked(part, jury)
-        return estimate_difference(
-            part.labels[here],
-            part.scores(jury)[here],
-            systems=part.grid.systems[here].tolist(),
-            first=first,
-            second=second,
-            cases=part.cases[here],
-            **how,
-        )
-    here = _asked(part, jury) & _of(part, first)
-    return estimate_mean(part.labels[here], part.scores(jury)[here], cases=part.cases[here], **how)
-
-
-def _of(part: Part, system: str) -> Marks:
-    return np.asarray((part.grid.systems == system) | (system == EVERY_SYSTEM))
-
-
-def _asked(part: Part, jury: str) -> Marks:
-    """The answers that count: labelled, or put to the jury and not found to be none of this dimension's."""
-    return ~np.isnan(part.labels) | (part.asked(jury) & ~part.not_applicable(jury))
-
-
-def _bounds(part: Part, jury: str, system: str, how: Mapping[str, Any]) -> list[str]:
+def _bounds(of: Asked, system: str, here: Marks) -> list[str]:
     """What the mean would be if all answers that have neither score nor label had the lowest grade, or the
     highest."""
-    here = _asked(part, jury) & _of(part, system)
-    labels, scores = part.labels[here], part.scores(jury)[here]
+    part, labels, scores = of.part, of.labels[here], of.scores[here]
     scored, unknown = ~np.isnan(scores), np.isnan(scores) & np.isnan(labels)
     if not unknown.any() or not part.grades:
         return []
     try:
-        seen = estimate_mean(
-            labels[scored], scores[scored], cases=part.cases[here][scored], **how
-        ).power_tuned
+        seen = of.mean(here & ~np.isnan(of.scores)).power_tuned
     except MedjuryError:
         return []
     assert seen.value is not None

@@ -27,7 +27,7 @@ def one_each(entries: Sequence[str] | None, option: str) -> dict[str, str]:
     return {name: values[0] for name, values in found.items()}
 
 
-def cut_columns(entries: Sequence[str] | None) -> dict[str, list[float]]:
+def cut_columns(entries: Sequence[str] | None, option: str = "--group") -> dict[str, list[float]]:
     """`COLUMN` or `COLUMN=CUT,CUT` as the cuts of each column; none where it is taken as it is."""
     cuts: dict[str, list[float]] = {}
     for entry in entries or ():
@@ -36,7 +36,7 @@ def cut_columns(entries: Sequence[str] | None) -> dict[str, list[float]]:
             cuts[name] = [float(point) for point in points.split(",")] if equals else []
         except ValueError:
             raise MedjuryError(
-                f"--group {entry}: write COLUMN=CUT,CUT with numbers, such as age=18,65"
+                f"{option} {entry}: write COLUMN=CUT,CUT with numbers, such as age=18,65"
             ) from None
     return cuts
 

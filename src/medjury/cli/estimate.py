@@ -4,9 +4,12 @@ interval."""
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
+from medjury.cli._assignments import cut_columns
 from medjury.cli._main import EXIT_INCOMPLETE
 from medjury.cli._table_options import add_table_options, names, shared, table_from
+from medjury.errors import MedjuryError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +24,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="mean of A − mean of B; may be repeated",
     )
+    add("--dangerous-at", type=float, metavar="SCORE",
+        help="estimate the share of dangerous answers instead: those of this score or worse")  # fmt: skip
+    add("--target", metavar="FILE",
+        help="also for a stated population: a .csv with the columns COLUMN, share (the case mix)")  # fmt: skip
+    add("--slice", action="append", metavar="COLUMN[=CUT,CUT]",
+        help="also for each level of a column of the ratings or the cases (specialty, age=18,65); may be "
+        "repeated. Intervals hold for all levels together")  # fmt: skip
+    add("--plan-labels", type=int, metavar="N",
+        help="with --dangerous-at: how to give the next N labels out by the jury's verdict")  # fmt: skip
     add(
         "--labels-random",
         action="store_true",
@@ -29,11 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.calibration import estimate
+    from medjury.calibration import estimate, read_target
 
+    if options.plan_labels is not None and options.dangerous_at is None:
+        raise MedjuryError("--plan-labels needs --dangerous-at: labels are given out by the jury's verdict")
+    target = None if options.target is None else read_target(options.target)
+    slices = cut_columns(options.slice, option="--slice")
+    columns = [*slices, *([] if target is None else [target[0]])]
     found = estimate(
         table_from(options),
         **shared(options),
+        dangerous_at=options.dangerous_at,
+        target=target,
+        slices=slices,
+        strata=_of_cases(options.cases, columns) if columns and options.cases else None,
+        labels_planned=options.plan_labels,
         by_system=options.by_system,
         differences=options.difference,
         labels_random=options.labels_random,
@@ -47,3 +69,15 @@ def _pair(text: str) -> tuple[str, str]:
     if len(found) != 2:
         raise argparse.ArgumentTypeError(f"{text}: name two systems, such as --difference a,b")
     return found[0], found[1]
+
+
+def _of_cases(path: str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Of each column that the cases' metadata have, the value of every item; no text is kept."""
+    from medjury.cases import read_cases
+
+    found: dict[str, dict[str, str]] = {}
+    for case in read_cases(path):
+        for name in columns:
+            if (value := case.metadata.get(name)) is not None:
+                found.setdefault(name, {})[case.id] = str(value)
+    return found

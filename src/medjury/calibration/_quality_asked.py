@@ -1,0 +1,131 @@
+"""What is asked of one dimension: labels and jury scores, as they are or as dangerous or not, and who counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.calibration._calibrator import Floats
+from medjury.calibration._danger_rates import DangerRates, danger_rates, plan_labels
+from medjury.calibration._part import Marks, Part
+from medjury.calibration._prediction_powered import (
+    PredictionPowered,
+    estimate_difference,
+    estimate_mean,
+    estimate_mixture,
+)
+from medjury.calibration._strata import refuse_missing
+
+EVERY_SYSTEM = "all"
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One dimension and its jury. With `dangerous_at` labels and scores are 1 where they are this bad or worse, and
+    else 0."""
+
+    part: Part
+    jury: str
+    dangerous_at: float | None
+    labels_random: bool
+    confidence: float
+
+    @property
+    def quantity(self) -> str:
+        return "mean" if self.dangerous_at is None else "share dangerous"
+
+    @cached_property
+    def labels(self) -> Floats:
+        return self._read(self.part.labels)
+
+    @cached_property
+    def scores(self) -> Floats:
+        return self._read(self.part.scores(self.jury))
+
+    @cached_property
+    def counted(self) -> Marks:
+        """The answers that count: labelled, or put to the jury and not found to be none of this dimension's."""
+        asked = self.part.asked(self.jury) & ~self.part.not_applicable(self.jury)
+        return np.asarray(~np.isnan(self.part.labels) | asked)
+
+    def of(self, system: str) -> Marks:
+        return np.asarray(self.counted & ((self.part.grid.systems == system) | (system == EVERY_SYSTEM)))
+
+    def mean(self, here: Marks) -> PredictionPowered:
+        return estimate_mean(self.labels[here], self.scores[here], cases=self.part.cases[here], **self._how)
+
+    def mixture(
+        self, here: Marks, strata: NDArray[np.object_], column: str, shares: Mapping[str, float]
+    ) -> PredictionPowered:
+        refuse_missing(column, shares, strata[here])
+        return estimate_mixture(
+            self.labels[here],
+            self.scores[here],
+            strata=strata[here].tolist(),
+            shares=shares,
+            cases=self.part.cases[here],
+            **self._how,
+        )
+
+    def difference(self, first: str, second: str) -> PredictionPowered:
+        here = self.counted
+        return estimate_difference(
+            self.labels[here],
+            self.scores[here],
+            systems=self.part.grid.systems[here].tolist(),
+            first=first,
+            second=second,
+            cases=self.part.cases[here],
+            **self._how,
+        )
+
+    def rates(self, here: Marks) -> DangerRates:
+        return danger_rates(
+            self.labels[here], self.scores[here], cases=self.part.cases[here], confidence=self.confidence
+        )
+
+    def said(self, system: str, rates: DangerRates, here: Marks, planned: int | None) -> list[str]:
+        """The threshold, what the jury's verdicts are worth, and whom to label next."""
+        assert self.dangerous_at is not None
+        side = "or less" if self.part.measured.higher_is_better else "or more"
+        whose = f"{self.part.dimension}, {system}"
+        right = " and ".join(
+            f"{name} {value:.3f}"
+            for name, value in (("sensitivity", rates.sensitivity), ("specificity", rates.specificity))
+            if value is not None
+        )
+        safe, dangerous = rates.labels_by_verdict
+        found = [
+            f"{whose}: dangerous is a score of {self.dangerous_at:g} {side}, of clinicians and of the jury; "
+            f"{right} ({safe} labels where the jury says safe, {dangerous} where it says dangerous)"
+        ]
+        plan = None if planned is None else plan_labels(
+            self.labels[here], self.scores[here], planned, confidence=self.confidence
+        )  # fmt: skip
+        if plan is not None:
+            found.append(
+                f"{whose}: of the next {planned} labels give {plan.dangerous} to answers that the jury calls "
+                f"dangerous and {plan.safe} to the others, drawn at random within each: half-width by_verdict "
+                f"about {plan.half_width:.3f} (random over all: {plan.half_width_random:.3f}). Only by_verdict "
+                "holds for labels drawn so"
+            )
+        return found
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        return {"labels_random": self.labels_random, "confidence": self.confidence}
+
+    def _read(self, values: Floats) -> Floats:
+        if self.dangerous_at is None:
+            return values
+        bad = (
+            values <= self.dangerous_at
+            if self.part.measured.higher_is_better
+            else values >= self.dangerous_at
+        )
+        return np.where(np.isnan(values), np.nan, bad.astype(np.float64))
