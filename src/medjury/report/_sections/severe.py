@@ -46,8 +46,8 @@ def section(material: Material) -> Section | None:
         ),
         rows,
         caption=f"Severe errors among the answers that {_WHOSE[evidence.rules.danger_by]} called dangerous, with "
-        f"exact {interval} intervals. The gate counts an unscored dangerous answer as an error. Where a low score is "
-        "the good one, the scale was turned round first",
+        f"exact {interval} intervals. The gate counts an unscored dangerous answer as an error. Where a low score "
+        "is the good one, the scale was turned round first",
         shown=60,
     )
     picture = Html("")
