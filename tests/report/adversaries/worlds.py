@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ class World:
     group: Any
     length: Floats
     draw: np.random.Generator
-    lost: Any = field(default=None)
 
     @property
     def size(self) -> int:
