@@ -4,6 +4,7 @@ from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
 from medjury.studies._gate import read_rules
 from medjury.studies._manifest import run_name
+from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
 from medjury.studies._reread import RereadResult, reread_run
@@ -23,6 +24,7 @@ __all__ = [
     "check_drafting",
     "check_study",
     "draft_study",
+    "gate_outlook",
     "judges_settings",
     "load_study",
     "plan_study",
