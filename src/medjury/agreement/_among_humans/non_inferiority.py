@@ -35,8 +35,9 @@ CAUTION = 0.6
 class NonInferiority:
     """`difference` = judge-human − human-human agreement; its lower end is the one-sided bound at `confidence`,
     with caution (see `CAUTION`). `non_inferior` where that bound lies above −`margin`; None where the difference
-    does not exist, or where no margin was stated. `cases` are the clusters that the judge and two humans scored, `pairs`
-    the pairs of humans who share an item there; `pooled` where such pairs share too few items to be averaged."""
+    does not exist, or where no margin was stated. `cases` are the clusters that the judge and two humans scored,
+    `pairs` the pairs of humans who share an item there; `pooled` where such pairs share too few items to be
+    averaged."""
 
     statistic: str
     judge_human: Estimate
