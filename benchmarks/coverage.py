@@ -153,7 +153,7 @@ def text(
         "",
         "### Non-inferiority: called although the jury is the margin below",
         "",
-        f"{2 * studies} studies in each cell. At most 5 % is what is promised.",
+        f"{2 * studies} studies in each cell. The level is 5 %, and 6 % the limit.",
         "",
         _head("design", "margin"),
     ]

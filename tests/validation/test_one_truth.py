@@ -273,7 +273,7 @@ def test_estimate(run: Run) -> None:
         }
         jury = lines[LABELS[dimension], "jury"]
         assert shown(found["naive"]["value"]) == shown(float(jury["mean"]))
-        # Every label counts, also where the jury gave no score; where it scored all, the offset lies between the means.
+        # Every label counts, also without a score; where the jury scored all, the means are the offset apart.
         offset = agreement[LABELS[dimension], "jury"]
         labelled, n = found["classical"]["n_labelled"], int(offset["n"])
         assert labelled >= n == int(jury["n"])
