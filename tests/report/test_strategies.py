@@ -169,7 +169,8 @@ def test_severe_errors_are_counted_over_answers(golden: tuple[Path, pl.DataFrame
         )
         assert (int(line["errors"]), int(line["dangerous"])) == (found.errors, found.dangerous)
     line = next(each for each in table(folder, "ways-of-judging") if each["rater"] == "plain")
-    direct = clustered_proportion([unit in harmed for unit in dangerous], [item for item, _ in dangerous])
+    ordered = sorted(dangerous)
+    direct = clustered_proportion([unit in harmed for unit in ordered], [item for item, _ in ordered])
     assert int(line["errors"]) == len(harmed) > 0
     assert float(line["rate"]) == pytest.approx(direct.value)
     assert float(line["rate high"]) == pytest.approx(direct.high)
