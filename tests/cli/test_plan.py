@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +59,32 @@ def test_a_plan_that_cannot_be_meant_is_refused(
 ) -> None:
     assert main(["plan", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_gate_is_planned_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "gate", "--cases", "300", "--doubly-rated", "150", "--errors", "0.02"]) == 0
+    shown = capsys.readouterr().out
+    assert "36 dangerous cases without an error" in shown and "150 of them by two clinicians" in shown
+    assert main(["plan", "gate", "--cases", "300", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["cases"] == 300 and 0 <= said["together"] <= 1
+    assert {"rule", "asked", "expected", "power", "cases_needed", "doubly"} == set(said["rules"][0])
+
+
+def test_the_gate_is_planned_for_a_study_by_its_own_rules(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = [{"id": f"c{n}", "candidate": "x", "texts": {"context": "y"}} for n in range(40)]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in cases))
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "study: s\ncases: cases.jsonl\ninstrument: note_quality\ngate: {minimum_cases: 30, severe_limit: 0.2}\n"
+        "judges: [{kind: openai, name: j, url: 'http://127.0.0.1:9/v1', model: m}]\n"
+    )
+    assert main(["plan", "gate", str(study)]) == 0
+    planned = capsys.readouterr().out
+    assert "40 cases rated" in planned and "ask in effect for 17 dangerous cases" in planned
+    assert "The study is not registered" in planned and "No clinician has rated yet" in planned
+    assert main(["run", str(study), "--dry-run"]) == 0
+    assert planned.strip() in capsys.readouterr().out, "the dry run says the same"
+    assert main(["plan", "gate", str(study), "--cases", "9"]) == 2

@@ -13,7 +13,7 @@ import polars as pl
 
 from medjury.instruments import load_instrument
 from medjury.ratings import write_ratings
-from medjury.runs import GateRules
+from medjury.runs import GateRules, Protocol
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validate
 
@@ -175,7 +175,7 @@ def write_run(
                 "temperature": 0.0,
                 "seed": 0,
             }
-            for name in judges["rater"].unique(maintain_order=True)
+            for name in judges["rater"].unique().sort()
         ],
         "jury": {"name": "jury", "rule": "mean", "quorum": None, "repeats": int(ratings["repeat"].max()) + 1},
         "allow_hosts": [],
@@ -199,6 +199,8 @@ def write_run(
         "cost": float(judges["cost"].sum()),
     }
     manifest |= changes
+    if "protocol" not in changes and manifest["gate"] is not None:
+        manifest |= registered(manifest)
     manifest = {name: value for name, value in manifest.items() if value is not None}
     written = ["ratings.parquet", "ratings.csv"]
     if records:
@@ -214,6 +216,23 @@ def write_run(
     manifest["files"] = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in written}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
     return folder
+
+
+def registered(manifest: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
+    """What a manifest says of the protocol that was registered for it in time; `changes` are the protocol's own."""
+    same = ("study", "medjury", "data_hash", "cases", "instrument", "prompt_version", "judges", "jury")
+    protocol = Protocol.model_validate(
+        {
+            "format": 1,
+            **{name: manifest[name] for name in same if manifest.get(name) is not None},
+            "registered_at": "2025-12-31T23:30:00+00:00",
+            "rules": GateRules.model_validate(
+                {name: value for name, value in manifest["gate"].items() if name in GateRules.model_fields}
+            ).model_dump(),
+            **changes,
+        }
+    )
+    return {"protocol": protocol.content(), "protocol_hash": protocol.hash()}
 
 
 def rules(**changes: Any) -> dict[str, Any]:

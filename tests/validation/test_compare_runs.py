@@ -43,7 +43,7 @@ def test_a_planted_shift_is_found_with_a_paired_interval(runs: tuple[Path, Path]
 
 def test_what_was_changed_is_named_and_what_was_not_is_not(runs: tuple[Path, Path]) -> None:
     comparison = compare_runs(*runs, resamples=200)
-    assert [row[0] for row in comparison.settings] == ["prompt"]
+    assert [row[0] for row in comparison.settings] == ["prompt", "protocol"]
     assert (
         comparison.verdicts[0][:2] == ("Accuracy", "VALIDATED") and comparison.verdicts[0][2] != "VALIDATED"
     )

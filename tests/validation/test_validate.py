@@ -154,8 +154,16 @@ def test_a_changed_file_is_shown_and_forbids_validation(tmp_path: Path) -> None:
 
 def test_rules_changed_after_scores_were_seen_cannot_validate(tmp_path: Path) -> None:
     ratings = planted_frame(cases=150, dimensions=ONE)
-    assert word(tmp_path, ratings, gate={**rules(), "earlier": [rules(floor=0.9)]}) == "AUXILIARY"
+    moved = {**rules(), "earlier": [rules(floor=0.9)]}
+    assert word(tmp_path, ratings, gate=moved, protocol=None) == "NOT VALIDATED"
+    assert word(tmp_path, ratings, protocol=None) == "AUXILIARY", "rules that nobody registered"
     assert word(tmp_path, ratings, gate=None) == "AUXILIARY"
+
+
+def test_rules_registered_in_time_hold_whatever_the_folder_said_earlier(tmp_path: Path) -> None:
+    """A run that asked nothing had other rules in the same folder; then the study was registered."""
+    moved = {**rules(), "earlier": [rules(floor=0.9)]}
+    assert word(tmp_path, planted_frame(cases=150, dimensions=ONE), gate=moved) == "VALIDATED"
 
 
 def test_the_verdict_does_not_depend_on_the_order_of_the_rows(tmp_path: Path) -> None:

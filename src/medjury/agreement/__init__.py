@@ -44,6 +44,9 @@ from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
 from medjury.agreement._pairs.two_raters import ConfusionMatrix, confusion_matrix, two_raters
 from medjury.agreement._pairs.win_rate import win_rates
 from medjury.agreement._planning.f1 import plan_f1, simulate_f1
+from medjury.agreement._planning.gate import GatePlan, RulePower, plan_gate
+from medjury.agreement._planning.gate_pilot import expected_from
+from medjury.agreement._planning.gate_world import Expected
 from medjury.agreement._planning.icc import plan_icc, simulate_icc
 from medjury.agreement._planning.kappa import plan_kappa, simulate_kappa
 from medjury.agreement._planning.study import plan_study
@@ -55,8 +58,11 @@ __all__ = [
     "AgreementTable",
     "BlandAltman",
     "ConfusionMatrix",
+    "Expected",
+    "GatePlan",
     "NonInferiority",
     "RocCurve",
+    "RulePower",
     "SevereErrors",
     "absolute_offset",
     "agreement",
@@ -76,6 +82,7 @@ __all__ = [
     "cronbach_alpha",
     "difference_statistics",
     "error_overlap",
+    "expected_from",
     "exact_match",
     "fleiss_kappa",
     "gwet_ac",
@@ -99,6 +106,7 @@ __all__ = [
     "over_pairs",
     "pearson",
     "plan_f1",
+    "plan_gate",
     "plan_icc",
     "plan_kappa",
     "plan_study",

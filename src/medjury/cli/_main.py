@@ -13,6 +13,7 @@ from medjury.errors import MedjuryError
 COMMANDS = {
     "demo": "judge a dozen synthetic discharge summaries on this machine, with no network",
     "init": "write a commented study file to start from",
+    "register": "freeze a study's rules, instrument, prompts and data before a score is seen",
     "run": "run a study file: judge every case, keep every vote, resume where it stopped",
     "reread": "read the stored replies of a run again, by the present reader and instrument, without a call",
     "draft": "write the answers that a study judges, from the question, the latest notes and values",
@@ -22,7 +23,7 @@ COMMANDS = {
     "models": "list endpoint kinds and prices, fetch the embedded model",
     "ratings": "import clinicians' ratings, export ratings, list the runs in a store",
     "agreement": "agreement between raters, every coefficient with its interval",
-    "plan": "how many cases and raters a study of agreement needs",
+    "plan": "how many cases and raters a study needs, and what its gate can show",
     "calibrate": "fit, apply and report a calibration of judges to clinicians, cross-fitted by case",
     "estimate": "mean quality from few clinicians' labels and many jury scores, with a valid interval",
     "simulate-jury": "find on stored votes when a jury may stop early: calls saved, agreement lost",
@@ -34,6 +35,8 @@ COMMANDS = {
     "align": "align what was said with what was recognised, turn by turn",
     "transcripts": "from two transcripts to a finished study of clinical impact",
     "report": "write a run's report: may this jury be trusted, for what, and how do we know",
+    "gate": "the verdict of a run's report, with an exit status and JUnit for pipelines",
+    "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",
     "verify": "check a run folder against its manifest and its audit log",
 }
@@ -61,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="medjury",
         description="Grade clinical AI output with juries of language models, and prove how far to trust them.",
-        epilog="Exit status: 0 complete, 1 failed, 2 wrong input, 3 incomplete, 130 interrupted.",
+        epilog="Exit status: 0 complete, 1 failed, 2 wrong input, 3 incomplete, 130 interrupted; `gate` and "
+        "`validate` end with their verdict (see `medjury gate --help`).",
     )
     parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

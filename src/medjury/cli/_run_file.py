@@ -17,11 +17,12 @@ def run_file(
     quiet: bool = False,
 ) -> int:
     """Run a study file, write its report, say what came of it; the exit status."""
-    from medjury.studies import check_study, load_study, run_study
+    from medjury.studies import check_study, gate_outlook, load_study, run_study
 
     study = load_study(file, skip_bad_cases=skip_bad_cases)
     if dry_run:
-        print(check_study(study).text())
+        plan = check_study(study)
+        print(f"{plan.text()}\n\n{gate_outlook(study, plan).text()}")
         return 0
     from medjury.cli._progress import ProgressLine
 

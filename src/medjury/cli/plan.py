@@ -1,4 +1,4 @@
-"""`medjury plan kappa | icc | f1`: how many cases and raters a study needs."""
+"""`medjury plan kappa | icc | f1 | gate`: how many cases and raters a study needs, and what its gate can show."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     f1.add_argument(
         "--prevalence", metavar="P", type=float, required=True, help="how often the finding is there"
     )
+    _add_gate(
+        kinds.add_parser("gate", help="every rule of the gate: the chance to meet it, and the cases it needs")
+    )
     for each in (kappa, icc, f1):
         add = each.add_argument
         add("--value", metavar="V", type=float, required=True, help="the value you expect")
@@ -34,7 +37,74 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add("--json", action="store_true", help="print a list of objects")
 
 
+def _add_gate(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "What a study can show: the chance to meet each rule of the gate, and how many cases, and cases rated by "
+        "two clinicians, it needs. Rules and cases come from STUDY, or from --rules and --cases; what is expected "
+        "from a --pilot, or from the options."
+    )
+    add = parser.add_argument
+    add("study", metavar="STUDY", nargs="?", help="the study file: its rules, cases and clinicians")
+    add("--rules", metavar="FILE", help="the rules, where there is no study: a protocol, or a .yaml of rules")
+    add("--cases", metavar="N", type=int, help="cases that a clinician rates (100, or the study's)")
+    add("--doubly-rated", metavar="N", type=int, help="how many of them two clinicians rate (all)")
+    add("--clinicians", metavar="N", type=int, help="clinicians for a case (2, or the study's)")
+    add("--systems", metavar="N", type=int, help="systems whose answers are judged (1, or the study's)")
+    add("--pilot", metavar="RATINGS", help="ratings of a pilot: what is expected is what it found")
+    add("--dimension", metavar="D", help="the pilot's dimension to plan for")
+    add("--scale", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the pilot's scale, where it is no run")
+    add("--shares", metavar="P,P2...", type=numbers,
+        help="expected shares of the grades, from the worst to the best (0.05,0.05,0.1,0.35,0.45)")  # fmt: skip
+    add("--agreement", metavar="K", type=float, help="kappa of the jury with a clinician (0.7)")
+    add("--among", metavar="K", type=float, help="kappa of clinicians with one another (0.7)")
+    add("--offset", metavar="G", type=float, help="grades by which the jury is kinder on average (0)")
+    add(
+        "--dangerous",
+        metavar="P",
+        type=float,
+        help="share of cases that clinicians call dangerous (by the shares)",
+    )
+    add("--errors", metavar="P", type=float, help="share of those that the jury scores far too kindly (0)")
+    add("--coverage", metavar="P", type=float, help="share of answers that the jury scores (0.99)")
+    add("--power", metavar="P", type=float, default=0.8, help="the wanted chance (0.8)")
+    add("--json", action="store_true", help="print JSON instead of text")
+
+
+def _plan_gate(options: argparse.Namespace) -> int:
+    import json
+    from dataclasses import replace
+
+    from medjury.agreement import Expected, expected_from, plan_gate
+    from medjury.errors import MedjuryError
+    from medjury.studies import check_study, gate_outlook, load_study, read_rules
+    from medjury.tables import rating_table
+
+    names = ("shares", "agreement", "among", "offset", "dangerous", "errors", "coverage")
+    said = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    expected = Expected()
+    if options.pilot:
+        expected = expected_from(rating_table(options.pilot, scale=options.scale), options.dimension)
+    stated = replace(expected, **said) if said or options.pilot else None
+    own = {"doubly": options.doubly_rated, "clinicians": options.clinicians, "systems": options.systems}
+    own = {name: value for name, value in {"cases": options.cases, **own}.items() if value is not None}
+    if options.study:
+        if options.rules or own:
+            raise MedjuryError(
+                "STUDY has its own rules, cases and clinicians: leave out --rules, --cases, --doubly-rated, "
+                "--clinicians and --systems, or plan without STUDY"
+            )
+        study = load_study(options.study)
+        found = gate_outlook(study, check_study(study), stated, power=options.power)
+    else:
+        rules = read_rules(options.rules)[0] if options.rules else None
+        found = plan_gate(rules, expected=stated, power=options.power, **own)
+    print(json.dumps(found.as_dict(), indent=1, ensure_ascii=False) if options.json else found.text())
+    return 0
+
+
 def run(options: argparse.Namespace) -> int:
+    if options.statistic == "gate":
+        return _plan_gate(options)
     from medjury.agreement import plan_study
 
     taken = ("shares", "weights", "raters", "prevalence", "value", "width", "null", "power", "confidence",

@@ -80,9 +80,9 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     material = Material(evidence, validation_of(evidence), exhibits)
     sections = [section for make in SECTIONS if (section := make(material)) is not None]
     manifest = evidence.manifest
-    study_name, instrument = manifest.study, manifest.instrument
+    study_name, instrument = manifest.study or "Ratings of no run", manifest.instrument
     parts = (
-        counted(manifest.cases, "answer"),
+        counted(manifest.cases or evidence.table.everything.select("item", "system").n_unique(), "answer"),
         f"instrument {instrument.name or 'not known'} {instrument.version}".strip(),
         counted(len(evidence.table.judges), "judge"),
         counted(len(evidence.clinicians), "clinician"),

@@ -12,13 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medjury.runs import Check
+    from medjury.validation import Evidence
 
 
-def write_page(folder: str | Path, *, checks: Sequence[Check] = (), **settings: Any) -> Path:
+def write_page(
+    folder: str | Path, *, evidence: Evidence | None = None, checks: Sequence[Check] = (), **settings: Any
+) -> Path:
     """Write `report.html` into a run folder, with its figures and tables beside it, and return its path.
 
     `checks` are findings about the folder beyond the hashes of its files, such as those of its audit log;
-    `settings` replace what the study file says under `report:`.
+    `settings` replace what the study file says under `report:`. Ratings that come from no run are given as their
+    `evidence`, and the folder is any that may be written to.
     """
     from medjury.report._compose import compose
     from medjury.report._exhibits import Exhibits
@@ -29,9 +33,11 @@ def write_page(folder: str | Path, *, checks: Sequence[Check] = (), **settings: 
         if settings.get(name) is not None and settings[name] < least:
             raise MedjuryError(f"{name} must be {least} or more, not {settings[name]}")
     place = Path(folder)
-    table = open_run(place, **settings)
+    if evidence is None:
+        evidence = evidence_of(open_run(place, **settings), checks=checks)
+    table = evidence.table
     exhibits = Exhibits()
-    page = compose(evidence_of(table, checks=checks), exhibits)
+    page = compose(evidence, exhibits)
     exhibits.write(place)
     unfinished = place / f"{files.REPORT}.part"
     unfinished.write_text(page, encoding="utf-8", errors="replace")

@@ -25,6 +25,7 @@ from medjury.runs._manifest_parts import (
 from medjury.runs._part import RunPart
 from medjury.runs._parts import with_parts
 from medjury.runs._patients import with_patients
+from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, protocols_in, read_protocol
 from medjury.runs._records import Record, Records
 from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
 
@@ -36,6 +37,7 @@ __all__ = [
     "Coverage",
     "DangerBy",
     "DraftCounts",
+    "EarlierProtocol",
     "GateRules",
     "Grade",
     "Manifest",
@@ -49,6 +51,7 @@ __all__ = [
     "ManifestReread",
     "PlannedWork",
     "Prices",
+    "Protocol",
     "Record",
     "RecordedCut",
     "RecordedFailure",
@@ -58,13 +61,16 @@ __all__ = [
     "RereadSource",
     "RunPart",
     "RunStatus",
+    "SeenRun",
     "Shortened",
     "StatedGate",
     "Units",
     "check_files",
     "file_hash",
     "files",
+    "protocols_in",
     "read_manifest",
+    "read_protocol",
     "verify_run",
     "with_parts",
     "with_patients",

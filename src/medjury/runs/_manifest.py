@@ -24,6 +24,7 @@ from medjury.runs._manifest_parts import (
     Units,
 )
 from medjury.runs._part import RunPart, first_problem
+from medjury.runs._protocol import Protocol
 from medjury.runs._stated import GateRules, ReportSettings, StatedGate
 
 FORMAT = 1
@@ -58,6 +59,8 @@ class Manifest(RunPart):
     judges: tuple[ManifestJudge, ...] = ()
     jury: ManifestJury = ManifestJury()
     gate: StatedGate | None = None
+    protocol: Protocol | None = None
+    protocol_hash: str = ""
     report: ReportSettings = ReportSettings()
     allow_hosts: tuple[str, ...] = ()
     redacted: bool = False

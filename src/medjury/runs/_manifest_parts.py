@@ -102,7 +102,10 @@ class ManifestJury(RunPart):
 
 
 class ManifestHumans(RunPart):
+    """Clinicians' ratings; `hash` is that of what they said, whatever pseudonyms they have."""
+
     file: str = ""
+    hash: str = ""
     ratings: int = 0
     raters: tuple[str, ...] = ()
     pseudonyms: bool = True

@@ -2,16 +2,20 @@
 
 from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
+from medjury.studies._gate import read_rules
 from medjury.studies._manifest import run_name
+from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
+from medjury.studies._protocol import Registered
 from medjury.studies._reread import RereadResult, reread_run
-from medjury.studies._run import check_drafting, check_study, draft_study, run_study
+from medjury.studies._run import check_drafting, check_study, draft_study, register_study, run_study
 from medjury.studies._study import Study, load_study
 from medjury.studies._transcript_study import TranscriptStudy, judges_settings, transcript_study
 
 __all__ = [
     "DraftResult",
     "JudgePlan",
+    "Registered",
     "RereadResult",
     "RunPlan",
     "RunResult",
@@ -20,9 +24,12 @@ __all__ = [
     "check_drafting",
     "check_study",
     "draft_study",
+    "gate_outlook",
     "judges_settings",
     "load_study",
     "plan_study",
+    "read_rules",
+    "register_study",
     "reread_run",
     "run_name",
     "run_study",

@@ -257,6 +257,7 @@ class StudyFile(Part):
     max_unscored: float = Field(default=0.05, ge=0, le=1)
     examples: ExamplesPart | None = None
     gate: GatePart = GatePart()
+    protocol: str | None = None  # the file that `medjury register` wrote; by default the one beside the study
     report: ReportPart = ReportPart()
 
     @field_validator("cases", "humans", mode="before")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from medjury.documents import read_document, validate_part
 from medjury.errors import MedjuryError
-from medjury.runs import GateRules, StatedGate, read_manifest
+from medjury.runs import GateRules, Protocol, StatedGate, read_manifest, read_protocol
+from medjury.studies._case_ids import case_ids
 from medjury.studies._development import listed_cases
+from medjury.studies._file import GatePart
 from medjury.studies._study import Study
 
 
@@ -30,6 +33,24 @@ def stated_gate(study: Study) -> StatedGate:
     return StatedGate(
         **rules.model_dump(), stated_at=now, earlier=() if before is None else _replaced(before)
     )
+
+
+def read_rules(path: str | Path) -> tuple[GateRules, Protocol | None]:
+    """Rules of the gate from a file: a registered protocol (.json), a study file, or a .yaml with the rules alone;
+    and the protocol, where it is one."""
+    file = Path(path)
+    if file.suffix.lower() == ".json":
+        protocol = read_protocol(file)
+        return protocol.rules, protocol
+    document = read_document(file)
+    said = document.value if isinstance(document.value, dict) else {}
+    place: tuple[str, ...] = ("gate",) if "gate" in said or "study" in said else ()
+    part = validate_part(document, place, said.get("gate") or {} if place else said, GatePart)
+    try:
+        cases = case_ids(part.development_cases, file.resolve().parent)
+    except MedjuryError as error:
+        raise MedjuryError(f"{file}: development_cases: {error}") from None
+    return GateRules(**{**part.model_dump(), "development_cases": tuple(sorted(set(cases)))}), None
 
 
 def _replaced(before: StatedGate) -> tuple[StatedGate, ...]:

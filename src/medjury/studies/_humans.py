@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from medjury.ratings import Pseudonyms, Rating, read_ratings
@@ -23,7 +24,21 @@ class Humans:
             f"{row.item}\0{row.system}\0{row.rater}\0{row.dimension}\0{row.repeat}\0{row.score}\0{row.status}"
             for row in self.ratings
         )
-        return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()
+        return _hash("\n".join(rows))
+
+
+def _said(ratings: Sequence[Rating]) -> str:
+    """The hash of what was said of what, by as many raters, whatever they are called here."""
+    by_rater: dict[str, list[str]] = {}
+    for row in ratings:
+        said = f"{row.item}\0{row.system}\0{row.dimension}\0{row.repeat}\0{row.score}\0{row.status}"
+        by_rater.setdefault(row.rater, []).append(said)
+    each = sorted(_hash("\n".join(sorted(rows))) for rows in by_rater.values())
+    return _hash("\n".join(each))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
@@ -50,6 +65,7 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
     report = imported.report
     summary = ManifestHumans(
         file=part.path,
+        hash=_said(imported.ratings),
         ratings=len(imported.ratings),
         raters=tuple(sorted({rating.rater for rating in imported.ratings})),
         pseudonyms=not part.keep_names,

@@ -30,6 +30,7 @@ from medjury.runs import (
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
 from medjury.studies._plan import RunPlan
+from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
 from medjury.version import __version__
 
@@ -51,6 +52,7 @@ def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
 def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: str) -> Manifest:
     """Everything that is known before the first call."""
     jury = study.jury
+    protocol = registered_protocol(study, plan.data_hash)
     return Manifest(
         format=FORMAT,
         study=study.name,
@@ -74,6 +76,8 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         judges=tuple(_describe_judge(judge) for judge in jury.judges),
         jury=ManifestJury(name=jury.name, rule=jury.rule, quorum=jury.quorum, repeats=jury.repeats),
         gate=stated_gate(study),
+        protocol=protocol,
+        protocol_hash="" if protocol is None else protocol.hash(),
         report=ReportSettings(**study.settings.report.model_dump()),
         allow_hosts=tuple(study.settings.allow_hosts),
         redacted=bool(study.settings.redact),

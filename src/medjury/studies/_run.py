@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
@@ -29,6 +30,7 @@ from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import describe, now, run_name
 from medjury.studies._plan import RunPlan, plan_study
+from medjury.studies._protocol import Registered, make_protocol, register
 from medjury.studies._study import Study
 
 Watcher = Callable[[Progress, float | None, str], None]
@@ -234,6 +236,20 @@ def check_study(study: Study) -> RunPlan:
         plan = plan_study(study, prices)
     read_humans(study, rehearse=True)
     return plan
+
+
+def register_study(study: Study, folder: str | Path | None = None) -> Registered:
+    """Freeze rules, instrument, prompts, jury and data in a small file with its own hash, beside the study file or
+    in `folder`. Nothing is asked. A run of the same data is held to it, under whatever name."""
+    prices = study_prices(study)
+    if study.drafter is not None:
+        raise MedjuryError(
+            f"{study.file}: this study has yet to draft the answers that are judged, so that there are no data to "
+            "register; write them first (`medjury draft STUDY --cases FILE`) and register the study of that file"
+        )
+    plan = plan_study(study, prices, asking=False)
+    manifest = describe(study, plan, read_humans(study, rehearse=True), prices.as_of)
+    return register(study, make_protocol(study, manifest, now()), None if folder is None else Path(folder))
 
 
 def check_drafting(study: Study) -> RunPlan:

@@ -8,11 +8,13 @@ from medjury.tables._grades import Grades, GradesArgument, grades_from_instrumen
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, RepeatRule
 from medjury.tables._jury import JURY, JuryName, JuryRule, add_jury
 from medjury.tables._measured import Measured
-from medjury.tables._open import open_run, rating_table
+from medjury.tables._open import open_run, rating_table, with_rules
+from medjury.tables._panel import Meaning
 from medjury.tables._plain import read_plain_table
 from medjury.tables._rating_table import RatingTable
 from medjury.tables._read import read_rating_table
 from medjury.tables._roles import MACHINES, Names, Roles, named
+from medjury.tables._two_panels import two_panels
 
 __all__ = [
     "ABSENT",
@@ -27,6 +29,7 @@ __all__ = [
     "Grid",
     "JuryName",
     "JuryRule",
+    "Meaning",
     "Measured",
     "Names",
     "RatingTable",
@@ -47,4 +50,6 @@ __all__ = [
     "rating_table",
     "read_plain_table",
     "read_rating_table",
+    "two_panels",
+    "with_rules",
 ]

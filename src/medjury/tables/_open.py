@@ -87,6 +87,11 @@ def rating_table(
     return _remade(table, scale, instrument, cases)
 
 
+def with_rules(table: RatingTable, rules: GateRules) -> RatingTable:
+    """The same ratings under other rules of the gate: the development cases that they name are set aside."""
+    return replace(table, **_ready(table.everything, table.dimensions, rules), rules=rules)
+
+
 def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     """The rating table of a run folder; `settings` replace what the study file says under `report:`."""
     import polars as pl

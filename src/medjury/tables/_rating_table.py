@@ -13,7 +13,7 @@ import numpy as np
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.runs import GateRules, Manifest, Records, ReportSettings
+from medjury.runs import GateRules, Manifest, Protocol, Records, ReportSettings
 from medjury.tables._consensus import mean_of_raters
 from medjury.tables._danger import danger_reference
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
@@ -50,6 +50,7 @@ class RatingTable:
     system_vendors: Mapping[str, str] = field(default_factory=dict)
     instrument: Instrument | None = None
     manifest: Manifest | None = None
+    protocol: Protocol | None = None  # of ratings that come from no run folder; a run's is in its manifest
     folder: Path | None = None
     records: Records = field(default_factory=Records)
     repeats: RepeatRule = "mean"

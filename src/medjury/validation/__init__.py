@@ -7,6 +7,7 @@ from medjury.validation._compare_runs import compare_runs
 from medjury.validation._compare_ways import compare_ways
 from medjury.validation._deliberation_tally import ENDINGS, DeliberationTally
 from medjury.validation._evidence import Evidence, evidence_of
+from medjury.validation._exported import verdicts_json, verdicts_junit, worst_word
 from medjury.validation._loop_gains import Gain, LoopRun, loop_gains
 from medjury.validation._order_tally import OrderTally
 from medjury.validation._rules.found import RuleFound
@@ -47,4 +48,7 @@ __all__ = [
     "share_curve",
     "validate",
     "validation_of",
+    "verdicts_json",
+    "verdicts_junit",
+    "worst_word",
 ]

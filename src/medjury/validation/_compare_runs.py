@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 
-from medjury.runs import Manifest, ManifestJudge, check_files
-from medjury.statistics import percent
+from medjury.runs import Manifest, check_files
+from medjury.statistics import moment, percent
 from medjury.tables import RatingTable, open_run, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
+from medjury.validation._registered import Difference, differences, stated_things
 from medjury.validation._run_changes import Drawing, Side, changes_of, taken
 from medjury.validation._run_comparison import RunChange, RunComparison
 from medjury.validation._validate import validate
-
-_SETTINGS: Mapping[str, Callable[[Manifest], object]] = {
-    "medjury": lambda each: each.medjury,
-    "data": lambda each: each.data_hash[:12],
-    "answers": lambda each: each.cases,
-    "instrument": lambda each: f"{each.instrument.name} {each.instrument.version}",
-    "instrument's words": lambda each: each.instrument.fingerprint[:12],
-    "prompt": lambda each: each.prompt_version,
-    "judges": lambda each: ", ".join(f"{judge.name} ({_models(judge)})" for judge in each.judges),
-    "ways of judging": lambda each: ", ".join(f"{judge.name}: {judge.strategy}" for judge in each.judges),
-    "judges' settings": lambda each: ", ".join(judge.settings_hash[:8] for judge in each.judges),
-    "jury": lambda each: f"{each.jury.rule}, repeats: {each.jury.repeats}",
-    "redacted": lambda each: each.redacted,
-    "calls": lambda each: each.calls,
-    "cost": lambda each: "not known" if each.cost is None else f"{each.cost:.4g}",
-}
 
 
 def compare_runs(
@@ -64,7 +48,7 @@ def compare_runs(
     return RunComparison(
         _title(one.table),
         _title(two.table),
-        tuple(_settings(one.table, two.table)),
+        _settings(one.table, two.table),
         tuple(
             (label, str(words[0].get(label, "not judged")), str(words[1].get(label, "not judged")))
             for label in labels
@@ -89,14 +73,25 @@ def _title(table: RatingTable) -> str:
     return f"{manifest.run or table.folder} ({manifest.status}, finished {manifest.finished_at or 'never'})"
 
 
-def _settings(one: RatingTable, two: RatingTable) -> list[tuple[str, str, str]]:
-    sides = [side.manifest or Manifest() for side in (one, two)]
-    found = [(name, str(read(sides[0])), str(read(sides[1]))) for name, read in _SETTINGS.items()]
-    return [row for row in found if row[1] != row[2]]
+def _settings(one: RatingTable, two: RatingTable) -> tuple[Difference, ...]:
+    """All that the runs state otherwise: rules, quorum, clinicians and data among it."""
+    first, second = (_stated(side.manifest or Manifest()) for side in (one, two))
+    return differences(first, second)
 
 
-def _models(judge: ManifestJudge) -> str:
-    return "/".join(model.title for model in judge.models)
+def _stated(manifest: Manifest) -> dict[str, str]:
+    protocol = manifest.protocol
+    registered = (
+        "" if protocol is None else f"{manifest.protocol_hash[:16]}, {moment(protocol.registered_at)}"
+    )
+    return {
+        "medjury": manifest.medjury,
+        **stated_things(manifest),
+        "protocol": registered or "not registered",
+        "redacted": str(manifest.redacted),
+        "calls": str(manifest.calls),
+        "cost": "not known" if manifest.cost is None else f"{manifest.cost:.4g}",
+    }
 
 
 def _covered(side: Side, dimension: str) -> str:

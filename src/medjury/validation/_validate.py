@@ -65,13 +65,23 @@ class Validation(Result[RuleRow]):
         return next(each.word for each in self.verdicts if each.dimension == dimension)
 
     def text(self) -> str:
-        """A line for each dimension, and a line for each reason."""
+        """A line for each dimension, and a line for each reason; what holds everywhere is said once."""
         several = len({each.rater for each in self.verdicts}) > 1
         lines = [f"! {warning}" for warning in self.warnings]
+        shared = (
+            [reason for reason in self.verdicts[0].reasons if self._everywhere(reason)]
+            if self.verdicts
+            else []
+        )
+        lines += [f"Everywhere: {reason}" for reason in shared]
         for each in self.verdicts:
             title = f"{each.rater}, {each.label}" if several else each.label
-            lines += [f"{title}: {each.word}", *(f"  {reason}" for reason in each.reasons)]
+            own = (reason for reason in each.reasons if reason not in shared)
+            lines += [f"{title}: {each.word}", *(f"  {reason}" for reason in own)]
         return "\n".join(lines)
+
+    def _everywhere(self, reason: str) -> bool:
+        return len(self.verdicts) > 1 and all(reason in each.reasons for each in self.verdicts)
 
     def shown_rows(self) -> list[dict[str, Printable]]:
         return [

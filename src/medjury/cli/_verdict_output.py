@@ -1,0 +1,45 @@
+"""What `gate` and `validate` do alike: print a verdict, write it for a pipeline, and end with its exit status."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from medjury.validation import Validation
+
+STATUSES = {"VALIDATED": 0, "AUXILIARY": 3, "NOT VALIDATED": 4, "INCOMPLETE": 5}
+EXIT_HELP = """
+Exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE or nothing to judge (2 is wrong input); over
+several dimensions the worst of them. --json prints a list of {"rater", "dimension", "verdict", "rules": [{"name",
+"state", "found", "why"}]}. --junit writes a test suite for each rater and dimension and a test case for each rule;
+a rule whose state is "not known" is a failure there too, as nothing was shown.
+"""
+
+
+def add_verdict_options(parser: argparse.ArgumentParser, about: str = "") -> None:
+    """--json, --junit and how intervals are drawn."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = about + EXIT_HELP
+    add = parser.add_argument
+    add("--json", action="store_true", help="print JSON instead of text")
+    add("--junit", metavar="FILE", help="also write the rules as JUnit XML")
+    add("--resamples", metavar="N", type=int, help="bootstrap resamples (default: the run's, else 2,000)")
+    add("--seed", metavar="N", type=int, help="seed of the resamples (default: the run's, else 0)")
+
+
+def show_verdict(found: Validation, options: argparse.Namespace) -> int:
+    """Print it, write it where asked for, and return the exit status."""
+    from medjury.files import whole_file
+    from medjury.validation import verdicts_json, verdicts_junit, worst_word
+
+    word = worst_word(found)
+    if options.junit:
+        with whole_file(Path(options.junit)) as file:
+            file.write(verdicts_junit(found))
+    if options.json:
+        print(verdicts_json(found))
+    else:
+        print(f"{word}\n\n{found.text()}" if found.verdicts else f"{word}: there are no ratings to judge by")
+    return STATUSES[word]

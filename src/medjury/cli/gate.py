@@ -1,0 +1,32 @@
+"""`medjury gate RUN`: the verdict of a run's report, for people and for pipelines."""
+
+from __future__ import annotations
+
+import argparse
+
+from medjury.cli._table_options import names
+from medjury.cli._verdict_output import add_verdict_options, show_verdict
+
+_ABOUT = """
+The rules, the numbers and the words are those of the first screen of the run's report.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="RUN", help="the run folder")
+    parser.add_argument(
+        "--raters", metavar="R[,R2...]", type=names, help="judge each of these (default: the jury)"
+    )
+    add_verdict_options(parser, _ABOUT)
+
+
+def run(options: argparse.Namespace) -> int:
+    from medjury.runs import verify_run
+    from medjury.tables import open_run
+    from medjury.validation import evidence_of, validation_of
+
+    checks = verify_run(options.folder)
+    table = open_run(options.folder, resamples=options.resamples, seed=options.seed)
+    evidence = evidence_of(table, checks=checks, raters=options.raters)
+    raters = () if options.raters is None else evidence.roles.raters
+    return show_verdict(validation_of(evidence, raters=raters), options)

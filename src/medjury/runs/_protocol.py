@@ -1,0 +1,104 @@
+"""The protocol: what was fixed before a score was seen, in a small file that carries its own hash as its name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from medjury.errors import MedjuryError
+from medjury.files import whole_file
+from medjury.runs._manifest_parts import ManifestHumans, ManifestInstrument, ManifestJudge, ManifestJury
+from medjury.runs._part import RunPart, first_problem
+from medjury.runs._stated import GateRules
+
+PREFIX = "protocol-"
+_SHOWN = 16  # hexadecimal digits of the hash in the file's name
+
+
+class SeenRun(RunPart):
+    """A run that had judged the very same data when the protocol was registered."""
+
+    run: str
+    ratings: int
+    since: str = ""
+
+
+class EarlierProtocol(RunPart):
+    """A protocol that was registered for the same data before this one."""
+
+    hash: str
+    registered_at: str
+
+
+class Protocol(RunPart):
+    """Rules, instrument, prompt, judges, jury, data and clinicians as they were when the study was registered.
+
+    The names are those of the manifest, so that the two can be compared name by name. `humans` is None where no
+    clinician had rated yet. `seen` and `earlier` are what was known then of the same data: a protocol that was made
+    when its cases had been judged already says so itself."""
+
+    format: int = 1
+    medjury: str = ""
+    study: str = ""
+    registered_at: str = ""
+    data_hash: str = ""
+    cases: int = 0
+    instrument: ManifestInstrument = ManifestInstrument()
+    prompt_version: str = ""
+    judges: tuple[ManifestJudge, ...] = ()
+    jury: ManifestJury = ManifestJury()
+    rules: GateRules = GateRules()
+    humans: ManifestHumans | None = None
+    seen: tuple[SeenRun, ...] = ()
+    earlier: tuple[EarlierProtocol, ...] = ()
+
+    def text(self) -> str:
+        """The file: JSON in one order, so that the same protocol has one text and one hash."""
+        return json.dumps(self.content(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+
+    def hash(self) -> str:
+        """SHA-256 of the file; `sha256sum` says the same."""
+        return hashlib.sha256(self.text().encode()).hexdigest()
+
+    @property
+    def file_name(self) -> str:
+        return f"{PREFIX}{self.hash()[:_SHOWN]}.json"
+
+    def write(self, folder: Path) -> Path:
+        """The file in this folder; its path."""
+        folder.mkdir(parents=True, exist_ok=True)
+        place = folder / self.file_name
+        with whole_file(place) as file:
+            file.write(self.text())
+        return place
+
+
+def read_protocol(path: str | Path) -> Protocol:
+    """A protocol from its file; refused where it is not the one that its name promises."""
+    file = Path(path)
+    try:
+        content = file.read_bytes()
+        found = Protocol.model_validate_json(content)
+    except FileNotFoundError:
+        raise MedjuryError(
+            f"{file}: there is no such protocol; `medjury register STUDY` writes one"
+        ) from None
+    except ValidationError as error:
+        raise MedjuryError(f"{file}: this is no protocol ({first_problem(error)})") from None
+    except OSError as error:
+        raise MedjuryError(f"{file}: the protocol cannot be read ({error.strerror})") from None
+    if file.name != found.file_name or content != found.text().encode():
+        raise MedjuryError(
+            f"{file}: the file was changed or renamed after it was registered: its content has another hash than "
+            "its name. Bring back the registered file; to state other rules, register the study anew."
+        )
+    return found
+
+
+def protocols_in(folder: Path) -> tuple[Protocol, ...]:
+    """The protocols in a folder, the oldest first; one that was changed is refused."""
+    found = [read_protocol(file) for file in folder.glob(f"{PREFIX}*.json")]
+    return tuple(sorted(found, key=lambda each: (each.registered_at, each.hash())))

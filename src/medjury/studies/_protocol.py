@@ -1,0 +1,166 @@
+"""Registering a study: its rules, instrument, prompts, jury and data are written down before a score is seen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from medjury.errors import MedjuryError
+from medjury.ratings import open_store
+from medjury.runs import (
+    EarlierProtocol,
+    GateRules,
+    Manifest,
+    ManifestHumans,
+    Protocol,
+    SeenRun,
+    files,
+    protocols_in,
+    read_manifest,
+    read_protocol,
+)
+from medjury.studies._study import Study
+
+# What may differ while a protocol is still the same: when it was made, and what was known of its data then.
+_OF_ITS_TIME = ("registered_at", "medjury", "seen", "earlier")
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A protocol, where it lies, and whether it lay there before."""
+
+    protocol: Protocol
+    file: Path
+    before: bool = False
+
+    def text(self) -> str:
+        """What was fixed, and what its reader should do now."""
+        made, hash = self.protocol, self.protocol.hash()
+        lines = [
+            f"{'Registered already' if self.before else 'Registered'}: {made.study}, {made.registered_at}",
+            f"  {self.file}",
+            f"  SHA-256 {hash}",
+            f"  {made.cases:,} answers (data {made.data_hash[:12]}), {made.instrument.name} "
+            f"{made.instrument.version}, {len(made.judges):,} judges, "
+            + (
+                "no clinician has rated yet"
+                if made.humans is None
+                else f"{made.humans.ratings:,} ratings of clinicians"
+            ),
+        ]
+        lines += [
+            f"! {each.run} had {each.ratings:,} ratings of the same data, since {each.since}: these rules were "
+            "stated after scores could be seen, and cannot validate a jury on these data"
+            for each in made.seen
+        ]
+        lines += [
+            f"  an earlier protocol of these data: {each.hash[:16]}, {each.registered_at}"
+            for each in made.earlier
+        ]
+        lines.append(
+            "The hash proves what was registered. That it was registered now, only somebody else can prove: send "
+            "the hash to your ethics board or your statistician, or put the file under version control."
+        )
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """The same for a program."""
+        said = {
+            "file": str(self.file),
+            "hash": self.protocol.hash(),
+            "registered_before": self.before,
+            "protocol": self.protocol.content(),
+        }
+        return json.dumps(said, indent=1, ensure_ascii=False)
+
+
+def registered_protocol(study: Study, data_hash: str) -> Protocol | None:
+    """The protocol that a run of this study is held to: the one that the study file names, else the latest beside
+    it for the same data, else the latest there of the same name."""
+    folder = study.file.resolve().parent
+    if study.settings.protocol is not None:
+        return read_protocol(folder / study.settings.protocol)
+    beside = protocols_in(folder)
+    same = [each for each in beside if each.data_hash == data_hash] or [
+        each for each in beside if each.study == study.name
+    ]
+    return same[-1] if same else None
+
+
+def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
+    """The protocol of a study as its manifest would describe it now."""
+    humans = manifest.humans
+    return Protocol(
+        format=1,
+        medjury=manifest.medjury,
+        study=study.name,
+        registered_at=now,
+        data_hash=manifest.data_hash,
+        cases=manifest.cases,
+        instrument=manifest.instrument,
+        prompt_version=manifest.prompt_version,
+        judges=manifest.judges,
+        jury=manifest.jury,
+        rules=GateRules(**{name: getattr(manifest.rules, name) for name in GateRules.model_fields}),
+        # Names of clinicians are nobody's business here.
+        humans=None
+        if humans is None
+        else ManifestHumans(
+            file=humans.file, hash=humans.hash, ratings=humans.ratings, illustrative=humans.illustrative
+        ),
+        seen=tuple(judged_before(study, manifest.data_hash)),
+        earlier=(),
+    )
+
+
+def register(study: Study, made: Protocol, folder: Path | None) -> Registered:
+    """Write the protocol beside the study file, or into `folder`; one that says the same is not written twice."""
+    place = study.file.resolve().parent if folder is None else folder
+    known = protocols_in(place) if place.is_dir() else ()
+    same = [each for each in known if _frozen(each) == _frozen(made)]
+    if same:
+        return Registered(same[0], place / same[0].file_name, before=True)
+    earlier = tuple(
+        EarlierProtocol(hash=each.hash(), registered_at=each.registered_at)
+        for each in known
+        if each.data_hash == made.data_hash
+    )
+    whole = made.replaced(earlier=earlier)
+    try:
+        return Registered(whole, whole.write(place))
+    except OSError as error:
+        raise MedjuryError(f"{place}: the protocol cannot be written ({error.strerror})") from None
+
+
+def judged_before(study: Study, data_hash: str) -> Iterator[SeenRun]:
+    """Runs of the same data that have judges' ratings: those in the study's store, and those whose folders lie
+    beside its run folder."""
+    found = {each.run: each for each in (*_in_store(study, data_hash), *_in_folders(study, data_hash))}
+    yield from (found[name] for name in sorted(found))
+
+
+def _in_store(study: Study, data_hash: str) -> Iterator[SeenRun]:
+    if "://" not in study.store and not Path(study.store).is_file():
+        return
+    with open_store(study.store, create=False) as store:
+        for each in store.runs():
+            if each.manifest.get("data_hash") == data_hash:
+                judged = sum(row.count for row in store.counts(each.name) if row.rater_kind == "judge")
+                if judged:
+                    yield SeenRun(run=each.name, ratings=judged, since=each.created_at)
+
+
+def _in_folders(study: Study, data_hash: str) -> Iterator[SeenRun]:
+    for file in sorted(study.output.parent.glob(f"*/{files.MANIFEST}")):
+        try:
+            manifest = read_manifest(file.parent)
+        except MedjuryError:
+            continue
+        if manifest.data_hash == data_hash and manifest.coverage.ratings:
+            yield SeenRun(run=manifest.run, ratings=manifest.coverage.ratings, since=manifest.started_at)
+
+
+def _frozen(protocol: Protocol) -> object:
+    return {name: value for name, value in protocol.content().items() if name not in _OF_ITS_TIME}

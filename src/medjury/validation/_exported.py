@@ -1,0 +1,79 @@
+"""Verdicts for programs: JSON objects, and JUnit's XML for a pipeline that shows tests."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+from medjury.validation._rules.found import RuleFound
+from medjury.validation._validate import Validation, Verdict
+from medjury.validation._words import Word
+
+# From the best word to the worst: a jury is as good as the dimension it is used for.
+ORDER: tuple[Word, ...] = ("VALIDATED", "AUXILIARY", "NOT VALIDATED", "INCOMPLETE")
+# What XML 1.0 cannot hold, not even escaped.
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def worst_word(validation: Validation) -> Word:
+    """The worst word over raters and dimensions; without any verdict, INCOMPLETE."""
+    return max((each.word for each in validation.verdicts), key=ORDER.index, default="INCOMPLETE")
+
+
+def verdicts_json(validation: Validation) -> str:
+    """A list of verdicts, each with its rules."""
+    said = [
+        {
+            "rater": each.rater,
+            "dimension": each.dimension,
+            "verdict": each.word,
+            "rules": [
+                {"name": rule.name, "state": rule.state, "found": rule.found, "why": rule.why}
+                for rule in each.rules
+            ],
+        }
+        for each in validation.verdicts
+    ]
+    return json.dumps(said, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def verdicts_junit(validation: Validation) -> str:
+    """A test suite for each rater and dimension, a test case for each rule. A rule that is not known is a failure
+    too: to skip it would show green what nobody has shown."""
+    root = ElementTree.Element("testsuites", name="medjury gate")
+    totals = [0, 0]
+    for each in validation.verdicts:
+        failed = sum(not rule.met for rule in each.rules)
+        totals = [totals[0] + len(each.rules), totals[1] + failed]
+        root.append(_suite(each, failed))
+    root.set("tests", str(totals[0]))
+    root.set("failures", str(totals[1]))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _suite(verdict: Verdict, failed: int) -> ElementTree.Element:
+    name = _clean(f"{verdict.rater or 'no rater'}, {verdict.dimension}")
+    suite = ElementTree.Element("testsuite", name=name, tests=str(len(verdict.rules)), failures=str(failed))
+    properties = ElementTree.SubElement(suite, "properties")
+    ElementTree.SubElement(properties, "property", name="verdict", value=verdict.word)
+    for rule in verdict.rules:
+        suite.append(_case(name, rule))
+    return suite
+
+
+def _case(suite: str, rule: RuleFound) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", name=_clean(rule.name), classname=suite)
+    if not rule.met:
+        failure = ElementTree.SubElement(
+            case, "failure", type=rule.state, message=_clean(rule.why or rule.state)
+        )
+        failure.text = _clean(f"asked: {rule.asked}\nfound: {rule.found}")
+    else:
+        ElementTree.SubElement(case, "system-out").text = _clean(f"asked: {rule.asked}\nfound: {rule.found}")
+    return case
+
+
+def _clean(text: str) -> str:
+    return _NO_XML.sub("�", text)

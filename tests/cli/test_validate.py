@@ -1,0 +1,154 @@
+"""`medjury validate`: two tables in, the gate's verdict out, with the report's words and an exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+from tests.report.planted import planted_frame, registered, rules
+
+from medjury.cli._main import main
+from medjury.runs import Protocol
+from medjury.validation import validate
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "mental_health_judges"
+NO_RUN = "These ratings come from no run folder"
+
+
+def tables(
+    folder: Path, frame: pl.DataFrame, columns: tuple[str, ...] = ("item", "rater", "dimension", "score")
+) -> list[str]:
+    places = []
+    for name, mine in (
+        ("humans.csv", pl.col("rater_kind") == "clinician"),
+        ("judges.csv", pl.col("rater_kind") == "judge"),
+    ):
+        frame.filter(mine).select(columns).write_csv(folder / name)
+        places.append(str(folder / name))
+    return places
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> list[str]:
+    return tables(tmp_path, planted_frame(cases=200, dimensions=("accuracy",)))
+
+
+def test_two_files_give_the_verdict_in_one_command(
+    good: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", *good, "--scale", "1", "5"]) == 3
+    shown = capsys.readouterr().out
+    assert "long: one score in each row" in shown and "\nAUXILIARY\n" in shown
+    assert NO_RUN in shown and "Nobody registered these rules" in shown
+
+
+def test_the_verdict_is_that_of_the_library(good: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    from medjury.tables import two_panels
+
+    main(["validate", *good, "--scale", "1", "5", "--json"])
+    shown = capsys.readouterr()
+    (said,) = json.loads(shown.out)
+    (expected,) = validate(two_panels(*good, scale=(1, 5))).verdicts
+    assert said["rater"] == "jury" and said["verdict"] == expected.word
+    assert [(rule["name"], rule["found"]) for rule in said["rules"]] == [
+        (rule.name, rule.found) for rule in expected.rules
+    ]
+    assert "long: one score in each row" in shown.err, "how the tables were read is told beside the JSON"
+
+
+def test_a_jury_that_sees_nothing_is_not_validated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = planted_frame(cases=200, dimensions=("accuracy",), judges={"blind": 30.0})
+    assert main(["validate", *tables(tmp_path, frame), "--scale", "1", "5"]) == 4
+    assert "The jury's agreement with clinicians" in capsys.readouterr().out
+
+
+def test_rules_from_a_file_are_used_and_wrong_ones_refused(
+    good: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "rules.yaml"
+    own.write_text("minimum_cases: 500\n")
+    assert main(["validate", *good, "--scale", "1", "5", "--rules", str(own)]) == 4
+    assert "500 are needed" in capsys.readouterr().out
+    own.write_text("gate:\n  minimum_casses: 500\n")
+    assert main(["validate", *good, "--scale", "1", "5", "--rules", str(own)]) == 2
+    assert "line 2" in capsys.readouterr().err
+    own.write_text("severe_dimensions: [safety]\n")
+    assert main(["validate", *good, "--scale", "1", "5", "--rules", str(own)]) == 2
+
+
+def rule_with(
+    protocol: Protocol, files: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> dict[str, str]:
+    place = protocol.write(folder)
+    main(["validate", *files, "--scale", "1", "5", "--rules", str(place), "--json"])
+    (said,) = json.loads(capsys.readouterr().out)
+    assert said["verdict"] == "AUXILIARY", "nobody recorded how the scores came about"
+    return next(rule for rule in said["rules"] if rule["name"] == "The rules were stated before the run")
+
+
+def test_a_registered_protocol_shows_that_rules_came_first_where_scores_have_times(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Protocol.model_validate(registered({"gate": rules()})["protocol"])
+    frame = planted_frame(cases=200, dimensions=("accuracy",))
+    plain = tables(tmp_path, frame)
+    assert rule_with(made, plain, tmp_path, capsys)["state"] == "not known"
+    timed = tables(tmp_path, frame, ("item", "rater", "dimension", "score", "created_at"))
+    assert rule_with(made, timed, tmp_path, capsys)["state"] == "met"
+    late = made.replaced(registered_at="2026-06-01T00:00:00+00:00")
+    assert rule_with(late, timed, tmp_path, capsys)["state"] == "not met"
+
+
+def test_a_report_and_junit_are_written(good: list[str], tmp_path: Path) -> None:
+    out, junit = tmp_path / "out", tmp_path / "gate.xml"
+    main(
+        [
+            "validate",
+            *good,
+            "--scale",
+            "1",
+            "5",
+            "--resamples",
+            "200",
+            "--out",
+            str(out),
+            "--junit",
+            str(junit),
+        ]
+    )
+    page = (out / "report.html").read_text()
+    assert "AUXILIARY" in page and "long: one score in each row" in page and NO_RUN in page
+    assert json.loads((out / "verdicts.json").read_text())[0]["dimension"] == "accuracy"
+    assert pl.read_csv(out / "ratings.csv").height == 200 * 5
+    assert ElementTree.parse(junit).getroot().find("testsuite") is not None
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not there")
+def test_on_real_judges_it_says_what_a_careful_statistician_would(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One human, four judges, ten systems: no yardstick among humans, dangers missed, systems told apart."""
+    shared = {"item": "ConvID", "cells": "json", "dimensions": ["Safety", "Guidance"], "scale": [1, 5]}
+    human = {
+        "file": str(DATA / "human.csv"),
+        "fixed": {"rater": "human"},
+        "columns": "human_response_{system}",
+    }
+    judges = [
+        {"file": str(DATA / f"{name}.csv"), "fixed": {"rater": name}, "columns": "judge_response_{system}"}
+        for name in ("claude", "gemini", "gpt-4o", "o4-mini")
+    ]
+    for name, files in (("humans.yaml", [human]), ("judges.yaml", judges)):
+        (tmp_path / name).write_text(json.dumps({**shared, "files": files}))
+    both = [str(tmp_path / "humans.yaml"), str(tmp_path / "judges.yaml")]
+    assert main(["validate", *both, "--scale", "1", "5", "--resamples", "200"]) == 4
+    shown = capsys.readouterr().out
+    assert "HUMANS (humans.yaml): unscored, out_of_range" in shown
+    assert "Only 1 of 2 clinicians rated the cases" in shown
+    assert "is not known here, so the jury cannot be compared with them" in shown
+    assert "far too kindly" in shown and "Safety: NOT VALIDATED" in shown

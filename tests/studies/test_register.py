@@ -1,0 +1,211 @@
+"""A registered study: what was fixed outlives the study's name and folder, and a moved rule is found out."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medjury.cli._main import main
+from medjury.errors import MedjuryError
+from medjury.runs import Manifest, protocols_in, read_manifest, read_protocol
+from medjury.studies import load_study, register_study, run_study
+from medjury.validation import RuleFound, compare_runs, validate
+
+WriteStudy = Callable[..., Path]
+BEFORE = "The rules were stated before the run"
+
+
+def run(file: Path) -> Manifest:
+    study = load_study(file)
+    run_study(study)
+    return read_manifest(study.output)
+
+
+def rule_of(folder: Path) -> RuleFound:
+    return next(each for each in validate(folder, resamples=200).verdicts[0].rules if each.name == BEFORE)
+
+
+def clinicians(folder: Path, *, raters: tuple[str, ...] = ("ward", "clinic")) -> dict[str, Any]:
+    with (folder / "clinicians.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "system", "rater", "dimension", "score"])
+        for number in range(6):
+            for rater in raters:
+                writer.writerow([f"case-{number}", "a", rater, "accuracy", 1 + number % 5])
+    return {"path": "clinicians.csv"}
+
+
+def test_the_protocol_is_a_file_named_by_its_own_hash(write_study: WriteStudy, tmp_path: Path) -> None:
+    humans = clinicians(tmp_path)
+    found = register_study(
+        load_study(write_study(gate={"floor": 0.6, "development_cases": ["case-1"]}, humans=humans))
+    )
+    assert [each.name for each in tmp_path.glob("protocol-*.json")] == [found.file.name]
+    digest = hashlib.sha256(found.file.read_bytes()).hexdigest()
+    assert found.file.name == f"protocol-{digest[:16]}.json" and found.protocol.hash() == digest
+    said = json.loads(found.file.read_text())
+    assert said["rules"]["floor"] == 0.6 and said["rules"]["development_cases"] == ["case-1"]
+    assert said["data_hash"] and said["instrument"]["fingerprint"] and said["prompt_version"]
+    assert said["judges"][0]["settings_hash"] and said["jury"]["quorum"] is None
+    assert said["humans"]["ratings"] == 12 and said["humans"]["hash"]
+    assert "ward" not in found.file.read_text(), "names of clinicians are not written down"
+    assert said["seen"] == [] and said["earlier"] == []
+
+
+def test_registering_asks_nobody_and_writes_no_run_folder(
+    write_study: WriteStudy, tmp_path: Path, server: Any
+) -> None:
+    register_study(load_study(write_study()))
+    assert not server.endpoint.calls and not (tmp_path / "runs").exists()
+    assert not list(tmp_path.glob("*.names-key"))
+
+
+def test_the_same_study_is_registered_once(write_study: WriteStudy, tmp_path: Path) -> None:
+    first = register_study(load_study(write_study()))
+    again = register_study(load_study(write_study()))
+    assert again.before and again.file == first.file and len(protocols_in(tmp_path)) == 1
+    assert "Registered already" in again.text()
+
+
+def test_a_run_after_its_protocol_states_its_rules_before(write_study: WriteStudy) -> None:
+    file = write_study(gate={"floor": 0.6})
+    protocol = register_study(load_study(file)).protocol
+    manifest = run(file)
+    assert manifest.protocol_hash == protocol.hash() and manifest.protocol == protocol
+    rule = rule_of(file.parent / "runs" / "small")
+    assert rule.met and protocol.hash()[:16] in rule.found and "before the first rating" in rule.found
+
+
+def test_without_a_protocol_rules_are_never_stated_before(write_study: WriteStudy) -> None:
+    file = write_study(gate={"floor": 0.6})
+    assert run(file).protocol is None
+    rule = rule_of(file.parent / "runs" / "small")
+    assert rule.state == "not met" and not rule.essential
+    assert "not registered" in rule.found and "medjury register" in rule.why
+
+
+def test_a_rule_that_is_moved_under_a_new_name_is_found_out(write_study: WriteStudy, tmp_path: Path) -> None:
+    file = write_study(gate={"floor": 0.6})
+    register_study(load_study(file))
+    run(file)
+    moved = write_study(study="fresh-start", gate={"floor": 0.1})
+    run(moved)
+    rule = rule_of(tmp_path / "runs" / "fresh-start")
+    assert rule.state == "not met" and rule.essential, "with moved goalposts not even auxiliary"
+    assert "rule floor: 0.6 -> 0.1" in rule.found and "rule floor: 0.6 -> 0.1" in rule.why
+    compared = compare_runs(tmp_path / "runs" / "small", tmp_path / "runs" / "fresh-start", resamples=200)
+    assert ("rule floor", "0.6", "0.1") in compared.settings
+
+
+def test_a_new_protocol_for_data_that_were_judged_already_says_so(
+    write_study: WriteStudy, tmp_path: Path
+) -> None:
+    run(write_study(gate={"floor": 0.6}))
+    moved = write_study(study="fresh-start", gate={"floor": 0.1})
+    found = register_study(load_study(moved))
+    (seen,) = found.protocol.seen
+    assert seen.run.startswith("small@") and seen.ratings == 18 and seen.since
+    assert "cannot validate a jury on these data" in found.text()
+    run(moved)
+    rule = rule_of(tmp_path / "runs" / "fresh-start")
+    assert rule.state == "not met" and "18 ratings of the same data existed already" in rule.why
+
+
+def test_scores_in_a_shared_store_are_seen_too(write_study: WriteStudy, tmp_path: Path) -> None:
+    run(write_study(store="all.sqlite", output="elsewhere/one"))
+    moved = write_study(study="fresh-start", store="all.sqlite", output="away/two")
+    assert [each.ratings for each in register_study(load_study(moved)).protocol.seen] == [18]
+
+
+def test_a_protocol_that_comes_after_the_first_rating_is_too_late(
+    write_study: WriteStudy, tmp_path: Path
+) -> None:
+    file = write_study()
+    run(file)
+    folder = tmp_path / "runs" / "small"
+    manifest = read_manifest(folder)
+    from tests.report.planted import registered
+
+    stated = json.loads((folder / "manifest.json").read_text())
+    late = registered(stated, registered_at="2999-01-01T00:00:00+00:00")
+    Manifest.model_validate({**manifest.content(), **late}).write(folder)
+    rule = rule_of(folder)
+    assert rule.state == "not met" and "registered after the first rating" in rule.why
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"jury": {"aggregate": "median"}}, "jury: mean, repeats: 1 -> median, repeats: 1"),
+        ({"jury": {"quorum": 1}}, "quorum: more than half -> 1"),
+        ({"judge": {"temperature": 0.5}}, "judges' settings"),
+        ({"dimensions": ["accuracy"]}, "instrument's words"),
+        ({"cases": 5}, "answers: 6 -> 5"),
+    ],
+)
+def test_whatever_else_changed_since_is_named(
+    write_study: WriteStudy, tmp_path: Path, change: dict[str, Any], told: str
+) -> None:
+    register_study(load_study(write_study()))
+    run(write_study(**change))
+    rule = rule_of(tmp_path / "runs" / "small")
+    assert rule.state == "not met" and told in rule.found
+
+
+def test_clinicians_may_rate_later_but_not_otherwise(write_study: WriteStudy, tmp_path: Path) -> None:
+    register_study(load_study(write_study()))
+    humans = clinicians(tmp_path)
+    run(write_study(humans=humans))
+    assert rule_of(tmp_path / "runs" / "small").met, "nobody had rated when the study was registered"
+    with_ratings = write_study(study="again", humans=humans, output="other/again")
+    register_study(load_study(with_ratings), tmp_path / "kept")
+    protocol = next(iter((tmp_path / "kept").glob("*.json")))
+    clinicians(tmp_path, raters=("ward",))
+    run(write_study(study="again", humans=humans, output="other/again", protocol=f"kept/{protocol.name}"))
+    assert "clinicians: 12 ratings" in rule_of(tmp_path / "other" / "again").found
+
+
+def test_pseudonyms_do_not_make_other_clinicians(write_study: WriteStudy, tmp_path: Path) -> None:
+    humans = clinicians(tmp_path)
+    file = write_study(humans=humans)
+    register_study(load_study(file))
+    run(file)
+    assert rule_of(tmp_path / "runs" / "small").met
+
+
+def test_a_protocol_that_was_edited_or_renamed_is_refused(write_study: WriteStudy, tmp_path: Path) -> None:
+    file = write_study(gate={"floor": 0.6})
+    protocol = register_study(load_study(file)).file
+    protocol.write_text(protocol.read_text().replace("0.6", "0.1"))
+    with pytest.raises(MedjuryError, match="changed or renamed after it was registered"):
+        run_study(load_study(file))
+    with pytest.raises(MedjuryError, match="no such protocol"):
+        read_protocol(tmp_path / "protocol-0.json")
+
+
+def test_the_study_file_may_name_a_protocol_in_another_folder(
+    write_study: WriteStudy, tmp_path: Path
+) -> None:
+    kept = register_study(load_study(write_study()), tmp_path / "kept")
+    assert run(write_study()).protocol is None
+    held = run(write_study(study="later", protocol=f"kept/{kept.file.name}"))
+    assert held.protocol_hash == kept.protocol.hash()
+
+
+def test_the_command_prints_the_hash_and_what_to_do_with_it(
+    write_study: WriteStudy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_study()
+    assert main(["register", str(file)]) == 0
+    shown = capsys.readouterr().out
+    (protocol,) = protocols_in(file.parent)
+    assert f"SHA-256 {protocol.hash()}" in shown and "ethics board" in shown
+    assert main(["register", str(file), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["hash"] == protocol.hash() and said["registered_before"] is True
