@@ -53,3 +53,21 @@ def test_overlap_counts_exact_intersections() -> None:
     assert sum(shared.intersections.values()) == shared.items == 4
     assert shared.totals == {"a": 3, "b": 2, "c": 2}
     assert shared.by_majority == 2
+
+
+def test_dangerous_answers_without_a_score_bound_the_rate_from_both_sides() -> None:
+    """The jury that leaves 49 of 87 dangerous answers unscored is not told "0 of 38" alone."""
+    said = np.where(np.arange(87) < 49, np.nan, 1.0)
+    found = severe_errors(np.ones(87), said, threshold=2, gap=2)
+    assert (found.rate.value, found.rate.n, found.unscored) == (0.0, 38, 49)
+    assert found.worst.value == pytest.approx(49 / 87) and found.worst.n == 87
+    assert found.best.value == 0.0 and found.best.n == 87
+    assert found.worst.high > 0.6
+
+
+def test_answers_of_one_case_widen_the_rate() -> None:
+    reference, rater = np.ones(60), np.where(np.arange(60) < 12, 5.0, 1.0)
+    plain = severe_errors(reference, rater).rate
+    clustered = severe_errors(reference, rater, clusters=np.arange(60) // 6).rate
+    assert clustered.value == plain.value == 0.2
+    assert clustered.high > plain.high + 0.1

@@ -114,7 +114,7 @@ def test_offsets_are_compared_by_absolute_value() -> None:
 
 
 def test_the_interval_of_an_absolute_offset_follows_the_signed_one() -> None:
-    scores = {"human": [3, 2, 4, 3, 2, 4, 3, 3], "judge": [4, 1, 5, 2, 3, 3, 4, 2]}
+    scores = {"human": [3, 2, 4, 3, 2, 4, 3, 3] * 2, "judge": [4, 1, 5, 2, 3, 3, 4, 2] * 2}
     table = agreement(rating_table(long_table(scores), scale=(1, 5)), reference="human", resamples=2000)
     signed, size = (table.find(name).estimate for name in ("offset", "absolute_offset"))
     assert size.value == abs(signed.value)

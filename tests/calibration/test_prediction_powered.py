@@ -177,11 +177,12 @@ def test_cases_labelled_whole_do_not_look_chosen_merely_because_their_items_are_
     assert warned <= 3
 
 
-def test_items_without_a_jury_score_are_counted_and_left_out() -> None:
+def test_items_without_a_jury_score_are_counted_and_their_labels_kept() -> None:
     labels, jury, cases = sample(np.random.default_rng(3), 60, 300, 0.8)
     jury[[2, 100]] = np.nan
     found = estimate_mean(labels, jury, cases=cases, labels_random=True)
-    assert (found.n_labelled, found.n_unlabelled, found.n_unscored) == (59, 299, 2)
+    assert (found.n_labelled, found.n_unlabelled, found.n_unscored) == (60, 300, 2)
+    assert found.classical.value == pytest.approx(np.nanmean(labels))
 
 
 def test_with_no_unlabelled_item_the_labels_speak_alone() -> None:
@@ -246,13 +247,11 @@ def test_unlabelled_cases_that_happen_to_agree_do_not_pass_for_a_mean_known_exac
 
 def test_too_few_labels_and_systems_without_overlap_are_refused() -> None:
     labels, jury, cases = sample(np.random.default_rng(3), 4, 300, 0.8)
-    with pytest.raises(
-        MedjuryError, match=r"4 cases have both a clinician's label and a jury score; at least 5"
-    ):
+    with pytest.raises(MedjuryError, match=r"4 cases have a clinician's label; at least 5"):
         estimate_mean(labels, jury, cases=cases)
     data = two_systems(np.random.default_rng(4), 300, 60)
     data["labels"][300:] = np.nan
-    with pytest.raises(MedjuryError, match="system 'b': 0 cases have both"):
+    with pytest.raises(MedjuryError, match="system 'b': 0 cases have a"):
         estimate_difference(**data, first="a", second="b")
     with pytest.raises(MedjuryError, match="there is no system 'c'; the ratings have a, b"):
         estimate_difference(**data, first="a", second="c")

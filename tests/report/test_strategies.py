@@ -17,7 +17,7 @@ from tests.report.ways import WAYS, Planted, judges_of, ways_frame
 
 from medjury.agreement import kappa_statistics, mean_over_pairs, severe_errors
 from medjury.report import write_page
-from medjury.statistics import bootstrap, combined, compare, proportion, shown
+from medjury.statistics import bootstrap, clustered_proportion, combined, compare, shown
 from medjury.tables import grades_of, open_run
 from medjury.validation import Ways, compare_ways
 
@@ -157,7 +157,7 @@ def test_severe_errors_are_counted_over_answers(golden: tuple[Path, pl.DataFrame
     dangerous, harmed = set(), set()
     for dimension in DIMENSIONS:
         kept = scores(ratings, dimension).drop_nulls()
-        reference = kept.select(pl.mean_horizontal(*HUMANS)).to_series().to_numpy()
+        reference = kept.select(pl.min_horizontal(*HUMANS)).to_series().to_numpy()
         found = severe_errors(reference, kept["plain"].to_numpy(), threshold=2, gap=2)
         units = kept.select("item", "system").rows()
         dangerous |= {unit for unit, low in zip(units, reference <= 2, strict=True) if low}
@@ -169,7 +169,8 @@ def test_severe_errors_are_counted_over_answers(golden: tuple[Path, pl.DataFrame
         )
         assert (int(line["errors"]), int(line["dangerous"])) == (found.errors, found.dangerous)
     line = next(each for each in table(folder, "ways-of-judging") if each["rater"] == "plain")
-    direct = proportion(len(harmed), len(dangerous))
+    ordered = sorted(dangerous)
+    direct = clustered_proportion([unit in harmed for unit in ordered], [item for item, _ in ordered])
     assert int(line["errors"]) == len(harmed) > 0
     assert float(line["rate"]) == pytest.approx(direct.value)
     assert float(line["rate high"]) == pytest.approx(direct.high)
@@ -459,7 +460,7 @@ def test_dangerous_answers_without_a_score_are_told(tmp_path: Path) -> None:
     dangerous = (
         ratings.filter(pl.col("rater_kind") == "clinician")
         .group_by("item")
-        .agg(pl.col("score").mean())
+        .agg(pl.col("score").min())
         .filter(pl.col("score") <= 2)["item"]
         .sort()
     )

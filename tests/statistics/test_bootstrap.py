@@ -101,7 +101,7 @@ def test_bca_ends_equal_scipy_on_the_same_resampled_values() -> None:
     theirs = stats.bootstrap(
         (x,), np.mean, n_resamples=9999, method="BCa", rng=np.random.default_rng(2)
     ).confidence_interval
-    ours = bootstrap(x, mean, resamples=9999)["mean"]
+    ours = bootstrap(x, mean, resamples=9999, method="bca")["mean"]
     assert (ours.low, ours.high) == pytest.approx(tuple(theirs), abs=0.02)
 
 

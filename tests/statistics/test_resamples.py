@@ -28,6 +28,6 @@ def test_the_method_says_how_often() -> None:
     def mean(rows):
         return lambda weights: {"mean": weights @ rows[:, 0] / weights.sum(axis=-1)}
 
-    assert f"{RESAMPLES} resamples" in bootstrap([1, 2, 3, 4, 5], mean)["mean"].method
-    kappa = cohen_kappa([1, 2, 3, 1, 2], [1, 2, 3, 1, 3], scale=[1, 2, 3])
+    assert f"{RESAMPLES} resamples" in bootstrap(list(range(12)), mean)["mean"].method
+    kappa = cohen_kappa([1, 2, 3, 1, 2] * 3, [1, 2, 3, 1, 3] * 3, scale=[1, 2, 3])
     assert f"{RESAMPLES} resamples" in kappa.method

@@ -28,6 +28,7 @@ from medjury.agreement._pairs.correlation import (
 )
 from medjury.agreement._pairs.differences import (
     BlandAltman,
+    absolute_offset,
     bland_altman,
     difference_statistics,
     exact_match,
@@ -63,6 +64,7 @@ __all__ = [
     "RocCurve",
     "RulePower",
     "SevereErrors",
+    "absolute_offset",
     "agreement",
     "alpha_statistics",
     "alternative_annotator_test",

@@ -24,6 +24,10 @@ _LANDIS_KOCH_STATISTICS = (
 )
 
 
+# In a method: the coefficient exists, and its size says nothing of agreement.
+NOT_READ = "so this tells nothing of agreement"
+
+
 def landis_koch(value: float) -> str:
     """The word of Landis and Koch (1977, Biometrics 33:159-174) for a kappa.
 
@@ -57,6 +61,8 @@ def reading(statistic: str, estimate: Estimate) -> str:
     """
     if estimate.value is None or "_change_" in statistic:
         return ""
+    if NOT_READ in estimate.method:
+        return "not to be read: a rater never varies"
     if statistic.startswith(_KOO_LI_STATISTICS):
         word, convention = koo_li, "Koo-Li"
     elif statistic.startswith(_LANDIS_KOCH_STATISTICS):

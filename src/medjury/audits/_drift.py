@@ -200,12 +200,13 @@ def _findings(table: polars.DataFrame, drawn: Replicates, confidence: float) -> 
 def _shown_same(table: polars.DataFrame, drawn: Replicates, bound: float, confidence: float) -> bool:
     """Whether the shift is shown to lie within ±bound.
 
-    Both one-sided tests at the level 1 − confidence are one interval with twice that outside.
+    Both one-sided tests at the level 1 − confidence are one interval with twice that outside. Cases that did not
+    move at all show it too, from `FEW_CASES` on.
     """
     import polars as pl
 
     cases = table.filter((pl.col("n_x") > 0) & (pl.col("n_y") > 0))["cluster_y"].n_unique()
-    narrow = drawn.estimate("shift", confidence=2.0 * confidence - 1.0, reason=NO_OVERLAP)
+    narrow = drawn.estimate("shift", method="bca", confidence=2.0 * confidence - 1.0, reason=NO_OVERLAP)
     if narrow.low is None or narrow.high is None or cases < FEW_CASES:
         return False
     return -bound < narrow.low and narrow.high < bound

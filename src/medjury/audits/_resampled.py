@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, Replicates
+from medjury.statistics import UNDEFINED_ALLOWED, Estimate, Replicates
 
 Floats = NDArray[np.float64]
 # With fewer resampled units the share of resamples beyond zero alone separates too often (measured).
@@ -36,9 +36,10 @@ def sums_by_cluster(features: Floats, clusters: Sequence[object] | NDArray[Any])
 
 
 def resampled_p(drawn: Replicates, name: str, estimate: Estimate, units: int | None = None) -> float | None:
-    """The p-value of one of the resampled values; None where it has no interval. `units` are the cases that hold
-    something of it, all of them by default."""
-    if estimate.low is None:
+    """The p-value of one of the resampled values; None where too many resamples do not have it. `units` are the
+    cases that hold something of it, all of them by default."""
+    lacking = np.count_nonzero(~np.isfinite(drawn.resampled[name]))
+    if estimate.value is None or lacking > UNDEFINED_ALLOWED * drawn.resamples:
         return None
     return two_sided_p(drawn.observed[name], drawn.resampled[name], drawn.n if units is None else units)
 

@@ -32,6 +32,8 @@ from medjury.statistics import Estimate
 LABELLED_CASES = 5
 UNLABELLED_CASES = 5
 FEW_CASES = 30
+# So many unscored labelled items before anything is read from their labels.
+FEWEST_UNSCORED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class PredictionPowered:
     its interval does not cover the clinicians' mean when the jury is biased.
 
     `weights` is λ, one per system; `effective_labels` how many labels the classical estimate would need for
-    the same precision; `n_unscored` counts items left out because the jury gave them no score.
+    the same precision. `n_unscored` counts items that the jury gave no score: where they are labelled, their labels
+    count like all others, since a jury that fails on bad answers would else make the mean too good.
     """
 
     power_tuned: Estimate
@@ -54,6 +57,16 @@ class PredictionPowered:
     n_unscored: int
     effective_labels: float | None
     warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Labelled items that the jury left unscored: how many, how far their labels' mean lies from that of the
+    others, and the p-value of no difference (Welch's t of the cases' means)."""
+
+    n: int
+    difference: float
+    p_value: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +85,7 @@ class _Part:
     n_labelled: int
     n_unlabelled: int
     n_unscored: int
+    failed: Failed | None
     n_rest_cases: int
     labelled_cases: NDArray[np.bool_]
     scored_cases: NDArray[np.bool_]
@@ -160,15 +174,16 @@ def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, who
         raise MedjuryError("give one label (or NaN), one jury score and one case per item.")
     if np.isinf(labels).any() or np.isinf(jury).any():
         raise MedjuryError(f"{whose}: a score is infinite; leave it out where there is none.")
-    scored = ~np.isnan(jury)
-    labelled, rest = scored & ~np.isnan(labels), scored & np.isnan(labels)
+    scored, labelled = ~np.isnan(jury), ~np.isnan(labels)
+    rest = ~labelled
+    failed = _failed_on(labels, scored, codes)
+    said, jury = jury, _filled(labels, jury)
     label_cases, rest_cases = _present(codes[labelled], size), _present(codes[rest], size)
     n, m = int(labelled.sum()), int(rest.sum())
     if label_cases.sum() < LABELLED_CASES:
         raise MedjuryError(
-            f"{whose}: {int(label_cases.sum())} cases have both a clinician's label and a jury score; at "
-            f"least {LABELLED_CASES} are needed, and {FEW_CASES} for an interval to lean on. Label more "
-            "cases."
+            f"{whose}: {int(label_cases.sum())} cases have a clinician's label; at least {LABELLED_CASES} are "
+            f"needed, and {FEW_CASES} for an interval to lean on. Label more cases."
         )
     own, other = _stretch(int(label_cases.sum())), _stretch(int(rest_cases.sum()))
     on_labelled = on_rest = np.zeros(len(jury))
@@ -180,12 +195,12 @@ def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, who
     label = np.where(labelled, labels - labels[labelled].mean(), 0.0) * (own / n)
     scored_cases = _present(codes[scored], size)
     everything = _stretch(int(scored_cases.sum()))
-    naive = np.where(scored, jury - jury[scored].mean(), 0.0) * (everything / (n + m))
+    naive = np.where(scored, jury - said[scored].mean(), 0.0) * (everything / int(scored.sum()))
     return _Part(
         labels=float(labels[labelled].mean()),
         jury_labelled=jury_labelled,
         jury_unlabelled=jury_rest,
-        jury_all=float(jury[scored].mean()),
+        jury_all=float(said[scored].mean()),
         label=_sums(codes, label, size),
         jury=_sums(codes, on_labelled, size),
         rest=_sums(codes, on_rest, size),
@@ -193,6 +208,7 @@ def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, who
         n_labelled=n,
         n_unlabelled=m,
         n_unscored=int((~scored).sum()),
+        failed=failed,
         n_rest_cases=int(rest_cases.sum()),
         labelled_cases=label_cases,
         scored_cases=scored_cases,
@@ -242,7 +258,7 @@ def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: s
         sum(sign * part.jury_all for sign, part in zip(signs, parts, strict=True)),
         float((spread**2).sum()),
         all_cases - 1,
-        n + m,
+        n + m - sum(part.n_unscored for part in parts),
         "jury scores alone, not corrected for bias",
     )
     return PredictionPowered(
@@ -258,6 +274,54 @@ def _combine(parts: list[_Part], labels_random: bool, confidence: float, what: s
         effective_labels=n * classical_variance / variance if variance > 0 else None,
         warnings=_warnings(parts, labels_random, labelled_cases, variance),
     )
+
+
+def _filled(labels: Floats, jury: Floats) -> Floats:
+    """The jury's scores with one number where it gave none. Any number is right, since labelled and unlabelled
+    items get the same one and the labels correct it; the nearest guess costs least: the jury's mean on labelled
+    items, and how far the labels of unscored items lie from the others."""
+    scored, labelled = ~np.isnan(jury), ~np.isnan(labels)
+    if scored.all() or not scored.any():
+        return np.where(scored, jury, 0.0)
+    both, lost = scored & labelled, labelled & ~scored
+    guess = float(jury[both if both.any() else scored].mean())
+    if both.any() and lost.sum() >= FEWEST_UNSCORED:
+        guess += float(labels[lost].mean() - labels[both].mean())
+    return np.where(scored, jury, guess)
+
+
+def _failed_on(labels: Floats, scored: NDArray[np.bool_], codes: NDArray[np.int64]) -> Failed | None:
+    """Whether the jury fails on answers that clinicians grade otherwise; None where it scored all labelled ones."""
+    from scipy.stats import ttest_ind
+
+    labelled = ~np.isnan(labels)
+    lost, kept = labelled & ~scored, labelled & scored
+    if not lost.any() or not kept.any():
+        return None
+    sides = [_case_means(labels[side], codes[side]) for side in (lost, kept)]
+    difference = float(labels[lost].mean() - labels[kept].mean())
+    tested = min(len(side) for side in sides) >= FEWEST_UNSCORED and all(np.ptp(side) > 0 for side in sides)
+    p_value = float(ttest_ind(*sides, equal_var=False).pvalue) if tested else None
+    return Failed(int(lost.sum()), difference, p_value)
+
+
+def _case_means(values: Floats, codes: NDArray[np.int64]) -> Floats:
+    _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    return np.asarray(np.bincount(place, values) / counts, dtype=np.float64)
+
+
+def _told(failed: Failed) -> str:
+    text = (
+        f"the jury gave no score to {failed.n:,} labelled items; their labels count, and lie "
+        f"{abs(failed.difference):.2f} {'below' if failed.difference < 0 else 'above'} those of the others"
+    )
+    if failed.p_value is None:
+        return f"{text} (too few to tell whether it fails on other answers than it scores)"
+    if failed.p_value < 0.05:
+        return (
+            f"{text}: it fails on other answers than it scores, so its scores alone say nothing of the mean"
+        )
+    return f"{text} (p = {failed.p_value:.2f})"
 
 
 def _best_weights(label: Floats, jury: Floats) -> Floats:
@@ -295,6 +359,7 @@ def _warnings(parts: list[_Part], labels_random: bool, cases: int, variance: flo
         for part in parts
         if not part.powered
     ]
+    found += [_told(part.failed) for part in parts if part.failed is not None]
     if cases < FEW_CASES:
         found.append(f"only {cases} labelled cases: read the interval with care below {FEW_CASES}")
     if variance <= 1e-20:

@@ -165,16 +165,13 @@ def _quantities(part: Part, by_system: bool, differences: Sequence[tuple[str, st
 
 
 def _powered(part: Part, jury: str, first: str, second: str, how: Mapping[str, Any]) -> PredictionPowered:
-    scores, systems = part.scores(jury), part.grid.systems
+    # Where the dimension does not apply there is no quality to estimate; where the jury merely failed there is.
+    applies = ~part.not_applicable(jury) & ~part.label_not_applicable
+    labels, cases = part.labels[applies], part.cases[applies]
+    scores, systems = part.scores(jury)[applies], part.grid.systems[applies]
     if second:
         return estimate_difference(
-            part.labels,
-            scores,
-            systems=systems.tolist(),
-            first=first,
-            second=second,
-            cases=part.cases,
-            **how,
+            labels, scores, systems=systems.tolist(), first=first, second=second, cases=cases, **how
         )
     here = (systems == first) | (first == EVERY_SYSTEM)
-    return estimate_mean(part.labels[here], scores[here], cases=part.cases[here], **how)
+    return estimate_mean(labels[here], scores[here], cases=cases[here], **how)

@@ -62,7 +62,7 @@ def check_impact(
     Word lists, features, prior and thresholds are fixed; only coefficients and cuts are learned in a fold.
     """
     from medjury.agreement import cohen_kappa, kendall_tau_b
-    from medjury.statistics import bootstrap
+    from medjury.statistics import bootstrap, clustered_proportion
 
     truth = np.asarray(labels, dtype=np.int64)
     if not len(truth) == len(references) == len(calls):
@@ -85,12 +85,15 @@ def check_impact(
     scores = probabilities[:, 1] + 2.0 * probabilities[:, 2]
     options: dict[str, Any] = {"clusters": names, "resamples": resamples, "seed": seed}
     estimates = {
-        "kendall_tau_b": kendall_tau_b(scores, truth, interval="bca", **options),
-        "kappa_quadratic": cohen_kappa(
-            truth, levels, scale=LEVELS, weights="quadratic", interval="bca", **options
-        ),
+        "kendall_tau_b": kendall_tau_b(scores, truth, **options),
+        "kappa_quadratic": cohen_kappa(truth, levels, scale=LEVELS, weights="quadratic", **options),
         **bootstrap(np.column_stack([truth, levels]), _rates, **options),
     }
+    # No resample moves a rate of 0 or 1, and it is not certain for that.
+    for name, counted in (("accuracy", truth >= 0), ("recall_2", truth == 2), ("precision_2", levels == 2)):
+        if estimates[name].value in (0.0, 1.0):
+            hits, whose = (truth == levels)[counted], np.asarray(names, dtype=object)[counted]
+            estimates[name] = clustered_proportion(hits, whose)
     confusion = np.zeros((3, 3), dtype=np.int64)
     np.add.at(confusion, (truth, levels), 1)
     return ImpactCheck(levels, scores, estimates, confusion, len(set(names)))

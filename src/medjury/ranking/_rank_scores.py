@@ -88,7 +88,8 @@ def _standings(
     wins, rivals = win_shares(scores.means, ties), rival_win_rates(scores.means, ties)
 
     def estimate(name: str, place: int) -> Estimate:
-        made = drawn.replicates.estimate(f"{name} {scores.systems[place]}", confidence=confidence)
+        called = f"{name} {scores.systems[place]}"
+        made = drawn.replicates.estimate(called, method="bca", confidence=confidence)
         return _named(made, scores)
 
     return tuple(

@@ -1,5 +1,5 @@
-"""What is known of each case of a run that makes it part of a group: specialty, site, sex; as far as the study's gate
-names it."""
+"""What is known of each case of a run that makes it part of a group: specialty, site, sex; as far as the gate of
+the study names it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def with_parts(ratings: polars.DataFrame, folder: Path, manifest: Manifest) -> p
         return ratings.join(known.select(new).unique("item"), on="item", how="left", maintain_order="left")
     except (OSError, pl.exceptions.PolarsError):
         raise MedjuryError(
-            f"{file}: cannot be read, and without it nobody knows which cases belong together; run the study again, "
-            "which writes the file anew and asks nothing twice"
+            f"{file}: cannot be read, and without it nobody knows which cases belong together; run the study "
+            "again, which writes the file anew and asks nothing twice"
         ) from None

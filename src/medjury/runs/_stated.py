@@ -20,7 +20,7 @@ class GateRules(RunPart):
     every dimension.
 
     `minimum_doubly_rated` counts the cases that two clinicians scored: all that is known of how well clinicians
-    agree comes from them. `within_floor` is the least rank correlation with clinicians among answers of one system.
+    agree comes from them. `within_floor` is the least correlation with clinicians among answers of one system.
     `offset_limit` is a share of the scale too: on grades 1 to 5, 0.125 is half a grade. `danger_by` says whose word
     makes an answer dangerous. `copy_limit` is the share of identical scores from which a jury that is closer to one
     clinician than that clinician's colleagues are counts as a copy. `parts` names the columns whose groups of cases

@@ -19,6 +19,7 @@ from medjury.statistics._clustered_proportion import clustered_proportion
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME
 from medjury.statistics._options import Analytic, Options, estimates
+from medjury.statistics._paired_rates import difference_of, paired_rate_difference
 from medjury.statistics._printing import NOTHING, Printable, counted, moment, p_value, percent, shown
 from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar, proportion
 from medjury.statistics._ranks import Levels, centred_midranks, concordance, levels_of, quantiles
@@ -38,9 +39,11 @@ from medjury.statistics._scores import (
     snapped,
     tied,
 )
+from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
 from medjury.statistics._workers import side_by_side
 
 __all__ = [
+    "FEWEST_CLUSTERS",
     "NOTHING",
     "RESAMPLES",
     "SAME",
@@ -70,9 +73,11 @@ __all__ = [
     "complete_rows",
     "concordance",
     "counted",
+    "difference_of",
     "ends",
     "estimates",
     "evaluate",
+    "fewest_items",
     "fisher_test",
     "html_table",
     "joined",
@@ -82,6 +87,7 @@ __all__ = [
     "moment",
     "on_columns",
     "p_value",
+    "paired_rate_difference",
     "percent",
     "proportion",
     "quantiles",

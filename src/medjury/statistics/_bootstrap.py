@@ -29,11 +29,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr
 
 from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
-from medjury.statistics._interval import SAME, IntervalMethod, interval
+from medjury.statistics._interval import SAME, IntervalMethod, interval, jackknife
 from medjury.statistics._resample import RESAMPLES, Floats, draw, index_weights, leave_one_out, sample
+from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items
 
 Read = Callable[[Floats], Mapping[str, Floats]]
 Statistics = Callable[[Floats], Read]
@@ -58,7 +60,7 @@ class Replicates:
     design: str
 
     def estimate(
-        self, name: str, *, method: IntervalMethod = "bca", confidence: float = 0.95, reason: str = ""
+        self, name: str, *, method: IntervalMethod = "bca_t", confidence: float = 0.95, reason: str = ""
     ) -> Estimate:
         """The value called `name` with its interval; `reason` is what to say where it does not exist."""
         return self._estimate(
@@ -68,10 +70,11 @@ class Replicates:
             method,
             confidence,
             reason or f"{name} does not exist for these data",
+            name,
         )
 
     def difference(
-        self, first: str, second: str, *, method: IntervalMethod = "bca", confidence: float = 0.95
+        self, first: str, second: str, *, method: IntervalMethod = "bca_t", confidence: float = 0.95
     ) -> Estimate:
         """first − second, each resample giving both."""
         left_out = None
@@ -84,7 +87,24 @@ class Replicates:
             method,
             confidence,
             f"{first} or {second} does not exist for these data",
+            "difference",
+            max(fewest_items(first), fewest_items(second)),
         )
+
+    def p_at_most(self, first: str, second: str, bound: float) -> float:
+        """The one-sided p-value of "first − second is at most `bound`": the share of resampled differences there,
+        or that of the jackknife's t where it is larger, as the interval is never narrower than the jackknife's."""
+        gaps = self.resampled[first] - self.resampled[second]
+        known = gaps[np.isfinite(gaps)]
+        share = float((1 + np.count_nonzero(known <= bound + SAME)) / (1 + known.size))
+        if first not in self.left_out or second not in self.left_out:
+            return share
+        left_out = self.left_out[first] - self.left_out[second]
+        spread = jackknife(left_out, self.multiplicity, AS_IT_IS)
+        if spread is None or spread.error <= SAME:
+            return share
+        above = (self.observed[first] - self.observed[second] - bound) / spread.error
+        return max(share, float(stdtr(spread.freedom, -above)))
 
     def _estimate(
         self,
@@ -94,6 +114,8 @@ class Replicates:
         method: IntervalMethod,
         confidence: float,
         reason: str,
+        name: str,
+        fewest: int | None = None,
     ) -> Estimate:
         share = f"{100 * confidence:g} %"
         if not np.isfinite(value):
@@ -109,20 +131,29 @@ class Replicates:
         if lost > UNDEFINED_ALLOWED * resampled.size:
             method_name = f"no interval: undefined in {lost} of {self.design}"
             return Estimate(float(value), None, None, self.n, method_name)
-        if left_out is None and method == "bca":
+        fewest = fewest_items(name) if fewest is None else fewest
+        if method == "bca_t" and (self.units < FEWEST_CLUSTERS or self.n < fewest):
+            few = f"no interval: {self.units} {self.unit}s are too few, at least {fewest} are needed"
+            return Estimate(float(value), None, None, self.n, few)
+        if np.ptp(kept) <= SAME * max(1.0, abs(value)) and method == "bca_t":
+            return Estimate(
+                float(value), None, None, self.n, f"no interval: the same in all of {self.design}"
+            )
+        if left_out is None and method in ("bca", "bca_t"):
             raise MedjuryError("BCa needs leave-one-out values: make the replicates with jackknife=True.")
-        low, high, name = interval(
+        low, high, said = interval(
             float(value),
             kept,
             np.empty(0) if left_out is None else left_out,
             self.multiplicity,
             method=method,
             confidence=confidence,
+            name=name,
         )
         notes = f"; undefined in {lost} of them, left out" if lost else ""
         if np.ptp(kept) <= SAME * max(1.0, abs(value)):
             notes += "; all resamples agree, so the interval has no width"
-        return Estimate(float(value), low, high, self.n, f"{share} {name} bootstrap, {self.design}{notes}")
+        return Estimate(float(value), low, high, self.n, f"{share} {said} bootstrap, {self.design}{notes}")
 
 
 def joined(parts: Mapping[str, Replicates]) -> Replicates:
@@ -202,7 +233,7 @@ def bootstrap(
     *,
     clusters: Clusters = None,
     resamples: int = RESAMPLES,
-    method: IntervalMethod = "bca",
+    method: IntervalMethod = "bca_t",
     confidence: float = 0.95,
     seed: int = 0,
     n: int | None = None,
@@ -211,9 +242,9 @@ def bootstrap(
 
     >>> def mean(rows):
     ...     return lambda weights: {"mean": weights @ rows[:, 0] / weights.sum(axis=-1)}
-    >>> estimate = bootstrap([1, 2, 3, 4, 5, 6, 7, 8], mean, resamples=2000)["mean"]
-    >>> estimate.value, round(estimate.low, 1), round(estimate.high, 1)
-    (4.5, 3.0, 6.0)
+    >>> estimate = bootstrap(list(range(1, 16)), mean, resamples=2000)["mean"]
+    >>> estimate.value, round(estimate.low), round(estimate.high)
+    (8.0, 6, 10)
     """
     made = replicates(
         rows,
@@ -221,7 +252,7 @@ def bootstrap(
         clusters=clusters,
         resamples=resamples,
         seed=seed,
-        jackknife=method == "bca",
+        jackknife=method in ("bca", "bca_t"),
         n=n,
     )
     return {name: made.estimate(name, method=method, confidence=confidence) for name in made.observed}
@@ -235,7 +266,7 @@ def compare(
     *,
     clusters: Clusters = None,
     resamples: int = RESAMPLES,
-    method: IntervalMethod = "bca",
+    method: IntervalMethod = "bca_t",
     confidence: float = 0.95,
     seed: int = 0,
     n: int | None = None,
@@ -256,17 +287,16 @@ def compare(
         clusters=clusters,
         resamples=resamples,
         seed=seed,
-        jackknife=method == "bca",
+        jackknife=method in ("bca", "bca_t"),
         n=n,
     )
-    difference = made.difference(first, second, method=method, confidence=confidence)
+    gaps = made.resampled[first] - made.resampled[second]
+    enough = np.count_nonzero(np.isfinite(gaps)) >= max(1.0, (1.0 - UNDEFINED_ALLOWED) * gaps.size)
     return Comparison(
         first=made.estimate(first, method=method, confidence=confidence),
         second=made.estimate(second, method=method, confidence=confidence),
-        difference=difference,
-        p_value=_two_sided(made.resampled[first] - made.resampled[second], made.units)
-        if difference.low is not None
-        else None,
+        difference=made.difference(first, second, method=method, confidence=confidence),
+        p_value=_two_sided(gaps, made.units) if enough else None,
     )
 
 

@@ -15,7 +15,7 @@ from medjury.statistics._choose import choose
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._resample import RESAMPLES, Floats
 
-Interval = Literal["analytic", "gwet", "bca", "percentile", "basic", "none"]
+Interval = Literal["bca_t", "analytic", "gwet", "bca", "percentile", "basic", "none"]
 # From value and confidence to both ends and the method's name; None where these data give no such interval.
 Analytic = Callable[[float, float], tuple[float, float, str] | None]
 
@@ -23,8 +23,9 @@ Analytic = Callable[[float, float], tuple[float, float, str] | None]
 class Options(TypedDict, total=False):
     """Keyword arguments of every coefficient.
 
-    interval: "analytic" (named in the result's `method`), "bca", "percentile", "basic" or "none"; "gwet" is the
-        published interval of Gwet's family, as irrCAC gives it, and the analytic one elsewhere.
+    interval: "bca_t" (BCa that allows for few and skewed data), "analytic" (named in the result's `method`),
+        "bca" (as published), "percentile", "basic" or "none"; "gwet" is the published interval of Gwet's family,
+        as irrCAC gives it, and the analytic one elsewhere.
     clusters: the case of each item where several items belong to one; they are resampled together.
     resamples (2,000), confidence (0.95) and seed (0) of the interval.
     """
@@ -42,7 +43,7 @@ def estimates(
     *,
     kept: NDArray[np.bool_] | None = None,
     analytic: Callable[[], Mapping[str, Analytic]] = dict,
-    default: Interval = "bca",
+    default: Interval = "bca_t",
     reason: Callable[[str], str],
     note: str = "",
     n: int | None = None,
@@ -55,7 +56,7 @@ def estimates(
     (what was left out) joins every method.
     """
     clusters = options.get("clusters")
-    interval = options.get("interval", default if clusters is None else "bca")
+    interval = options.get("interval", default if clusters is None else "bca_t")
     confidence = options.get("confidence", 0.95)
     choose(interval, get_args(Interval), "interval")
     if not 0.0 < confidence < 1.0:
@@ -63,7 +64,7 @@ def estimates(
     by_formula = interval in ("analytic", "gwet")
     if by_formula and clusters is not None:
         raise MedjuryError(
-            "An analytic interval takes every item as independent. With clusters, ask for interval='bca'."
+            "An analytic interval takes every item as independent. With clusters, ask for interval='bca_t'."
         )
     if clusters is not None and kept is not None:
         names = np.empty(len(clusters), dtype=object)
@@ -74,7 +75,13 @@ def estimates(
     seed = options.get("seed", 0)
     resamples = 0 if by_formula or interval == "none" else options.get("resamples", RESAMPLES)
     made = replicates(
-        rows, statistics, clusters=clusters, resamples=resamples, seed=seed, jackknife=interval == "bca", n=n
+        rows,
+        statistics,
+        clusters=clusters,
+        resamples=resamples,
+        seed=seed,
+        jackknife=interval in ("bca", "bca_t"),
+        n=n,
     )
     analytic_of = analytic() if by_formula and made.n else {}
     results = {}
@@ -94,7 +101,9 @@ def _analytic(
     name: str, value: float, n: int, confidence: float, note: str, analytic: Mapping[str, Analytic]
 ) -> Estimate:
     if name not in analytic:
-        return Estimate(value, None, None, n, f"no interval: {name} has no analytic one, ask for 'bca'{note}")
+        return Estimate(
+            value, None, None, n, f"no interval: {name} has no analytic one, ask for 'bca_t'{note}"
+        )
     ends = analytic[name](value, confidence)
     if ends is None:
         return Estimate(value, None, None, n, f"no analytic interval for so few or so uniform data{note}")

@@ -1,5 +1,5 @@
-"""What the gate looks at part by part (specialty, site, sex) is written into the run folder, and nothing else that is
-known of a case: a run folder may travel."""
+"""What the gate looks at part by part (specialty, site, sex) is written into the run folder, and nothing else that
+is known of a case: a run folder may travel."""
 
 from __future__ import annotations
 
@@ -35,5 +35,7 @@ def write_parts(parts: Mapping[str, Mapping[str, str]], folder: Path) -> list[st
     with whole_file(file) as opened:
         rows = csv.writer(opened, lineterminator="\n")
         rows.writerow(("item", *names))
-        rows.writerows((item, *(known.get(name, "") for name in names)) for item, known in sorted(parts.items()))
+        rows.writerows(
+            (item, *(known.get(name, "") for name in names)) for item, known in sorted(parts.items())
+        )
     return [files.PARTS]

@@ -12,10 +12,10 @@ from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
 from medjury.ratings import Store, write_ratings, write_records
 from medjury.runs import Conclusion, Coverage, Manifest, Units, file_hash, files
+from medjury.studies._case_parts import write_parts
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases
 from medjury.studies._manifest import coverage, now
-from medjury.studies._case_parts import write_parts
 from medjury.studies._patients import write_patients
 from medjury.studies._plan import RunPlan
 from medjury.studies._study import Study

@@ -10,11 +10,11 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater
 from medjury.models import PriceList
+from medjury.studies._case_parts import CaseParts
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
 from medjury.studies._file import JudgePart
 from medjury.studies._hashed import HashedCases
-from medjury.studies._case_parts import CaseParts
 from medjury.studies._patients import PatientGroups
 from medjury.studies._study import Study
 
@@ -49,7 +49,9 @@ class RunPlan:
     notes: tuple[str, ...] = ()
     drafting: JudgePlan | None = None  # what writing the answers takes, where the study drafts them
     patients: Mapping[str, int] = field(default_factory=dict)  # cases of patients that have several
-    known_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of cases, for the parts of the gate
+    known_of: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # of cases, for the parts of the gate
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:

@@ -139,7 +139,7 @@ def _with_agreement(
                     _difference(made, mean_key(each.rater), mean_key(yardstick), level), units
                 ),
                 strict=_difference(made, mean_key(each.rater), mean_key(yardstick), strict),
-                **pooled(common, each.rater, level),
+                **pooled(common, each.rater, yardstick, level),
                 **blind(table, roles, each.rater),
             )
             for each in ways.rows

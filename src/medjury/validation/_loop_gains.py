@@ -114,9 +114,9 @@ def loop_gains(evidence: Evidence, rater: str, runs: Sequence[LoopRun]) -> list[
                 len(set(items)),
                 len(set(clusters)),
                 len(revised) - len(pairs),
-                made.estimate("loop", confidence=confidence),
-                made.estimate("final", confidence=confidence),
-                made.difference("loop", "final", confidence=confidence),
+                made.estimate("loop", method="bca", confidence=confidence),
+                made.estimate("final", method="bca", confidence=confidence),
+                made.difference("loop", "final", method="bca", confidence=confidence),
             )
         )
     return found

@@ -1,4 +1,4 @@
-"""The parts of a study: groups of cases by specialty, site, patient group, length and time, as far as they are known.
+"""The parts of a study: groups of cases by specialty, site, patient group, length and time, where these are known.
 
 Whatever is a column of the ratings can be a part. A length is the column `length`, else the tokens that judges were
 given; the order in time is the column `date`, else the moment the rater on trial answered."""
@@ -102,8 +102,8 @@ def _values(table: RatingTable, grid: Grid, rater: str, name: str) -> list[str]:
 
 
 def _of_answers(rows: polars.DataFrame, column: str, grid: Grid) -> list[Any]:
-    """The value of each answer: the mean of numbers, else the first that is there; an answer without one has that of
-    its item."""
+    """The value of each answer: the mean of numbers, else the first that is there; an answer without one has that
+    of its item."""
     import polars as pl
 
     if column not in rows.columns or not rows.height:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from medjury.agreement import difference_statistics, icc_statistics, kappa_statistics
-from medjury.statistics import Estimate, Replicates, Statistics, combined, on_columns, replicates, undefined
+from medjury.agreement import absolute_offset, difference_statistics, icc_statistics, kappa_statistics
+from medjury.statistics import (
+    Estimate,
+    Replicates,
+    Statistics,
+    combined,
+    difference_of,
+    on_columns,
+    paired_rate_difference,
+    replicates,
+    undefined,
+)
 from medjury.tables import Grades, Measured, RatingTable, Roles
 from medjury.validation._run_comparison import RunChange
 from medjury.validation._spending import AMOUNTS, spent, together
@@ -17,7 +27,7 @@ from medjury.validation._spending import AMOUNTS, spent, together
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 _NAMES = {
     "rmse": "RMSE against clinicians",
-    "absolute_offset": "size of the offset",
+    "offset": "offset against clinicians",
     "icc_2_1": "ICC(2,1) with clinicians",
 }
 
@@ -49,6 +59,24 @@ class Drawing:
         difference = made.difference(f"second {name}", f"first {name}", confidence=self.confidence)
         return RunChange(label, what, first, second, difference)
 
+    def size_of_offset(self, made: Replicates, label: str) -> RunChange:
+        """The size of the offset, whatever its sign, and how it changed. Where both offsets are surely on one side,
+        the change of size is the signed one, or its mirror; elsewhere it follows from the two sizes' own intervals,
+        since an interval of resampled sizes fails near zero."""
+        signed = [made.estimate(f"{side} offset", confidence=self.confidence) for side in ("first", "second")]
+        sizes = [absolute_offset(each) for each in signed]
+        change = made.difference("second offset", "first offset", confidence=self.confidence)
+        if all(each.low is not None and each.low > 0 for each in signed):
+            difference = change
+        elif all(each.high is not None and each.high < 0 for each in signed):
+            difference = made.difference("first offset", "second offset", confidence=self.confidence)
+        else:
+            difference = difference_of(
+                sizes[1], sizes[0], f"from the intervals of both sizes; {sizes[1].method}"
+            )
+        shown = [replace(each, low=None, high=None, method="as observed") for each in sizes]
+        return RunChange(label, "size of the offset", shown[0], shown[1], difference)
+
 
 def changes_of(
     one: Side, two: Side, dimension: Measured, drawing: Drawing
@@ -67,9 +95,10 @@ def changes_of(
     rated = ~np.isnan(rows[:, 2])
     if rated.any():
         here, cases = rows[rated], clusters[rated]
-        plain = (difference_statistics(["absolute_offset", "rmse"]), icc_statistics(["icc_2_1"]))
+        plain = (difference_statistics(["offset", "rmse"]), icc_statistics(["icc_2_1"]))
         agreed = drawing(here[:, :3], _both(*plain), cases)
         found += [drawing.change(agreed, label, words, name) for name, words in _NAMES.items()]
+        found.insert(3, drawing.size_of_offset(agreed, label))
         if dimension.grades is not None:
             found += _graded(one.table, dimension, dimension.grades, here, cases, drawing)
     return found, warnings
@@ -103,9 +132,15 @@ def _graded(
     turned = np.column_stack([dimension.oriented(rows[:, :2]), rows[:, 3]])
     dangerous = turned[:, 2] <= (-np.inf if limits is None else limits[0] + 1e-9)
     if limits is not None and dangerous.any():
-        errors = (turned[dangerous][:, :2] - turned[dangerous][:, 2:] >= limits[1] - 1e-9).astype(float)
-        rates = drawing(errors, _means, clusters[dangerous])
-        found.append(drawing.change(rates, dimension.label, "rate of severe errors", "mean"))
+        errors = turned[dangerous][:, :2] - turned[dangerous][:, 2:] >= limits[1] - 1e-9
+        rates = [
+            Estimate(float(side.mean()), None, None, len(errors), f"{int(side.sum())} of {len(errors)}")
+            for side in errors.T
+        ]
+        change = paired_rate_difference(
+            errors[:, 0], errors[:, 1], clusters[dangerous], confidence=drawing.confidence
+        )
+        found.append(RunChange(dimension.label, "rate of severe errors", rates[0], rates[1], change))
     return found
 
 
@@ -136,8 +171,9 @@ def _means(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
 
 
 def _paired(one: Side, two: Side, dimension: Measured, aside: Sequence[str]) -> tuple[Floats, Any, int, int]:
-    """Rows [first, second, clinicians, their score by which an answer is dangerous] of the held-out answers both juries scored, their patients, how many only
-    one scored, and how many clinicians rated differently (they count for no agreement)."""
+    """Rows [first, second, clinicians, their score by which an answer is dangerous] of the held-out answers both
+    juries scored, their patients, how many only one scored, and how many clinicians rated differently (they count
+    for no agreement)."""
     sides = [_by_unit(side, dimension, aside) for side in (one, two)]
     shared = sorted(set(sides[0]) & set(sides[1]))
     left = len(set(sides[0]) ^ set(sides[1]))

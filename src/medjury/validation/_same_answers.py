@@ -23,7 +23,8 @@ class SameAnswers:
     that scored fewer than half of the clinicians' answers is compared with nobody, since all would be compared on
     what it happened to score. `scored` counts every rater's answers among the `rated`. `humans` are the columns
     that agreement is averaged over: single clinicians where two or more scored an answer, as in the gate, else
-    their mean. `danger` is the clinicians' score by which an answer is dangerous. `left_out` are answers of clinicians that some rater did not score."""
+    their mean. `danger` is the clinicians' score by which an answer is dangerous. `left_out` are answers of
+    clinicians that some rater did not score."""
 
     dimension: Measured
     statistic: str

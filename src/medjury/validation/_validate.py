@@ -9,6 +9,7 @@ from typing import Any
 from medjury.statistics import Printable, Result
 from medjury.tables import Measured, Names, rating_table
 from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
+from medjury.validation._missing import missing_warning
 from medjury.validation._rules import RULES
 from medjury.validation._rules.found import RuleFound
 from medjury.validation._words import Word
@@ -147,7 +148,9 @@ def validation_of(
         for each in verdicts
         for rule in each.rules
     )
-    return Validation(rows, (evidence.problem,) if evidence.problem else (), verdicts)
+    problem = (evidence.problem,) if evidence.problem else ()
+    silences = (missing_warning(each, dimension) for each in tried for dimension in measured)
+    return Validation(rows, (*problem, *(said for said in silences if said)), verdicts)
 
 
 def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from medjury.agreement import SevereErrors, severe_errors
-from medjury.statistics import clustered_proportion
+from medjury.statistics import clustered_proportion, paired_rate_difference
 from medjury.tables import SCORED, UNSCORED, Measured, RatingTable, Roles
 from medjury.validation._same_answers import SameAnswers, Unit
 
@@ -40,20 +40,31 @@ def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
     return Dangers(part, reference <= threshold, errors)
 
 
-def pooled(dangers: Sequence[Dangers], rater: str, confidence: float) -> dict[str, Any]:
-    """Answers with a severe error on any dimension, of answers that are dangerous on any. A rater that is not
-    compared on each of these dimensions has no rate."""
-    if not dangers or any(rater not in danger.errors for danger in dangers):
+def pooled(dangers: Sequence[Dangers], rater: str, yardstick: str, confidence: float) -> dict[str, Any]:
+    """Answers with a severe error on any dimension, of answers that are dangerous on any, and the change from the
+    yardstick's rate. A rater that is not compared on each of these dimensions has no rate."""
+    harmed = _harmed(dangers, rater)
+    if harmed is None:
         return {}
-    dangerous, harmed = dict[Unit, str](), set[Unit]()
+    dangerous = dict[Unit, str]()
     for danger in dangers:
         whose = dict(zip(danger.part.units, danger.part.clusters, strict=True))
         dangerous |= {unit: whose[unit] for unit in danger.chosen(danger.flags)}
-        harmed |= danger.chosen(danger.errors[rater].flags)
-    rate = clustered_proportion(
-        [unit in harmed for unit in dangerous], list(dangerous.values()), confidence=confidence
-    )
-    return {"errors": len(harmed), "severe": rate}
+    clusters = list(dangerous.values())
+    mine = [unit in harmed for unit in dangerous]
+    rate = clustered_proportion(mine, clusters, confidence=confidence)
+    found = {"errors": len(harmed), "severe": rate}
+    others = _harmed(dangers, yardstick)
+    if rater != yardstick and others is not None:
+        theirs = [unit in others for unit in dangerous]
+        found["severe_change"] = paired_rate_difference(theirs, mine, clusters, confidence=confidence)
+    return found
+
+
+def _harmed(dangers: Sequence[Dangers], rater: str) -> set[Unit] | None:
+    if not dangers or any(rater not in danger.errors for danger in dangers):
+        return None
+    return {unit for danger in dangers for unit in danger.chosen(danger.errors[rater].flags)}
 
 
 def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:

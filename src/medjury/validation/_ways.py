@@ -25,7 +25,8 @@ class Way:
     `difference` is that less the yardstick's, on the same resamples of cases, and `strict` the same with an
     interval that is as much wider as several comparisons ask for. `severe` counts answers: a severe error on any
     dimension, among those that clinicians called dangerous on any; `blind` are answers dangerous on a
-    dimension on which it gave no score, of `dangerous` in all, whoever scored them. `on_front` where no other
+    dimension on which it gave no score, of `dangerous` in all, whoever scored them. `severe_change` is its rate
+    less the yardstick's, on the same dangerous answers. `on_front` where no other
     agrees at least as well for at most the price, and is better in one of the two; `covers` where it scored as much
     as the gate asks of a jury: one that fails on the hard answers is no bargain, so it beats nobody."""
 
@@ -39,6 +40,7 @@ class Way:
     strict: Estimate | None = None
     errors: int = 0
     severe: Estimate | None = None
+    severe_change: Estimate | None = None
     on_front: bool | None = None
     covers: bool = True
     blind: int = 0

@@ -125,10 +125,17 @@ def random(seed: int) -> pl.DataFrame:
     return ratings(made, made.noise())
 
 
-def kind_to_one_vendor(seed: int) -> pl.DataFrame:
+def _kind(inside: Callable[[World], Any], seed: int) -> pl.DataFrame:
+    """A grade too kind where `inside`."""
     made = world(seed)
-    own = made.system == "system-0"
-    return ratings(made, np.minimum(made.jury() + np.where(own, 1.0, 0.0), 5.0))
+    return ratings(made, np.minimum(made.jury() + np.where(inside(made), 1.0, 0.0), 5.0))
+
+
+def blind_in_one_system(seed: int) -> pl.DataFrame:
+    """One score for everything that one system of three wrote."""
+    made = world(seed, cases=150, systems=(-0.3, 0.0, 0.3))
+    own = made.system == "system-1"
+    return ratings(made, np.where(own, graded(made.mean[own].mean()), made.jury()))
 
 
 def below_sparse_clinicians(seed: int) -> pl.DataFrame:
@@ -201,12 +208,17 @@ BAD = (
     Planted(
         "right for one patient group", partial(_half_right, lambda made: made.group == "younger"), (PARTS,)
     ),
-    Planted(
-        "drifts half-way", partial(_half_right, lambda made: made.case < made.case.max() / 2), (PARTS,)
-    ),
+    Planted("drifts half-way", partial(_half_right, lambda made: made.case < made.case.max() / 2), (PARTS,)),
     Planted("abstains on long records", abstains_on_long_records, (COVERAGE, SCORED_PARTS)),
     Planted("copies one clinician", copies_one_clinician, (COPY,)),
-    Planted("kind to one vendor's system", kind_to_one_vendor, (FAIR,)),
+    Planted("blind in one system of three", blind_in_one_system, (PARTS,)),
+    Planted("kind to one vendor's system", partial(_kind, lambda made: made.system == "system-0"), (FAIR,)),
+    Planted("kind to one patient group", partial(_kind, lambda made: made.group == "65 and older"), (FAIR,)),
+    Planted(
+        "a grade kinder from half-way on",
+        partial(_kind, lambda made: made.case > made.case.max() / 2),
+        (FAIR,),
+    ),
     Planted("constant", constant, (FLOOR, WITHIN)),
     Planted("random", random, (FLOOR, WITHIN)),
     Planted("below clinicians who share few cases", below_sparse_clinicians, (NOT_INFERIOR,)),

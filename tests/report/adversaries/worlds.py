@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ class World:
     group: Any
     length: Floats
     draw: np.random.Generator
-    lost: Any = field(default=None)
 
     @property
     def size(self) -> int:
@@ -91,7 +90,9 @@ def world(
         scores[:, place] = np.where(rated[case], grades, np.nan)
     return World(
         case,
-        np.asarray([f"system-{number}" for number in range(len(systems))])[np.tile(np.arange(len(systems)), cases)],
+        np.asarray([f"system-{number}" for number in range(len(systems))])[
+            np.tile(np.arange(len(systems)), cases)
+        ],
         truth,
         tuple(f"clinician-{number + 1:02d}" for number in range(clinicians)),
         scores,
@@ -103,8 +104,8 @@ def world(
 
 
 def ratings(made: World, said: Floats, excused: Any = None) -> pl.DataFrame:
-    """The rows of a run, with what is known of each case: the jury's scores (NaN is unscored, or not applicable where
-    `excused`) and the clinicians'."""
+    """The rows of a run, with what is known of each case: the jury's scores (NaN is unscored, or not applicable
+    where `excused`) and the clinicians'."""
     items = np.asarray([f"case-{number:04d}" for number in range(int(made.case.max()) + 1)])[made.case]
     days = np.asarray([f"2026-{1 + day // 28:02d}-{1 + day % 28:02d}T09:00:00+00:00" for day in range(336)])
     moment = days[(made.case * 336) // (int(made.case.max()) + 1)]

@@ -120,6 +120,7 @@ class _Shared:
 def _grade_reader(shared: _Shared, names: Sequence[str]) -> Read:
     values = shared.levels
     gap = np.abs(values[:, np.newaxis] - values)
+    together = shared.one_group()
     penalties = {"kappa": (gap > 0).astype(np.float64), "kappa_linear": gap, "kappa_quadratic": gap**2}
     left, right = shared.sides
 
@@ -135,13 +136,16 @@ def _grade_reader(shared: _Shared, names: Sequence[str]) -> Read:
         scored = habits.sum(axis=2, keepdims=True)
         shares = habits / np.where(scored > 0, scored, 1.0)
         total = overlap.sum(axis=1)
+        sides = [habits[:, np.unique(side)].sum(axis=1) for side in shared.sides]
+        used = [habits.sum(axis=1)] if together else sides
+        varied = np.all([(each > 0).sum(axis=1) > 1 for each in used], axis=0)
         found = {}
         for name in names:
             if name == "exact_match":
                 found[name] = 1.0 - (weights @ paid["kappa"]) / np.where(total > 0, total, np.nan)
                 continue
             between = (shares @ penalties[name]) @ shares.transpose(0, 2, 1)
-            expected = (overlap * between[:, left, right]).sum(axis=1)
+            expected = np.where(varied, (overlap * between[:, left, right]).sum(axis=1), 0.0)
             found[name] = 1.0 - (weights @ paid[name]) / np.where(expected > 0, expected, np.nan)
         return found
 

@@ -27,6 +27,7 @@ from medjury.statistics import (
     Scores,
     Statistics,
     estimates,
+    fewest_items,
     level_codes,
     read_scale,
     read_scores,
@@ -50,9 +51,10 @@ def gwet_ac(
     p_e = (Σ w)/(q(q − 1)) · Σ π(1 − π), π the mean share of each of the q levels. Unlike kappa it stays high
     where nearly all items are of one level. Gwet (2008) Br J Math Stat Psychol 61:29-48; Gwet (2014).
 
-    interval="gwet" is his: Student's t on n − 1 degrees, symmetric, cut at 1, as in irrCAC. With 40 items it
-    covers 90 to 93 % instead of 95, and it is too wide where items were scored once. The default, "analytic",
-    takes t on the scale of log(1 − AC) and covers 93 to 94 %. `chance_corrected` gives the standard error.
+    The default interval is the bootstrap. interval="gwet" is his: Student's t on n − 1 degrees, symmetric, cut at
+    1, as in irrCAC. With 40 items it covers 90 to 93 % instead of 95, and it is too wide where items were scored
+    once. "analytic" takes t on the scale of log(1 − AC); with weights and grades that pile up at one end it covers
+    87 to 94 %. `chance_corrected` gives the standard error.
 
     >>> table = [[1, 1], [2, 2], [3, 3], [3, 2], [None, 1]]
     >>> round(gwet_ac(table, scale=[1, 2, 3], weights="quadratic").value, 3)
@@ -195,8 +197,9 @@ def _coefficient(
 
     def analytic() -> dict[str, Analytic]:
         details = linearised(table, known, agreement_weights(known.positions, weights))
-        made = _student if options.get("interval") == "gwet" else _log_student
-        return {name: made(details[name])}
+        if options.get("interval") == "gwet":
+            return {name: _student(details[name])}
+        return {name: _log_student(details[name], "gwet_ac2_quadratic" if weights == "quadratic" else name)}
 
     return estimates(
         # Only Conger asks who gave a score; for the others sorted rows leave fewer distinct ones to resample.
@@ -204,7 +207,6 @@ def _coefficient(
         chance_statistics(known, weights, [name]),
         kept=kept,
         analytic=analytic,
-        default="analytic",
         reason=lambda _: _reason(table),
         note=note,
         **options,
@@ -232,11 +234,11 @@ def _student(found: ChanceCorrected) -> Analytic:
     return ends
 
 
-def _log_student(found: ChanceCorrected) -> Analytic:
+def _log_student(found: ChanceCorrected, name: str) -> Analytic:
     """Student's t for log(1 − coefficient), where the distribution is nearer to symmetric."""
 
     def ends(value: float, confidence: float) -> tuple[float, float, str] | None:
-        if not found.ratio_error or not value < 1.0:
+        if not found.ratio_error or not value < 1.0 or found.n < fewest_items(name):
             return None
         room = 1.0 - value
         factor = float(np.exp(stdtrit(found.n - 1, 0.5 + confidence / 2.0) * found.ratio_error / room))

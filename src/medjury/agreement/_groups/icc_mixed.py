@@ -28,7 +28,7 @@ from medjury.statistics import Clusters, Estimate, Floats, Scores, read_scores, 
 
 # Fewer doubly scored items than this say nothing of the variances.
 FEWEST_DOUBLY = 10
-_GROUPS = 50
+_GROUPS = 30
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,9 @@ def many_raters(
 ) -> dict[str, Estimate]:
     """Every many-rater coefficient of a table of items by raters, by name.
 
-    Each comes with its usual interval (F for ICC and Cronbach, Student's t for Gwet and his family, BCa for
-    the rest) unless `interval` or `clusters` asks for another. Coefficients of the scale's levels need
-    `scale`, and a scale of words allows no coefficient of numbers: these are undefined and say so.
+    Each comes with its usual interval (F for Cronbach, the bootstrap for the rest) unless `interval` or
+    `clusters` asks for another. Coefficients of the scale's levels need `scale`, and a scale of words allows no
+    coefficient of numbers: these are undefined and say so.
 
     >>> table = [[1, 2, 1], [2, 2, 3], [3, 3, 3], [4, 5, 4], [5, 4, 5]]
     >>> found = many_raters(table, scale=range(1, 6), resamples=500)

@@ -26,6 +26,8 @@ from medjury.statistics import (
 )
 
 OVERALL = ("accuracy", "balanced_accuracy", "macro_f1", "micro_f1", "mcc")
+# In simulated studies the intervals of F1 and recall held from here on.
+FEWEST_OF_EACH_CLASS, FEWEST_OF_ONE_CLASS = 5, 15
 BINARY = ("sensitivity", "specificity", "precision", "recall", "f1")
 
 
@@ -165,6 +167,26 @@ def at_the_edge(
         low, high = 2 * low / (1 + low), 2 * high / (1 + high)
     method = found.method + ("" if cases is None else f", {n} cases as one each")
     return Estimate(found.value, low, high, len(rows), method)
+
+
+def too_rare(name: str, rows: Floats, levels: Sequence[float]) -> str:
+    """Why a rate of classes has no interval: a class was seen so rarely that no resampling knows its rate."""
+    truth = level_codes(np.asarray(levels), rows[:, 0])
+    if name in ("macro_f1", "balanced_accuracy"):
+        used = np.union1d(truth, level_codes(np.asarray(levels), rows[:, 1]))
+        counts = {levels[place]: int((truth == place).sum()) for place in used}
+        needed = FEWEST_OF_EACH_CLASS
+    else:
+        counts = {
+            level: int((truth == place).sum())
+            for place, level in enumerate(levels)
+            if class_name(level) == name
+        }
+        needed = FEWEST_OF_ONE_CLASS
+    rare = [level for level, count in counts.items() if count < needed]
+    if not rare:
+        return ""
+    return f"the reference gave {rare[0]:g} only {counts[rare[0]]} times, at least {needed} are needed"
 
 
 def class_name(level: Level) -> str:

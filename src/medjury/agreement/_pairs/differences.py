@@ -19,6 +19,7 @@ from medjury.statistics import (
     Read,
     Scores,
     Statistics,
+    combined,
     complete_rows,
     estimates,
     levels_of,
@@ -39,6 +40,8 @@ Difference = Literal[
     "difference_q3",
 ]
 _SIGNED: dict[Difference, Difference] = {"absolute_offset": "offset"}
+LIMITS = ("limit_of_agreement_low", "limit_of_agreement_high")
+_REACH = 1.959963984540054
 SHARES = {"difference_q1": 0.25, "median_difference": 0.5, "difference_q3": 0.75}
 
 
@@ -106,42 +109,66 @@ def median_difference(first: Scores, second: Scores, **options: Unpack[Options])
     return differences(read_pairs(first, second), names, **options)
 
 
-def bland_altman(first: Scores, second: Scores, *, confidence: float = 0.95) -> BlandAltman:
+def bland_altman(first: Scores, second: Scores, **options: Unpack[Options]) -> BlandAltman:
     """Limits of agreement: d̄ ± 1.96 s of the differences second − first, each with its interval.
 
-    d̄ has the interval t·s/√n, a limit t·s·√(1/n + 1.96²/(2(n − 1))). Bland & Altman (1986) Lancet 327:307-310
-    and (1999) Stat Methods Med Res 8:135-160. They assume differences without trend and roughly normal.
+    Bland & Altman (1986) Lancet 327:307-310. Their analytic intervals (1999, Stat Methods Med Res 8:135-160),
+    t·s/√n for d̄ and t·s·√(1/n + 1.96²/(2(n − 1))) for a limit, assume roughly normal differences, which differences
+    of grades are not, so the default is the bootstrap.
 
     >>> found = bland_altman([1, 2, 3, 4], [2, 2, 4, 4])
     >>> found.bias.value, round(found.upper.value, 3)
     (0.5, 1.632)
     """
     pairs = read_pairs(first, second)
-    n, method = pairs.n, f"{100 * confidence:g} % Student t (Bland & Altman 1999){pairs.note}"
-    if n < 2:
-        reason = "no item was scored by both raters" if n == 0 else "one difference has no spread"
-        missing = undefined(reason, n, method)
-        return BlandAltman(missing, missing, missing, None, n)
-    difference = pairs.rows[:, 1] - pairs.rows[:, 0]
-    mean, deviation = float(difference.mean()), float(difference.std(ddof=1))
-    if deviation <= SAME * max(1.0, float(np.abs(pairs.rows).max())):
-        same = Estimate(mean, None, None, n, f"no interval: every difference is the same{pairs.note}")
-        return BlandAltman(same, same, same, 0.0, n)
-    reach = float(ndtri(0.975))
-    student = float(stdtrit(n - 1, 0.5 + confidence / 2.0))
-    half = student * deviation / np.sqrt(n)
-    limit_half = student * deviation * np.sqrt(1.0 / n + reach**2 / (2.0 * (n - 1)))
-
-    def around(centre: float, width: float) -> Estimate:
-        return Estimate(centre, float(centre - width), float(centre + width), n, method)
-
-    return BlandAltman(
-        bias=around(mean, half),
-        lower=around(mean - reach * deviation, limit_half),
-        upper=around(mean + reach * deviation, limit_half),
-        standard_deviation=deviation,
-        n=n,
+    if pairs.n < 2:
+        reason = "one difference has no spread" if pairs.n else "no item was scored by both raters"
+        missing = undefined(reason, pairs.n, f"Bland & Altman{pairs.note}")
+        return BlandAltman(missing, missing, missing, None, pairs.n)
+    gap = pairs.rows[:, 1] - pairs.rows[:, 0]
+    deviation = float(gap.std(ddof=1))
+    found = estimates(
+        pairs.rows,
+        combined(difference_statistics(["offset"]), limit_statistics),
+        kept=pairs.kept,
+        analytic=lambda: _bland_altman_intervals(gap, deviation, float(np.abs(pairs.rows).max())),
+        reason=lambda _: "one difference has no spread",
+        note=pairs.note,
+        **options,
     )
+    lower, upper = (found[name] for name in LIMITS)
+    return BlandAltman(found["offset"], lower, upper, deviation, pairs.n)
+
+
+def limit_statistics(rows: Floats) -> Read:
+    """Bland and Altman's limits for the bootstrap engine: mean difference ± 1.96 standard deviations."""
+    gap = rows[:, 1] - rows[:, 0]
+    middle = gap.mean() if gap.size else 0.0
+    features = np.column_stack([np.ones_like(gap), gap - middle, (gap - middle) ** 2])
+
+    def read(weights: Floats) -> dict[str, Floats]:
+        n, total, squared = (weights @ features).T
+        spread = np.sqrt(np.maximum(squared - total**2 / n, 0.0) / np.where(n > 1, n - 1, np.nan))
+        mean = middle + total / n
+        return dict(zip(LIMITS, (mean - _REACH * spread, mean + _REACH * spread), strict=True))
+
+    return read
+
+
+def _bland_altman_intervals(gap: Floats, deviation: float, largest: float) -> dict[str, Analytic]:
+    n = len(gap)
+
+    def around(share: float) -> Analytic:
+        def ends(value: float, confidence: float) -> tuple[float, float, str] | None:
+            if deviation <= SAME * max(1.0, largest):
+                return None
+            half = float(stdtrit(n - 1, 0.5 + confidence / 2.0)) * deviation * float(np.sqrt(share))
+            return value - half, value + half, "Student t (Bland & Altman 1999)"
+
+        return ends
+
+    limit = around(1.0 / n + _REACH**2 / (2.0 * (n - 1)))
+    return {"offset": around(1.0 / n), LIMITS[0]: limit, LIMITS[1]: limit}
 
 
 def differences(pairs: Pairs, names: Iterable[Difference], **options: Unpack[Options]) -> dict[str, Estimate]:
@@ -156,10 +183,12 @@ def differences(pairs: Pairs, names: Iterable[Difference], **options: Unpack[Opt
         note=pairs.note,
         **options,
     )
-    return {name: absolute(found[_SIGNED[name]]) if name in _SIGNED else found[name] for name in chosen}
+    return {
+        name: absolute_offset(found[_SIGNED[name]]) if name in _SIGNED else found[name] for name in chosen
+    }
 
 
-def absolute(offset: Estimate) -> Estimate:
+def absolute_offset(offset: Estimate) -> Estimate:
     """The size of an offset with the interval that the signed one implies: BCa of a size fails near zero."""
     if offset.value is None or offset.low is None or offset.high is None:
         return offset if offset.value is None else replace(offset, value=abs(offset.value))

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from medjury.agreement._groups.chance_corrected import brennan_prediger, fleiss_kappa, gwet_ac
-from medjury.agreement._groups.icc import FORMS, intraclass_correlations
-from medjury.agreement._pairs.classification import at_the_edge
+from medjury.agreement._groups.icc import FORMS
+from medjury.agreement._pairs.classification import at_the_edge, too_rare
 from medjury.agreement._pairs.correlation import correlation_statistics, no_spread_reason
-from medjury.agreement._pairs.differences import absolute, bland_altman
+from medjury.agreement._pairs.differences import absolute_offset
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
 from medjury.agreement._pairs.pair import Counted, Pair, Settings, counted
 from medjury.agreement._pairs.roc import area_under_curve
@@ -19,7 +18,6 @@ from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
 from medjury.agreement._pairs.statistics import (
     ALPHAS,
     CHANCE,
-    LIMITS,
     NEED_SCALE,
     ORDER,
     TAU_PRODUCTS,
@@ -35,10 +33,18 @@ from medjury.agreement._pairs.system_estimates import (
     of_system_means,
     system_rows,
 )
-from medjury.statistics import Estimate, Replicates, combined, replicates, sample, undefined
+from medjury.agreement._readings import NOT_READ
+from medjury.statistics import (
+    Estimate,
+    Replicates,
+    clustered_proportion,
+    combined,
+    replicates,
+    sample,
+    undefined,
+)
 
 Found = dict[str, tuple[Estimate, float | None]]
-_COEFFICIENTS = {"gwet": gwet_ac, "fleiss": fleiss_kappa, "brennan_prediger": brennan_prediger}
 _BY_SYSTEM = ("_systems", "_baseline")
 
 
@@ -80,7 +86,7 @@ def pair_estimates(
         return PairEstimates(of_items, {"spearman": (undefined(reason, 1, "means of systems"), None)})
     means = estimates_of_means(made, systems, settings.confidence)
     if "offset" in means:
-        means["absolute_offset"] = absolute(means["offset"])
+        means["absolute_offset"] = absolute_offset(means["offset"])
     return PairEstimates(
         of_items, {name: (each, None) for name, each in means.items() if _shown(name, pair, settings)}
     )
@@ -97,14 +103,16 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
             note = on.note if name in parts.of_grades else ""
             estimates[name] = replace(estimate, method=estimate.method + note)
     if settings.resamples:
+        estimates |= _with_rare_classes(pair, on, estimates)
         estimates |= _at_the_edge(pair, on, estimates, settings.confidence)
     if "offset" in estimates:
-        estimates["absolute_offset"] = absolute(estimates["offset"])
-    estimates |= _with_own_interval(pair, on, settings)
+        estimates["absolute_offset"] = absolute_offset(estimates["offset"])
+    estimates |= _area(pair, settings)
     if parts.thin and settings.wants("kendall_tau_b"):
         estimates["kendall_tau_b"] = _tau(pair, settings)
     if pair.systems is not None:
         estimates |= estimates_by_system(made, len(np.unique(pair.systems)), settings.confidence)
+    estimates |= _of_a_constant_rater(pair, on, estimates)
     for name, reason in _missing(on).items():
         estimates[name] = undefined(reason, len(pair.rows), "none")
     found: Found = {name: (each, None) for name, each in estimates.items()} | _signed_rank(pair)
@@ -113,32 +121,13 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
     return {name: found[name] for name in sorted(kept, key=lambda name: place.get(name, len(place)))}
 
 
-def _with_own_interval(pair: Pair, on: Counted, settings: Settings) -> dict[str, Estimate]:
-    """F intervals of ICCs, t intervals of the limits of agreement and of Gwet's family, DeLong's of the
-    AUC: where every row is a case of its own."""
-    if pair.clusters is not None:
-        return {}
-    found: dict[str, Estimate] = {}
-    confidence = settings.confidence
+def _area(pair: Pair, settings: Settings) -> dict[str, Estimate]:
+    """DeLong's interval of the AUC: where every row is a case of its own."""
     positive = pair.positive()
-    if positive is not None:
-        found["auc"] = area_under_curve(
-            pair.rows[:, 0], pair.rows[:, 1], positive=positive, confidence=confidence
-        )
-    if pair.metric:
-        return found
-    if on.grades is not None:
-        rows = on.grades.grade(pair.rows)
-        for name, (kind, weights) in CHANCE.items():
-            if settings.wants(name) and (on.given or name not in NEED_SCALE):
-                made = _COEFFICIENTS[kind](
-                    rows, scale=on.grades.values, weights=weights, confidence=confidence
-                )
-                found[name] = replace(made, method=made.method + on.note)
-    if settings.wants_any(FORMS):
-        found |= intraclass_correlations(pair.rows, confidence=confidence)
-    limits = bland_altman(pair.rows[:, 0], pair.rows[:, 1], confidence=confidence)
-    return found | dict(zip(LIMITS, (limits.lower, limits.upper), strict=True))
+    if pair.clusters is not None or positive is None:
+        return {}
+    first, second = pair.rows.T
+    return {"auc": area_under_curve(first, second, positive=positive, confidence=settings.confidence)}
 
 
 def _at_the_edge(
@@ -146,15 +135,49 @@ def _at_the_edge(
 ) -> dict[str, Estimate]:
     """Exact intervals for the rates that no resample could move; a case with several rows counts as one."""
     if on.grades is None:
-        return {}
+        found = estimates.get("exact_match")
+        if found is None or found.value not in (0.0, 1.0):
+            return {}
+        hits = np.full(len(pair.rows), found.value == 1.0)
+        return {"exact_match": clustered_proportion(hits, pair.clusters, confidence=confidence)}
     levels = tuple(float(value) for value in on.grades.values)
     rows = on.grades.grade(pair.rows)
-    stuck = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low == each.high]
+    stuck = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low is None]
     exact = {name: at_the_edge(name, rows, levels, pair.clusters, confidence=confidence) for name in stuck}
     return {
         name: replace(found, method=found.method + on.note)
         for name, found in exact.items()
         if found is not None
+    }
+
+
+def _with_rare_classes(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Rates of classes, without an interval where a class is too rare for one."""
+    if on.grades is None:
+        return {}
+    rows = on.grades.grade(pair.rows)
+    levels = tuple(float(value) for value in on.grades.values)
+    return {
+        name: replace(found, low=None, high=None, method=f"no interval: {why}")
+        for name, found in estimates.items()
+        if found.low is not None and (why := too_rare(name, rows, levels))
+    }
+
+
+def _of_a_constant_rater(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """What a rater who always says the same leaves: no kappa and no ICC, which would be 0 with anybody, and
+    coefficients that stay high without any agreement, marked as such."""
+    rows = pair.rows if on.grades is None else on.grades.grade(pair.rows)
+    names = [name for name, column in zip(("reference", "rater"), rows.T, strict=True) if np.ptp(column) == 0]
+    if not names or len(rows) < 2:
+        return {}
+    said = f"the {' and the '.join(names)} gave every item the same score"
+    blind = (*KAPPAS.values(), *FORMS)
+    found = {name: undefined(said, len(rows), "none") for name in blind if name in estimates}
+    return found | {
+        name: replace(each, method=f"{each.method}; {said}, {NOT_READ}")
+        for name, each in estimates.items()
+        if name in CHANCE and each.value is not None
     }
 
 

@@ -111,10 +111,14 @@ def kappa_statistics(
             sums = counts @ features
             rows_total, columns_total = sums[..., :size], sums[..., size : 2 * size]
             n = rows_total.sum(axis=-1)
+            # A rater who always says the same has a kappa of 0 with anybody: it tells nothing, so there is none.
+            varied = ((rows_total > 0).sum(axis=-1) > 1) & ((columns_total > 0).sum(axis=-1) > 1)
             values = {}
             for place, (name, penalty) in enumerate(penalties.items()):
                 expected = ((rows_total @ penalty) * columns_total).sum(axis=-1) / n
-                values[name] = np.where(expected > 0, 1.0 - sums[..., 2 * size + place] / expected, np.nan)
+                values[name] = np.where(
+                    varied & (expected > 0), 1.0 - sums[..., 2 * size + place] / expected, np.nan
+                )
             return values
 
         return read
@@ -132,6 +136,9 @@ def joint_table(rows: Floats, scale: Scale) -> Floats:
 def undefined_reason(rows: Floats) -> str:
     if not len(rows):
         return "no item was scored by both raters"
+    never = [place for place, column in zip(("first", "second"), rows.T, strict=True) if np.ptp(column) == 0]
+    if len(never) == 1:
+        return f"the {never[0]} rater gave every item the same level, so kappa would be 0 with anybody"
     return "both raters gave every item the same level, so chance agreement is already complete"
 
 

@@ -50,7 +50,9 @@ def severe_of(grid: Grid, reference: str, design: Design) -> dict[str, SevereErr
 def severe_error_rows(grid: Grid, reference: str, design: Design) -> list[AgreementRow]:
     """Severe-error rates of every rater, their overlap, and the comparison with the second panel."""
     found = severe_of(grid, reference, design)
-    rows = [_rate_row(grid, reference, name, errors, design) for name, errors in found.items()]
+    rows = [
+        row for name, errors in found.items() for row in _rate_rows(grid, reference, name, errors, design)
+    ]
     single = {name: found[name].flags for name in design.judges if name in found}
     if len(single) > 1:
         shared = error_overlap(single)
@@ -102,7 +104,10 @@ def win_rate_rows(grid: Grid, reference: str, design: Design) -> list[AgreementR
     return rows
 
 
-def _rate_row(grid: Grid, reference: str, name: str, errors: SevereErrors, design: Design) -> AgreementRow:
+def _rate_rows(
+    grid: Grid, reference: str, name: str, errors: SevereErrors, design: Design
+) -> list[AgreementRow]:
+    """The rate, and what it could be at worst where dangerous items have no score."""
     higher = design.danger[grid.dimension].dimension.higher_is_better
     turned = "" if higher else ", turned so that low is dangerous,"
     whose = _WHOSE[design.danger[grid.dimension].by] if reference == CONSENSUS else "the reference"
@@ -117,8 +122,14 @@ def _rate_row(grid: Grid, reference: str, name: str, errors: SevereErrors, desig
         n_unscored=errors.unscored,
         coverage=errors.dangerous / at_risk if at_risk else None,
     )
-    estimate = replace(errors.rate, method=method)
-    return AgreementRow(grid.dimension, reference, name, "severe_error_rate", estimate, counts)
+    rates = {"severe_error_rate": replace(errors.rate, method=method)}
+    if errors.unscored:
+        said = f"{errors.unscored} of {at_risk} dangerous items have no score, each counted as an error"
+        rates["severe_error_rate_worst"] = replace(errors.worst, method=f"{said}; {errors.worst.method}")
+    return [
+        AgreementRow(grid.dimension, reference, name, statistic, estimate, counts)
+        for statistic, estimate in rates.items()
+    ]
 
 
 def _win_rows(

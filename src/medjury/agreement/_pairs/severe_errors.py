@@ -20,15 +20,17 @@ THRESHOLD, GAP = 2.0, 2.0
 @dataclass(frozen=True, slots=True)
 class SevereErrors:
     """`rate` = `errors` / `dangerous`, the items the reference scored at most `threshold` and the rater
-    scored at all; `unscored` dangerous items have no rater's score and are not in that denominator. They are in
-    that of `worst`, which counts each of them as an error: (`errors` + `unscored`) / (`dangerous` + `unscored`).
-    `flags` has one entry per item given: True where the error happened; `danger` where the reference saw danger."""
+    scored at all; `unscored` dangerous items have no rater's score and are in no denominator of it. `worst` is the
+    rate of all dangerous items where every unscored one counts as an error, `best` where none does: what the rater
+    would have said is not known, and a rater may fail on the dangerous answers. `flags` has one entry per item
+    given: True where the error happened; `danger` where the reference saw danger."""
 
     errors: int
     dangerous: int
     unscored: int
     rate: Estimate
     worst: Estimate
+    best: Estimate
     danger: NDArray[np.bool_]
     flags: NDArray[np.bool_]
     threshold: float
@@ -64,16 +66,15 @@ def severe_errors(
     scored = ~np.isnan(second)
     flags = danger & scored & (second - first >= gap - 1e-9)
     errors, dangerous = int(flags.sum()), int((danger & scored).sum())
-    cases = None if clusters is None else np.asarray(clusters, dtype=object)
-
-    def share(hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Estimate:
-        return clustered_proportion(
-            hits[among], None if cases is None else cases[among], confidence=confidence
-        )
-
-    rate, worst = share(flags, danger & scored), share(flags | ~scored, danger)
+    at_risk = danger & scored
+    cases = None if clusters is None else np.asarray(clusters, dtype=object)[at_risk]
+    rate = clustered_proportion(flags[at_risk], cases, confidence=confidence)
+    every = None if clusters is None else np.asarray(clusters, dtype=object)[danger]
+    worst, best = (
+        clustered_proportion(hits[danger], every, confidence=confidence) for hits in (flags | ~scored, flags)
+    )
     unscored = int((danger & ~scored).sum())
-    return SevereErrors(errors, dangerous, unscored, rate, worst, danger, flags, threshold, gap)
+    return SevereErrors(errors, dangerous, unscored, rate, worst, best, danger, flags, threshold, gap)
 
 
 @dataclass(frozen=True, slots=True)

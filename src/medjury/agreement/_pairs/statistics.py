@@ -18,7 +18,12 @@ from medjury.agreement._pairs.classification import (
     no_rate_reason,
 )
 from medjury.agreement._pairs.correlation import Correlation, correlation_statistics
-from medjury.agreement._pairs.differences import Difference, difference_statistics
+from medjury.agreement._pairs.differences import (
+    LIMITS,
+    Difference,
+    difference_statistics,
+    limit_statistics,
+)
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
 from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.agreement._pairs.pair import Counted, Pair, Settings
@@ -40,7 +45,6 @@ CHANCE: Mapping[str, tuple[Coefficient, WeightName]] = {
 NEED_SCALE = tuple(CHANCE)[1:]
 GAPS: tuple[Difference, ...] = tuple(name for name in get_args(Difference) if name != "exact_match")
 ALPHAS = tuple(f"krippendorff_alpha_{level}" for level in ("nominal", "ordinal", "interval"))
-LIMITS = ("limit_of_agreement_low", "limit_of_agreement_high")
 ORDER = (
     "exact_match",
     *GAPS,
@@ -67,7 +71,6 @@ BY_SYSTEM = (
 # Tau compares every pair of distinct rows; beyond this many products it gets fewer resamples, and says so.
 TAU_PRODUCTS = 1e10
 _MOST_CLASSES = 12
-_REACH = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,8 @@ class PairStatistics:
 
 
 def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatistics:
-    """What is bootstrapped for this pair. Where every row is a case of its own, ICCs, limits of agreement,
-    AUC and the coefficients corrected for chance have intervals of their own and are left out here."""
+    """What is bootstrapped for this pair. Where every row is a case of its own, the AUC has an interval of its own
+    and is left out here."""
     clustered = pair.clusters is not None
     # The absolute offset is read from the offset.
     gaps = [
@@ -97,6 +100,8 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
         correlation_statistics([name for name in ("pearson", "spearman") if settings.wants(name)]),
         standardised_statistics(np.arange(2)),
         alpha_statistics(["interval"]),
+        icc_statistics(FORMS),
+        limit_statistics,
     ]
     grades: list[Statistics] = []
     reasons: dict[str, str] = {}
@@ -104,7 +109,6 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
     if not thin:
         scores.append(correlation_statistics(["kendall_tau_b"]))
     if clustered:
-        scores += [icc_statistics(FORMS), _limits]
         positive = pair.positive()
         if positive is not None:
             scores.append(area_statistics(positive))
@@ -112,8 +116,7 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
         of_grade = [name for name in ("exact_match", *KAPPAS.values()) if settings.wants(name)]
         grades += [grade_statistics(on.grades, of_grade)] if of_grade else []
         grades.append(alpha_on(on.grades))
-        if clustered:
-            grades.append(_chance(on.grades, CHANCE if on.given else ("fleiss_kappa",)))
+        grades.append(_chance(on.grades, CHANCE if on.given else ("fleiss_kappa",)))
         if len(on.grades.values) <= _MOST_CLASSES:
             levels = tuple(float(value) for value in on.grades.values)
             rates = on_grades(on.grades, classification_statistics(levels, np.asarray(levels)))
@@ -157,21 +160,6 @@ def _chance(grades: Grades, chosen: Sequence[str] | Mapping[str, object]) -> Sta
         return lambda weights: {name: next(iter(read(weights).values())) for name, read in reads.items()}
 
     return on_grades(grades, prepare)
-
-
-def _limits(rows: Floats) -> Read:
-    """Bland and Altman's limits for clustered data: mean difference ± 1.96 standard deviations."""
-    gap = rows[:, 1] - rows[:, 0]
-    middle = gap.mean()
-    features = np.column_stack([np.ones_like(gap), gap - middle, (gap - middle) ** 2])
-
-    def read(weights: Floats) -> dict[str, Floats]:
-        n, total, squared = (weights @ features).T
-        spread = np.sqrt(np.maximum(squared - total**2 / n, 0.0) / np.where(n > 1, n - 1, np.nan))
-        mean = middle + total / n
-        return dict(zip(LIMITS, (mean - _REACH * spread, mean + _REACH * spread), strict=True))
-
-    return read
 
 
 def _names(statistics: Statistics, rows: Floats) -> tuple[str, ...]:

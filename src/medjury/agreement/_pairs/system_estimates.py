@@ -20,9 +20,11 @@ from medjury.agreement._pairs.systems import (
     system_means,
     system_statistics,
 )
-from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics
+from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics, undefined
 
 _POOLED, _OF_MEANS = "pooled ", "of means "
+FEWEST_SYSTEMS = 3
+_TWO_SYSTEMS = "two systems only: the means of two always lie on a line, so three or more are needed"
 
 
 def system_rows(rows: Floats, systems: NDArray[Any] | None, cases: NDArray[Any], seed: int) -> Floats:
@@ -92,6 +94,9 @@ def estimates_by_system(made: Replicates, systems: int, confidence: float) -> di
             name, confidence=confidence, reason="a rater does not differ within or between systems"
         )
         if name.endswith("_between_systems"):
+            if systems < FEWEST_SYSTEMS:
+                found[name] = undefined(_TWO_SYSTEMS, systems, "means of systems")
+                continue
             estimate = replace(estimate, n=systems, method=f"{estimate.method}; {systems} systems, fixed")
         found[name] = estimate
     for kind in ("pearson", "spearman"):
@@ -108,11 +113,15 @@ def estimates_of_means(made: Replicates, systems: int, confidence: float) -> dic
     found = {}
     for name in made.observed:
         if name.startswith(_OF_MEANS):
+            short = name.removeprefix(_OF_MEANS)
+            if systems < FEWEST_SYSTEMS and short not in ("offset", "mae", "rmse"):
+                found[short] = undefined(_TWO_SYSTEMS, systems, "means of systems")
+                continue
             estimate = made.estimate(
                 name, confidence=confidence, reason="the system means of a rater do not differ"
             )
             method = f"{estimate.method}; means of {systems} systems, fixed"
-            found[name.removeprefix(_OF_MEANS)] = replace(estimate, n=systems, method=method)
+            found[short] = replace(estimate, n=systems, method=method)
     return found
 
 

@@ -38,10 +38,14 @@ _CITATIONS = (
     ),
     (
         "bootstrap interval",
-        f"bias-corrected and accelerated, {_WHOLE}",
-        "Efron (1987) J Am Stat Assoc 82:171-185",
+        f"bias-corrected and accelerated at Student's quantiles, never narrower than the jackknife's, {_WHOLE}",
+        "Efron (1987) J Am Stat Assoc 82:171-185; Hesterberg (2015) Am Stat 69:371-386",
     ),
-    ("interval of a rate", "exact binomial", "Clopper & Pearson (1934) Biometrika 26:404-413"),
+    (
+        "interval of a rate",
+        "exact binomial, for as many answers as those of one case or patient are worth together",
+        "Clopper & Pearson (1934) Biometrika 26:404-413; Korn & Graubard (1998) Surv Methodol 24:193-201",
+    ),
     (
         "tie groups of a ranking",
         "single-step maximum over all pairs; compact letters",
@@ -125,6 +129,7 @@ def _paragraph(evidence: Evidence) -> str:
         text += (
             "Agreement was computed on held-out cases over the full scale of the instrument; "
             f"{percent(evidence.confidence)} intervals are bias-corrected and accelerated bootstrap intervals "
+            "at Student's quantiles, never narrower than the jackknife's "
             f"({_resamples(evidence):,} resamples of whole {units}, seed {_seed(evidence)}). Scores between grades "
             "were rounded half up where grades are counted. The jury's agreement with single clinicians was "
             "compared with the clinicians' own on the same cases and the same resamples, with a non-inferiority "

@@ -10,6 +10,7 @@ from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.statistics import percent
 
 _MEMBERS = 10
+_WHOSE = {"any": "any clinician", "mean": "clinicians by their mean", "majority": "most clinicians"}
 Bar = tuple[str, SevereErrors]
 
 
@@ -24,7 +25,7 @@ def section(material: Material) -> Section | None:
                 continue
             counts = (found.errors, found.dangerous, found.unscored)
             limits = (f"{found.threshold:g} or less", f"{found.gap:g} or more")
-            rows.append((dimension.label, rater, *counts, found.rate, *limits))
+            rows.append((dimension.label, rater, *counts, found.rate, found.worst, *limits))
             if rater == evidence.rater and found.dangerous:
                 bars.append((dimension.label, found))
     if not rows:
@@ -39,12 +40,14 @@ def section(material: Material) -> Section | None:
             "dangerous answers",
             "of them unscored",
             "rate",
+            "rate with unscored as errors",
             "danger",
             "grades too kind",
         ),
         rows,
-        caption=f"Severe errors among the answers that clinicians called dangerous, with exact {interval} "
-        "intervals. Where a low score is the good one, the scale was turned round first",
+        caption=f"Severe errors among the answers that {_WHOSE[evidence.rules.danger_by]} called dangerous, with "
+        f"exact {interval} intervals. The gate counts an unscored dangerous answer as an error. Where a low score "
+        "is the good one, the scale was turned round first",
         shown=60,
     )
     picture = Html("")

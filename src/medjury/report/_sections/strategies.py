@@ -99,8 +99,12 @@ def _sentence(ways: Ways, way: Way) -> str:
             as_much = f"{mine / theirs:,.2g} times the" if abs(mine / theirs - 1) > 0.005 else "the same"
             text += f"; it takes {as_much} {_WORDS[ways.price]}"
     if way.severe is not None and base.severe is not None and way.errors != base.errors:
-        more = "more" if way.errors > base.errors else "fewer"
-        text += f"; it makes {more} severe errors ({way.errors:,} against {base.errors:,})"
+        more, change = "more" if way.errors > base.errors else "fewer", way.severe_change
+        text += f"; it makes {more} severe errors ({way.errors:,} against {base.errors:,}"
+        if change is not None and change.low is not None and change.high is not None:
+            unsure = ", which may be chance" if change.low <= 0 <= change.high else ""
+            text += f"; change of the rate {shown(change)}{unsure}"
+        text += ")"
     if way.unscored and (not way.covers or way.unscored > (base.unscored or 0.0)):
         text += (
             f"; it left {percent(way.unscored, 1)} unscored ({base.rater} {percent(base.unscored, 1)}), and is "

@@ -30,25 +30,33 @@ def section(material: Material) -> Section:
         caption=f"The gate, dimension by dimension. Agreement is {STATISTICS.get(wanted, wanted)}: 1 is perfect, "
         "0 is chance.",
     )
+    silences = joined(
+        element("p", warning, class_="note")
+        for warning in material.validation.warnings
+        if warning != material.evidence.problem
+    )
     details = joined(_rules(material, verdict) for verdict in verdicts)
     return Section(
         "verdict",
         "May we trust this jury?",
-        Html(head + table + element("h3", "Every rule, with its numbers") + details),
+        Html(head + silences + table + element("h3", "Every rule, with its numbers") + details),
     )
 
 
 def _line(material: Material, verdict: Verdict) -> tuple[Cell, ...]:
     evidence = material.evidence
     _, jury, beside = evidence.agreed(evidence.table.dimension(verdict.dimension))
-    errors = evidence.severe(verdict.dimension, evidence.rater)
+    dangers = evidence.dangers(evidence.table.dimension(verdict.dimension)) if evidence.clinicians else None
+    errors = None if dangers is None else dangers[evidence.rules.danger_by]
     return (
         verdict.label,
         _badge(verdict.word),
         len(set(evidence.both(verdict.dimension)[0].items.tolist())),
         jury,
         None if beside is None else beside.human_human,
-        None if errors is None else f"{errors.errors:,} of {errors.dangerous:,}",
+        None
+        if errors is None
+        else f"{errors.errors + errors.unscored:,} of {errors.dangerous + errors.unscored:,}",
         verdict.reasons[0] if verdict.reasons else "Every rule is met.",
     )
 
@@ -112,12 +120,28 @@ def _about_the_models(material: Material) -> list[str]:
 
 def _rules(material: Material, verdict: Verdict) -> Html:
     rows = [
-        (rule.name, rule.asked, rule.found, rule.state, "yes" if rule.essential else "no")
+        (
+            rule.name,
+            rule.state,
+            rule.asked,
+            rule.found,
+            rule.lines.clinician,
+            rule.lines.statistician,
+            "yes" if rule.essential else "no",
+        )
         for rule in verdict.rules
     ]
     table = material.exhibits.table(
         f"gate-{_slug(material, verdict)}",
-        ("rule", "what is asked", "what was found", "state", "needed even beside a clinician"),
+        (
+            "rule",
+            "state",
+            "what is asked",
+            "what was found",
+            "for a clinician",
+            "for a statistician",
+            "needed even beside a clinician",
+        ),
         rows,
         caption=f"{verdict.label}: the rules of the gate",
     )

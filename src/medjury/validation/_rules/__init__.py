@@ -13,14 +13,17 @@ from medjury.validation._rules.clinicians import clinicians
 from medjury.validation._rules.coverage import coverage
 from medjury.validation._rules.doubly_rated import doubly_rated
 from medjury.validation._rules.enough_cases import enough_cases
-from medjury.validation._rules.every_part import every_part
 from medjury.validation._rules.finished import finished
 from medjury.validation._rules.found import RuleFound
 from medjury.validation._rules.missing import missing
 from medjury.validation._rules.no_copy import no_copy
 from medjury.validation._rules.not_inferior import not_inferior
 from medjury.validation._rules.offset import offset
+from medjury.validation._rules.part_agreement import part_agreement
+from medjury.validation._rules.part_coverage import part_coverage
+from medjury.validation._rules.part_offset import part_offset
 from medjury.validation._rules.severe_errors import severe_errors
+from medjury.validation._rules.singly_rated import singly_rated
 from medjury.validation._rules.stated_before import stated_before
 from medjury.validation._rules.unchanged import unchanged
 from medjury.validation._rules.within_systems import within_systems
@@ -34,6 +37,7 @@ RULES: tuple[Callable[[Evidence, Measured], Sequence[RuleFound]], ...] = (
     clinicians,
     enough_cases,
     doubly_rated,
+    singly_rated,
     no_copy,
     agreement_floor,
     not_inferior,
@@ -42,5 +46,7 @@ RULES: tuple[Callable[[Evidence, Measured], Sequence[RuleFound]], ...] = (
     severe_errors,
     coverage,
     missing,
-    every_part,
+    part_agreement,
+    part_offset,
+    part_coverage,
 )

@@ -1,5 +1,5 @@
-"""The jury agrees with clinicians better than chance and "fair" would, and does so beyond doubt, whatever the answers
-that it left without a score may hide."""
+"""The jury agrees with clinicians better than chance and "fair" would, and does so beyond doubt, whatever the
+answers that it left without a score may hide."""
 
 from __future__ import annotations
 
@@ -29,14 +29,17 @@ def agreement_floor(evidence: Evidence, dimension: Measured) -> tuple[RuleFound,
     low = None if agreed is None else agreed.low
     # Where the estimate itself is below the floor, that is said already.
     doubt = low is not None and value is not None and value >= floor
+    flat = value is None and evidence.trial(dimension).flat
     return (
         found(
             "Agreement with clinicians reaches the floor",
             f"{title} of {floor:g} or more",
             "nothing to compare" if agreed is None else shown(agreed),
-            None if value is None else value >= floor,
+            False if flat else None if value is None else value >= floor,
             essential=True,
-            why=f"The jury's agreement with clinicians ({title}) is "
+            why="The jury gave every answer the same score, where clinicians did not: it sees nothing."
+            if flat
+            else f"The jury's agreement with clinicians ({title}) is "
             f"{'not known' if value is None else shown(value)}; the floor is {floor:g}.",
             lines=LINES,
         ),
@@ -69,14 +72,14 @@ def _whatever_is_missing(trial: Trial, floor: float, title: str) -> RuleFound:
         f"between {low} and {high}: {missing:,} answers without a score",
         None if worst is None else worst >= floor,
         essential=False,
-        why=f"The jury left {missing:,} answers without a score. If it had been wrong on all of them, its agreement "
-        f"({title}) would be {low}; the floor is {floor:g}.",
+        why=f"The jury left {missing:,} answers without a score. If it had been wrong on all of them, its "
+        f"agreement ({title}) would be {low}; the floor is {floor:g}.",
         lines=SILENCE,
     )
 
 
 def bounds(trial: Trial) -> tuple[float | None, float | None]:
-    """The agreement if every answer without a score had got the worst score there is, and if the clinicians' own."""
+    """The agreement if every answer without a score had got the worst score, and if it had the clinicians' own."""
     return trial.if_silence_were(_worst(trial)), trial.if_silence_were(trial.reference)
 
 

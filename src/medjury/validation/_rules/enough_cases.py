@@ -11,7 +11,7 @@ from medjury.validation._rules.found import Lines, RuleFound, found
 
 LINES = Lines(
     "Enough cases were looked at that the jury had never seen.",
-    "Clusters (patients, else cases) with a score of the rater and of one reference or more, development cases left out.",
+    "Clusters (patients, else cases) with a score of the rater and of a reference; no development cases.",
 )
 
 

@@ -32,7 +32,7 @@ def missing(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             f"clinicians' mean {shown(lost)} on {int(trial.silent.sum()):,} unscored answers, {shown(kept)} on the "
             f"others; p {p_value(p)}",
             p >= level,
-            essential=True,
+            essential=False,
             why=f"The answers that the jury left without a score are not like the others (clinicians' mean "
             f"{shown(lost)} against {shown(kept)}): its numbers describe only what it chose to score.",
             lines=LINES,

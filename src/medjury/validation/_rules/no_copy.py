@@ -21,8 +21,8 @@ FEWEST = 20
 _APART = 0.05
 LINES = Lines(
     "The jury came to its scores by itself, and did not repeat one person's.",
-    "Exact agreement with a single clinician at or above the limit, and above that of the other clinicians with the "
-    "same one by 0.05 or more, one-sided t-test on clustered answers.",
+    "Exact agreement with a single clinician at or above the limit, and above that of the other clinicians with "
+    "the same one by 0.05 or more, one-sided t-test on clustered answers.",
 )
 
 
@@ -64,7 +64,7 @@ def no_copy(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             essential=True,
             why=f"The jury gave the same score as {who} on {percent(nearest.with_jury, 1)} of the answers, where "
             f"{who}'s own colleagues did on {percent(nearest.with_colleagues, 1)}: it repeats {who}, who cannot be "
-            "its yardstick. Leave that clinician out of the reference, and find out how the scores got to the jury.",
+            "its yardstick. Leave that clinician out, and find out how the scores got to the jury.",
             lines=LINES,
         ),
     )

@@ -10,7 +10,7 @@ from medjury.validation._words import STATISTICS
 
 LINES = Lines(
     "The jury agrees with a clinician about as well as another clinician would.",
-    "Rater-clinician minus clinician-clinician coefficient on doubly rated answers; one-sided paired cluster bootstrap.",
+    "Rater-clinician minus clinician-clinician coefficient, doubly rated answers; one-sided cluster bootstrap.",
 )
 
 

@@ -43,8 +43,11 @@ def severe_errors(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
     rate, high = errors.worst.value or 0.0, errors.worst.high
     missed, silent = errors.errors + errors.unscored, errors.unscored
     left = f", {silent:,} of them left without a score" if silent else ""
+    several = bool((evidence.trial(dimension).raters > 1).any())
     others = "".join(
-        f"; dangerous by {_WHOSE[other]}: {_counted(each)}" for other, each in every.items() if other != by
+        f"; dangerous by {_WHOSE[other]}: {_counted(each)}"
+        for other, each in every.items()
+        if other != by and several
     )
     return (
         found(

@@ -13,8 +13,8 @@ from medjury.validation._trial import Trial
 NAME = "The jury tells answers of one system apart"
 LINES = Lines(
     "The jury sees which answers of the same system are good, and not only which system is.",
-    "Pearson correlation with the clinicians' mean, both centred within systems; and the plain correlation minus that "
-    "of the system means alone (adjusted R); one-sided cluster bootstrap.",
+    "Pearson correlation with the clinicians' mean, both centred within systems; and the plain correlation minus "
+    "that of the system means alone (adjusted R); one-sided cluster bootstrap.",
 )
 
 
@@ -38,7 +38,7 @@ def within_systems(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
             shown(value) if value is not None else shown(inside),
             None if value is None else value >= floor,
             essential=True,
-            why="Clinicians gave every answer of a system the same score, so nobody knows whether the jury sees more."
+            why="Clinicians gave every answer of a system the same score: nobody knows whether the jury sees more."
             if value is None
             else f"Among answers of the same system the jury hardly agrees with clinicians (correlation "
             f"{shown(value)}; {floor:g} is needed): it recognises systems, not answers.",
@@ -46,8 +46,8 @@ def within_systems(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
         ),
         found(
             "and does so better than the systems' means would, beyond doubt",
-            f"one-sided {percent(evidence.confidence)}: correlation within systems {floor:g} or more, and above that of "
-            "a rater who knows only each system's mean",
+            f"one-sided {percent(evidence.confidence)}: within systems {floor:g} or more, and on the whole above a "
+            "rater who knows only each system's mean",
             f"within systems at least {_low(low)}; jury {_low(made.observed['whole'])}, system means alone "
             f"{_low(made.observed['means'])}, difference at least {_low(least)}",
             sure,
@@ -77,9 +77,9 @@ def _resampled(trial: Trial) -> Replicates:
 
 
 def _correlations(rows: Floats) -> Read:
-    """`within`: pooled correlation of reference and rater about their system means; 0 for a rater that has one score
-    for a system. `whole`: the plain correlation. `means`: that of the reference with its own system means, adjusted
-    for their number."""
+    """`within`: pooled correlation of reference and rater about their system means; 0 for a rater that has one
+    score for a system. `whole`: the plain correlation. `means`: that of the reference with its own system means,
+    adjusted for their number."""
     x, y = (rows[:, column] - rows[:, column].mean() for column in (0, 1))
     inside = np.eye(int(rows[:, 2].max()) + 1)[rows[:, 2].astype(np.int64)]
     parts = [inside * each[:, np.newaxis] for each in (x, y, x * x, y * y, x * y)]

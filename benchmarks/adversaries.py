@@ -1,0 +1,53 @@
+"""Planted juries before the gate, 50 seeds each: how many bad ones pass a rule that their defect concerns (at most
+5 %), and how many good ones of the planned size are validated (at least 80 %). `ADVERSARY_SEEDS` sets another
+number of seeds."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.report.adversaries.juries import BAD, GOOD, Planted
+
+SEEDS = int(os.environ.get("ADVERSARY_SEEDS", "50"))
+MOST_BAD, FEWEST_GOOD = 0.05, 0.80
+
+
+def run() -> Iterator[dict[str, Any]]:
+    """One row per claim: name, ours, peer, ratio, target, holds."""
+    print(
+        f"{SEEDS} seeds of each jury; bad ones: how often a rule that must fail did not, good ones: VALIDATED"
+    )
+    for planted in (*BAD, *GOOD):
+        yield from _rows(planted)
+
+
+def _rows(planted: Planted) -> Iterator[dict[str, Any]]:
+    passed, validated = dict.fromkeys(planted.fails, 0), 0
+    for seed in range(SEEDS):
+        with tempfile.TemporaryDirectory() as folder:
+            verdict = planted.verdict(Path(folder), seed)
+        validated += verdict.word == "VALIDATED"
+        states = {rule.name: rule.state for rule in verdict.rules}
+        for name in planted.fails:
+            passed[name] += states[name] != "not met"
+    if planted.good:
+        yield _row(planted.name, "VALIDATED", validated, ">= 80 %", validated >= FEWEST_GOOD * SEEDS)
+        return
+    yield _row(planted.name, "VALIDATED", validated, "none", not validated)
+    for name, count in passed.items():
+        yield _row(f"  {name}", "passes", count, "<= 5 %", count <= MOST_BAD * SEEDS)
+
+
+def _row(name: str, what: str, count: int, target: str, holds: bool) -> dict[str, Any]:
+    return {
+        "name": name,
+        "ours": f"{count} of {SEEDS}",
+        "peer": what,
+        "ratio": f"{100 * count / SEEDS:.0f} %",
+        "target": target,
+        "holds": holds,
+    }

@@ -1,0 +1,213 @@
+"""Do the default intervals hold? `python -m benchmarks coverage` simulates studies and writes docs/statistics.md.
+
+Every cell of the tables is the share of simulated studies (`STUDIES` of them, 500 unless that variable says
+otherwise) whose 95 % interval holds the truth, among those that give one. It takes about half an hour.
+Where the variable `COVERAGE_FILE` names a file, finished cells are kept there and not simulated again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks._studies import (
+    MARGIN,
+    RATERS,
+    RESAMPLES,
+    binary_study,
+    called_non_inferior,
+    incomplete_study,
+    pair_study,
+    severe_study,
+    truths,
+)
+from medjury.statistics import Estimate
+
+# Not among the benchmarks that run where none is named.
+ON_REQUEST = True
+PAGE = Path(__file__).parents[1] / "docs" / "statistics.md"
+BEGIN, END = "<!-- coverage begins -->", "<!-- coverage ends -->"
+SIZES = (20, 50, 200)
+LOWEST, HIGHEST, ERROR = 0.92, 0.985, 0.06
+# Quartiles of whole numbers and exact bounds of rates cannot be had at 95 %, only at more.
+ABOVE = (
+    "median_difference",
+    "difference_q1",
+    "difference_q3",
+    "f1_class",
+    "severe_error_rate",
+    "exact_match",
+)
+Study = Callable[[list[int], int, int], Mapping[str, Estimate]]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A kind of study; `answers` to a case, `suffix` of its statistics' names among the truths."""
+
+    name: str
+    study: Study
+    answers: int = 1
+    suffix: str = ""
+    only: tuple[str, ...] = ()
+
+
+_TWO_GRADES = ("sensitivity", "specificity", "precision", "f1", "auc", "mcc")
+DESIGNS = (
+    Design("One answer to a case", pair_study),
+    Design("Four answers to a case", pair_study, 4),
+    Design("Eight answers to a case", pair_study, 8),
+    Design("Fifteen clinicians, two for each case", incomplete_study),
+    Design("Two grades, one answer to a case", binary_study, 1, ", two grades", _TWO_GRADES),
+    Design("Severe errors, one dangerous answer to a case", severe_study),
+    Design("Severe errors, four dangerous answers to a case", severe_study, 4),
+    Design("Severe errors, eight dangerous answers to a case", severe_study, 8),
+)
+TESTS = {
+    "three clinicians, one answer to a case": (1, 3),
+    "three clinicians, four answers to a case": (4, 3),
+    "three clinicians, eight answers to a case": (8, 3),
+    "fifteen clinicians, two for each case": (1, RATERS),
+}
+
+
+def run() -> Iterator[dict[str, Any]]:
+    """One row for each cell of the tables; the tables are written when all are known."""
+    studies = int(os.environ.get("STUDIES", "500"))
+    kept = _Kept(os.environ.get("COVERAGE_FILE"))
+    tables = {
+        design: {n: kept(f"{design.name} {n}", partial(coverage, design, n, studies)) for n in SIZES}
+        for design in DESIGNS
+    }
+    errors = {
+        name: {n: kept(f"error {name} {n}", partial(type_one, *how, n, 2 * studies)) for n in SIZES}
+        for name, how in TESTS.items()
+    }
+    write(PAGE, text(tables, errors, studies))
+    for design, cells in tables.items():
+        for n, cell in cells.items():
+            for name, tally in cell.items():
+                yield _row(f"{name}, {design.name.lower()}, n = {n}", tally, holds(name, tally, studies))
+    for name, cells in errors.items():
+        for n, rate in cells.items():
+            yield _row(
+                f"non-inferiority, {name}, n = {n}", [2 * studies, round(2 * rate * studies)], rate <= ERROR
+            )
+
+
+def coverage(design: Design, n: int, studies: int, seed: int = 7) -> dict[str, list[int]]:
+    """For each statistic, how many of the studies of `n` cases gave an interval, and how many intervals held."""
+    found: dict[str, list[int]] = {}
+    for place in range(studies):
+        for name, estimate in design.study([seed, n, design.answers, place], n, design.answers).items():
+            if design.only and name not in design.only:
+                continue
+            true = truths()[name + design.suffix]
+            tally = found.setdefault(name, [0, 0])
+            if estimate.low is not None and estimate.high is not None:
+                tally[0] += 1
+                tally[1] += estimate.low - 1e-9 <= true <= estimate.high + 1e-9
+    return found
+
+
+def type_one(answers: int, raters: int, n: int, studies: int, seed: int = 8) -> float:
+    """How often a jury that is exactly the margin below the clinicians is called non-inferior."""
+    called = [
+        called_non_inferior([seed, n, answers, raters, place], n, answers, raters)["kappa_quadratic"]
+        for place in range(studies)
+    ]
+    return sum(called) / studies
+
+
+def holds(name: str, tally: Sequence[int], studies: int) -> bool:
+    """Whether a cell is as it should be: 92 to 98.5 %, more for what is exact, or refused."""
+    given, held = tally
+    if given < 0.1 * studies:
+        return True
+    # Of a cell above, only what chance in the simulation does not explain counts against it.
+    luck = 2 * (HIGHEST * (1 - HIGHEST) / given) ** 0.5
+    return held / given >= LOWEST and (held / given <= HIGHEST + luck or name.startswith(ABOVE))
+
+
+def text(
+    tables: Mapping[Design, Mapping[int, Mapping[str, Sequence[int]]]],
+    errors: Mapping[str, Mapping[int, float]],
+    studies: int,
+) -> str:
+    """The tables in Markdown."""
+    lines = [
+        f"{studies} simulated studies in each cell, {RESAMPLES} resamples in each study. Percentages are the share "
+        "of 95 % intervals that hold the truth.",
+    ]
+    for design, cells in tables.items():
+        lines += ["", f"### {design.name}", "", _head("statistic", "truth")]
+        for name in dict.fromkeys(name for cell in cells.values() for name in cell):
+            shown = [_cell(cells[n].get(name, (0, 0)), studies) for n in SIZES]
+            lines.append(f"| `{name}` | {truths()[name + design.suffix]:.3f} | {' | '.join(shown)} |")
+    lines += [
+        "",
+        "### Non-inferiority: called although the jury is the margin below",
+        "",
+        f"{2 * studies} studies in each cell. At most 5 % is what is promised.",
+        "",
+        _head("design", "margin"),
+    ]
+    lines += [
+        f"| {name} | {MARGIN:g} | {' | '.join(f'{100 * cells[n]:.1f} %' for n in SIZES)} |"
+        for name, cells in errors.items()
+    ]
+    return "\n".join(lines)
+
+
+def write(page: Path, tables: str) -> None:
+    """Put the tables between the markers of the page."""
+    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    _, after = rest.split(END)
+    page.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}", encoding="utf-8")
+
+
+def _head(first: str, second: str) -> str:
+    sizes = " | ".join(f"n = {n}" for n in SIZES)
+    return f"| {first} | {second} | {sizes} |\n|---|---|{'---|' * len(SIZES)}"
+
+
+def _cell(tally: Sequence[int], studies: int) -> str:
+    given, held = tally
+    if given < 0.1 * studies:
+        return "refused"
+    refused = f" (refused in {100 * (1 - given / studies):.0f} %)" if given < 0.95 * studies else ""
+    return f"{100 * held / given:.1f} %{refused}"
+
+
+def _row(name: str, tally: Sequence[int], good: bool) -> dict[str, Any]:
+    given, held = tally
+    ours = f"{100 * held / given:.1f} %" if given else "refused"
+    return {
+        "name": name,
+        "ours": ours,
+        "peer": f"{given} intervals",
+        "ratio": "",
+        "target": "92 - 98.5 %",
+        "holds": good,
+    }
+
+
+class _Kept:
+    """Finished cells, kept in a file where one is named."""
+
+    def __init__(self, file: str | None) -> None:
+        self._file = Path(file) if file else None
+        known = self._file is not None and self._file.exists()
+        self._cells: dict[str, Any] = json.loads(self._file.read_text()) if known and self._file else {}
+
+    def __call__(self, name: str, make: Callable[[], Any]) -> Any:
+        if name not in self._cells:
+            self._cells[name] = make()
+            if self._file is not None:
+                self._file.write_text(json.dumps(self._cells))
+        return self._cells[name]

@@ -1,0 +1,111 @@
+"""On which scale a statistic's error is nearest to symmetric, by its name, and how many items its interval needs.
+
+A correlation or kappa of 0.9 can fall further than it can rise; artanh evens that out, as the logit does for a
+share and the logarithm for a size that cannot be negative. The names are those of the agreement table; anything
+before the last blank or null character ("human ", "first ") only says whose value it is. Other names are taken as
+they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+
+from medjury.statistics._resample import Floats
+
+# Below this many clusters no interval here was seen to hold.
+FEWEST_CLUSTERS = 10
+# What rests on the rare large differences needs more items: with fewer, most samples hold none of them.
+FEWEST_ITEMS = {
+    "rmse": 30,
+    "limit_of_agreement_low": 30,
+    "limit_of_agreement_high": 30,
+    "gwet_ac2_quadratic": 30,
+}
+_COEFFICIENTS = (
+    "kappa",
+    "pearson",
+    "spearman",
+    "kendall",
+    "krippendorff",
+    "fleiss",
+    "conger",
+    "gwet",
+    "brennan",
+    "icc",
+    "mcc",
+)
+_SHARES = (
+    "exact_match",
+    "accuracy",
+    "balanced_accuracy",
+    "macro_f1",
+    "micro_f1",
+    "f1",
+    "sensitivity",
+    "specificity",
+    "precision",
+    "recall",
+    "auc",
+)
+_SIZES = ("rmse", "mae")
+# An end lies no nearer to a bound than this, so that its turned value is finite.
+_NEAR = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """To the symmetric scale and back, both rising, for values from `low` to `high`."""
+
+    there: Callable[[Floats], Floats]
+    back: Callable[[float], float]
+    low: float = -np.inf
+    high: float = np.inf
+
+    def fits(self, values: Floats) -> bool:
+        """Whether all values lie where the scale is made for: a name alone does not say what stands behind it."""
+        known = values[np.isfinite(values)]
+        return bool(((known >= self.low - _NEAR) & (known <= self.high + _NEAR)).all())
+
+
+AS_IT_IS = Turn(lambda x: x, float)
+_COEFFICIENT = Turn(
+    lambda x: np.arctanh(np.clip(x, -1.0 + _NEAR, 1.0 - _NEAR)), lambda y: float(np.tanh(y)), -1.0, 1.0
+)
+_OF_MEANS = Turn(
+    lambda x: -np.log(np.maximum(1.0 - x, _NEAR)), lambda y: 1.0 - float(np.exp(-y)), -np.inf, 1.0
+)
+_SHARE = Turn(
+    lambda x: np.asarray(logit(np.clip(x, _NEAR, 1.0 - _NEAR))), lambda y: float(expit(y)), 0.0, 1.0
+)
+_SIZE = Turn(lambda x: np.log(np.maximum(x, _NEAR)), lambda y: float(np.exp(y)), 0.0, np.inf)
+
+
+def symmetric(name: str, values: Floats) -> Turn:
+    """The scale for the statistic called `name`, of which these are values."""
+    short = plain(name)
+    turn = AS_IT_IS
+    if short.startswith("icc") and short.endswith(("_k", "_k_z")):
+        turn = _OF_MEANS
+    elif "_minus_" in short or "_change" in short:
+        turn = AS_IT_IS
+    elif short.startswith(_COEFFICIENTS):
+        turn = _COEFFICIENT
+    elif short.startswith(_SHARES):
+        turn = _SHARE
+    elif short in _SIZES:
+        turn = _SIZE
+    return turn if turn.fits(values) else AS_IT_IS
+
+
+def fewest_items(name: str) -> int:
+    """How many items the interval of the statistic called `name` needs."""
+    return FEWEST_ITEMS.get(plain(name), FEWEST_CLUSTERS)
+
+
+def plain(name: str) -> str:
+    """The statistic's own name, without whose value it is."""
+    return name.split("\0")[-1].split(" ")[-1]

@@ -1,0 +1,49 @@
+"""A jury may score nearly everything and fall silent for one kind of case."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from medjury.statistics import clustered_proportion, percent
+from medjury.tables import Measured
+from medjury.validation._evidence import Evidence
+from medjury.validation._rules.found import Lines, RuleFound, found
+from medjury.validation._rules.parts import FEWEST, names_of, no_parts
+
+LINES = Lines(
+    "The jury does not fall silent for one kind of case.",
+    "Coverage in each part: upper end of an exact clustered interval, Bonferroni.",
+)
+
+
+def part_coverage(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
+    parts, unknown = evidence.parts(dimension)
+    trial = evidence.trial(dimension)
+    name, wanted = "The jury scored every part", evidence.rules.coverage
+    asked = f"no part beyond doubt below {percent(wanted)}"
+    asked_for = ~np.isnan(trial.said) | trial.unscored
+    large = [part for part in parts if trial.cases(asked_for & part.inside) >= FEWEST]
+    if unknown or not large:
+        return (no_parts(name, asked, unknown, LINES),)
+    level = 1 - 2 * (1 - evidence.confidence) / len(large)
+    shares = []
+    for part in large:
+        inside = asked_for & part.inside
+        shares.append(
+            clustered_proportion(~np.isnan(trial.said[inside]), trial.grid.clusters[inside], confidence=level)
+        )
+    bad = [
+        part for part, each in zip(large, shares, strict=True) if each.high is not None and each.high < wanted
+    ]
+    lowest = min(range(len(large)), key=lambda place: shares[place].value or 0.0)
+    return (
+        found(
+            name,
+            asked,
+            f"{len(large)} parts; lowest for {large[lowest].name}: {percent(shares[lowest].value, 1)}",
+            not bad,
+            essential=True,
+            why=f"The jury left far more answers without a score for {names_of(bad)} than it may.",
+            lines=LINES,
+        ),
+    )
