@@ -191,6 +191,51 @@ def estimate_mixture(
     return _combine(parts, list(used.values()), labels_random, confidence, "weighted to the target, ")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PoweredMeans:
+    """The means of groups of items that share cases: `values`, and in `errors` what each case adds to the error of
+    each mean, so that errors of differences and of averages are sums over cases. `labels` counts those of each
+    group."""
+
+    values: Floats
+    errors: Floats
+    labels: tuple[int, ...]
+    labelled_cases: int
+    warnings: tuple[str, ...]
+
+
+def powered_means(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    *,
+    groups: Sequence[str],
+    order: Sequence[str],
+    cases: Cases,
+    labels_random: bool = False,
+) -> PoweredMeans:
+    """The clinicians' mean of every group in `order`, each with its own λ; see `estimate_mean`."""
+    given, wanted = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
+    names = np.asarray(groups, dtype=object)
+    codes, size = _codes(cases)
+    parts = [
+        _part(wanted[names == name], given[names == name], codes[names == name], size, f"{name}")
+        for name in order
+    ]
+    values, errors = np.empty(len(parts)), np.zeros((size + len(parts), len(parts)))
+    for place, part in enumerate(parts):
+        both = np.vstack([part.jury + part.rest, [part.borrowed, 0.0]])
+        weights = _best_weights(np.append(part.label, 0.0), both, np.array([True, False]))
+        estimated = int(0 < weights[0] < 1) + int(weights[1] != 0)
+        count = int(part.labelled_cases.sum())
+        widened = ((count - 1) / max(count - 1 - estimated, 1)) ** 0.5
+        values[place] = part.labels + float(part.gap @ weights)
+        errors[:size, place] = (part.label + both[:-1] @ weights) * widened
+        errors[size + place, place] = part.borrowed * float(weights[0]) * widened
+    fewest = min(int(part.labelled_cases.sum()) for part in parts)
+    told = _warnings(parts, labels_random or not any(part.n_unlabelled for part in parts), fewest, 1.0)
+    return PoweredMeans(values, errors, tuple(part.n_labelled for part in parts), fewest, told)
+
+
 def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, whose: str) -> _Part:
     if labels.shape != jury.shape or labels.ndim != 1 or len(codes) != len(labels):
         raise MedjuryError("give one label (or NaN), one jury score and one case per item.")
