@@ -278,3 +278,16 @@ def test_the_placebo_warns_where_likings_are_so_uneven_that_shuffled_vendors_are
     shares = [Finding("", Estimate(share, None, None, 100, "")) for share in (0.04, 0.3)]
     calm, loud = placebo_warnings(shares, 0.95)
     assert "4 % of the rows would be flagged" in calm and "30 % where 5 % are due" in loud
+
+
+def test_more_cases_than_there_is_room_for_are_drawn_from_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from medjury.audits import _judge_by_system
+
+    monkeypatch.setattr(_judge_by_system, "LARGEST", 40 * 8 * 9 * 8)
+    found = audit(judged(cases=80, preference=dict.fromkeys(JUDGES, 0.5)))
+    assert (
+        "quality: the mixed model rests on 40 of 80 cases, drawn at random: systems are its units"
+        in found.warnings
+    )
+    overall = found.find(statistic="same_vendor", rater="")
+    assert overall.estimate.n == 40 * 8 * 3 and overall.verdict == FAVOURS

@@ -135,3 +135,40 @@ def test_the_order_has_the_face_of_every_result() -> None:
     assert found.find(rank=1) == found.rows[0]
     assert len(found.plot().axes[0].get_lines()) == 3
     assert "c0" in found._repr_html_()
+
+
+def rarely_bad(miss: float, seed: int = 0, cases: int = 600) -> pl.DataFrame:
+    """Three answers of a hundred are bad, and the judge calls the given share of them good."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for case in range(cases):
+        bad = case % 33 == 0
+        label = 1.0 if bad else 5.0
+        seen = not bad or generator.random() >= miss
+        rows.append((f"c{case}", "s", "dr", "clinician", "safety", label))
+        rows.append((f"c{case}", "s", "j", "judge", "safety", label if seen else 5.0))
+    columns = ["item", "system", "rater", "rater_kind", "dimension", "score"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def test_the_harm_of_deciding_without_a_clinician_is_said_first() -> None:
+    found = triage(rating_table(rarely_bad(0.8), scale=(1, 5)), reference="dr", decide_at=3, resamples=50)
+    said = found.text()
+    assert found.automatic is not None and found.automatic.missed.value is not None
+    assert found.automatic.missed.value > 0.5 and found.automatic.error.value < 0.05
+    harm, saved = (
+        said.index("HARM FIRST: of the bad answers (reference below 3)"),
+        said.index("need no clinician"),
+    )
+    assert harm < said.index("Do not let this rule pass answers") < saved < said.index("With 95 % confidence")
+    assert "Decided without a clinician" not in said
+
+
+def test_a_rule_that_misses_nothing_says_so_and_one_without_bad_cases_that_nothing_is_known() -> None:
+    table = rating_table(rarely_bad(0.0), scale=(1, 5))
+    said = triage(table, reference="dr", decide_at=3, resamples=50).text()
+    assert "(reference below 3) 0 % would pass" in said and "Do not let" not in said
+    good = rarely_bad(0.0).with_columns(score=pl.col("item").str.slice(1).cast(pl.Float64) % 2 + 4)
+    table = rating_table(good, scale=(1, 5))
+    found = triage(table, reference="dr", threshold=4, decide_at=3, resamples=50)
+    assert "HARM NOT KNOWN: no tested case lies below 3" in found.text()

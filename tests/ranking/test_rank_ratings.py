@@ -130,7 +130,7 @@ def test_the_parts_can_each_be_printed_and_read(run: Path) -> None:
         assert len(json.loads(part.to_json())) == len(part.rows) == part.frame().height > 1
         assert part.title in part.text() and part._repr_html_().startswith("<table>")
     text = found.text()
-    assert text.startswith("ranked by macro_average of jury (grades 1 to 5); resampled: cases")
+    assert text.startswith("ranked by macro_average of jury (grades 1 to 5), as this jury sees it;")
     assert "cheapest_of_best" in text and "differences in macro_average" not in text
 
 

@@ -164,7 +164,7 @@ def test_settings_out_of_range_are_refused(tmp_path: Path, wrong: dict[str, int]
 def test_an_older_manifest_without_gate_report_and_scales_still_gives_a_page(tmp_path: Path) -> None:
     folder = write_run(tmp_path, planted_frame(cases=30))
     manifest = json.loads((folder / "manifest.json").read_text())
-    for name in ("gate", "report", "humans"):
+    for name in ("gate", "protocol", "protocol_hash", "report", "humans"):
         del manifest[name]
     del manifest["instrument"]["dimensions"]
     (folder / "manifest.json").write_text(json.dumps(manifest))

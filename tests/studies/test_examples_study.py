@@ -144,7 +144,7 @@ def test_an_example_is_graded_as_the_clinicians_did_and_explained_in_their_words
 
 
 def test_the_gate_leaves_the_training_side_out_and_says_so(write_rated: Write) -> None:
-    gate = {"minimum_cases": 14, "severe_limit": 1.0}
+    gate = {"minimum_cases": 14, "minimum_doubly_rated": 14, "severe_limit": 1.0}
     plain = write_rated(gate=gate, study="plain", report={"resamples": 200})
     assert run(plain) == "complete"
     verdict = validate(plain.parent / "runs" / "plain").verdicts[0]

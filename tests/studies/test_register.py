@@ -117,6 +117,38 @@ def test_a_new_protocol_for_data_that_were_judged_already_says_so(
     assert rule.state == "not met" and "18 ratings of the same data existed already" in rule.why
 
 
+def test_a_second_protocol_after_the_scores_does_not_replace_the_first(
+    write_study: WriteStudy, tmp_path: Path
+) -> None:
+    file = write_study(gate={"floor": 0.6})
+    first = register_study(load_study(file))
+    run(file)
+    moved = write_study(study="fresh-start", gate={"floor": 0.1})
+    second = register_study(load_study(moved))
+    assert [each.hash for each in second.protocol.earlier] == [first.protocol.hash()]
+    run(moved)
+    assert "rule floor: 0.6 -> 0.1" in rule_of(tmp_path / "runs" / "fresh-start").found
+    run(write_study(study="named", gate={"floor": 0.1}, protocol=second.file.name))
+    rule = rule_of(tmp_path / "runs" / "named")
+    assert rule.state == "not met" and rule.essential, "other rules, registered when the scores were there"
+    run(write_study(gate={"floor": 0.6}))
+    assert rule_of(tmp_path / "runs" / "small").met, "the first study is still held to its own protocol"
+
+
+def test_a_mind_may_be_changed_before_there_are_scores(write_study: WriteStudy, tmp_path: Path) -> None:
+    register_study(load_study(write_study(gate={"floor": 0.6})))
+    second = write_study(gate={"floor": 0.5})
+    later = register_study(load_study(second)).protocol
+    assert protocols_in(tmp_path)[-1] == later and run(second).protocol_hash == later.hash()
+    assert rule_of(tmp_path / "runs" / "small").met
+
+
+def test_a_store_on_a_host_that_is_not_named_is_not_asked(write_study: WriteStudy) -> None:
+    file = write_study(store="postgresql://user@db.hospital.example/medjury")
+    with pytest.raises(MedjuryError, match="not named"):
+        register_study(load_study(file))
+
+
 def test_scores_in_a_shared_store_are_seen_too(write_study: WriteStudy, tmp_path: Path) -> None:
     run(write_study(store="all.sqlite", output="elsewhere/one"))
     moved = write_study(study="fresh-start", store="all.sqlite", output="away/two")

@@ -136,3 +136,28 @@ def test_cases_that_served_development_in_either_run_are_in_no_change(tmp_path: 
         kappa = next(each for each in comparison.rows if each.what.startswith("weighted kappa"))
         assert kappa.difference.n == 70
         assert kappa.difference.value == 0
+
+
+def test_every_difference_in_rules_quorum_clinicians_and_data_is_listed(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=60, dimensions=("accuracy",))
+    jury = {"name": "jury", "rule": "mean", "quorum": 2, "repeats": 1}
+    first = write_run(tmp_path / "a", ratings, humans={"ratings": 120, "hash": "ab" * 32})
+    second = write_run(
+        tmp_path / "b",
+        ratings,
+        humans={"ratings": 118, "hash": "cd" * 32},
+        gate=rules(floor=0.3, severe_limit=0.2, development_cases=("case-0001",)),
+        jury=jury,
+        data_hash="ef" * 32,
+        study="another name",
+    )
+    told = {what: (one, two) for what, one, two in compare_runs(first, second, resamples=200).settings}
+    assert told["rule floor"] == ("0.4", "0.3") and told["rule severe_limit"] == ("0.1", "0.2")
+    assert told["rule development_cases"][0] == "none" and told["rule development_cases"][1].startswith(
+        "1 cases"
+    )
+    assert told["quorum"] == ("more than half", "2") and told["data"] == ("cd" * 6, "ef" * 6)
+    assert told["clinicians"] == (f"120 ratings ({'ab' * 6})", f"118 ratings ({'cd' * 6})")
+    assert set(told) == {
+        "rule floor", "rule severe_limit", "rule development_cases", "quorum", "data", "clinicians", "protocol",
+    }  # fmt: skip

@@ -277,7 +277,8 @@ def test_estimate(run: Run) -> None:
         # Labels count whether or not the jury gave a score; each answer here has one of every clinician.
         clinicians = [lines[LABELS[dimension], name] for name in CLINICIANS]
         assert {int(each["n"]) for each in clinicians} == {found["classical"]["n_labelled"]}
-        assert found["classical"]["n_labelled"] > int(jury["n"])
+        lost = found["classical"]["n_unscored_labelled"]
+        assert found["classical"]["n_labelled"] - lost == int(jury["n"]) and lost > 0
         assert found["classical"]["value"] == pytest.approx(
             sum(float(each["mean"]) for each in clinicians) / len(clinicians)
         )
@@ -317,6 +318,14 @@ def test_rank(run: Run) -> None:
         assert line["ranks left open"] == f"{row['rank_low']} to {row['rank_high']}"
         assert (int(line["scores"]), int(line["unscored"])) == (row["n"], row["n_unscored"])
         assert printed(ends(row, "macro_average")) in text and printed(ends(row, "win_rate")) in run.cells
+    estimated = {(row["system"],): row for row in run.told("rank", "--show", "reference_ranks")}
+    by_reference = run.lines("ranking-by-reference", "system")
+    assert set(by_reference) == set(estimated) == set(said)
+    for system, line in by_reference.items():
+        row = estimated[system]
+        assert three(line, "mean score") == ends(row, "mean") and printed(ends(row, "mean")) in text
+        assert line["ranks left open"] == f"{row['rank_low']} to {row['rank_high']}"
+        assert int(line["labels"]) == row["labels"]
     alike = {(row["rater"],): row for row in run.told("rank", "--show", "agreement")}
     for rater, line in run.lines("ranking-agreement", "rater").items():
         row = alike[rater]

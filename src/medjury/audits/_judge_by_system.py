@@ -27,6 +27,8 @@ from medjury.tables import Grid
 Floats = NDArray[np.float64]
 NAME = "judge x system means, random judge x system"
 LEAST_CASES = 5
+# Scores times cells of judge and system that are held in memory at once: 400 MB.
+LARGEST = 50_000_000
 # With fewer cells left Student's t is so wide that a number would only mislead.
 LEAST_FREEDOM = 3
 NOT_IDENTIFIED = (
@@ -46,6 +48,7 @@ class Cells:
     system: NDArray[np.int64]
     base: Floats
     model: MixedModel
+    told: tuple[str, ...] = ()
 
     def column(self, holds: Sequence[Sequence[bool]]) -> Floats:
         """A table of judges by systems as a column of cells."""
@@ -81,6 +84,7 @@ class Effect:
 
 def judge_by_system(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -> Cells:
     """The cells of one dimension; refused where the mixed model of the scores cannot be had."""
+    grid, told = _lighter(grid, judges, systems)
     table = np.column_stack([grid.scores[judge] for judge in judges])
     response, judge = np.nonzero(~np.isnan(table))
     place = {name: number for number, name in enumerate(systems)}
@@ -97,9 +101,23 @@ def judge_by_system(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -
     if not model.converged:
         raise MedjuryError("the mixed model did not converge")
     of_judge, of_system = np.divmod(known, len(systems))
-    return Cells(
-        model.coefficients, model.covariance, of_judge, of_system, _indicators(of_judge, of_system), model
+    base = _indicators(of_judge, of_system)
+    return Cells(model.coefficients, model.covariance, of_judge, of_system, base, model, told)
+
+
+def _lighter(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -> tuple[Grid, tuple[str, ...]]:
+    """So many cases, drawn at random, as the model has room for. More would measure each liking better, and that is
+    not what is uncertain."""
+    names = np.unique(grid.clusters)
+    size = len(grid.items) * len(judges) ** 2 * len(systems)
+    if size <= LARGEST:
+        return grid, ()
+    count = max(int(len(names) * LARGEST / size), LEAST_CASES)
+    kept = np.random.default_rng(0).permutation(names)[:count]
+    told = (
+        f"the mixed model rests on {count:,} of {len(names):,} cases, drawn at random: systems are its units"
     )
+    return grid.where(np.isin(grid.clusters, kept)), (told,)
 
 
 def effects_of(cells: Cells, columns: Mapping[str, Floats]) -> tuple[dict[str, Effect], float | None]:

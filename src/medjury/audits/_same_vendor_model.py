@@ -59,7 +59,7 @@ def model_findings(
         both, _ = effects_of(cells, {"same_vendor": _same(cells, vendors), "same_model": model})
         findings.append(finding("same_model", both["same_model"]))
     findings += [finding("same_vendor", effect, judge) for judge, effect in found.items() if judge]
-    return findings, _warnings(cells, vendors, dimension), cells
+    return findings, _warnings(cells, dimension), cells
 
 
 def same_vendor(cells: Cells, vendors: Vendors) -> tuple[dict[str, Effect], float | None]:
@@ -81,8 +81,8 @@ def _same(cells: Cells, vendors: Vendors) -> Floats:
     )
 
 
-def _warnings(cells: Cells, vendors: Vendors, dimension: str) -> list[str]:
-    found = [f"{dimension}: {text}" for text in cells.model.warnings]
+def _warnings(cells: Cells, dimension: str) -> list[str]:
+    found = [f"{dimension}: {text}" for text in (*cells.told, *cells.model.warnings)]
     if cells.model.cases < FEW_CASES:
         found.append(f"{dimension}: {cells.model.cases} cases are few: the model's intervals are too narrow")
     return found

@@ -6,6 +6,7 @@ from medjury.calibration._conformal_sets import held_out_sets
 from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.saved import save_jury_rule
 from medjury.calibration._jury_simulation.study import simulate_jury
+from medjury.calibration._prediction_powered import PoweredMeans, powered_means
 from medjury.calibration._quality import Quality, estimate
 from medjury.calibration._reliability import Reliability
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
@@ -22,6 +23,7 @@ __all__ = [
     "CalibrationStudy",
     "ConformalIntervals",
     "JurySimulation",
+    "PoweredMeans",
     "Quality",
     "Reliability",
     "RoutineDisagreement",
@@ -33,6 +35,7 @@ __all__ = [
     "evaluate_calibrations",
     "held_out_sets",
     "load_calibrations",
+    "powered_means",
     "read_target",
     "routine_disagreement",
     "save_calibrations",

@@ -22,7 +22,6 @@ All of it rests on one thing that no data can show: that the labelled items were
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,12 +30,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._folds import Cases
+from medjury.calibration._prediction_powered_part import Part, codes_of, part_of
+from medjury.calibration._prediction_powered_warnings import warnings_of
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, counted, percent
-
-LABELLED_CASES = 5
-UNLABELLED_CASES = 5
-FEW_CASES = 30
+from medjury.statistics import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,55 +60,6 @@ class PredictionPowered:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """One system's means, and what each case adds to their errors: `label` + λ · (`jury` + `rest`), `jury`
-    through the labelled items and `rest` through the others, with a column for each prediction: the jury's score,
-    and that it gave none. A column is zero where it may not be used."""
-
-    whose: str
-    labels: float
-    gap: Floats
-    jury_all: float
-    label: Floats
-    jury: Floats
-    rest: Floats
-    naive: Floats
-    n_labelled: int
-    n_unlabelled: int
-    n_unscored: int
-    n_unscored_labelled: int
-    n_rest_cases: int
-    n_scored_cases: tuple[int, int]
-    missing: tuple[float, float]
-    unscored_apart: tuple[float, float] | None
-    labelled_cases: NDArray[np.bool_]
-    scored_cases: NDArray[np.bool_]
-
-    @property
-    def powered(self) -> bool:
-        """Whether enough cases have a jury score, labelled and not, for its means to have a standard error."""
-        return self.n_scored_cases[0] >= LABELLED_CASES and self.n_scored_cases[1] >= UNLABELLED_CASES
-
-    @property
-    def borrowed(self) -> float:
-        """What the error of the jury's mean over few unlabelled cases lacks beside the variance pooled with
-        the labelled cases; both are draws from the same cases."""
-        if not self.powered or self.n_rest_cases >= FEW_CASES:
-            return 0.0
-        cases = int(self.labelled_cases.sum())
-        own = float((self.rest[:, 0] ** 2).sum())
-        other = float((self.jury[:, 0] ** 2).sum()) * cases / self.n_rest_cases
-        pooled = np.average([own, other], weights=[self.n_rest_cases - 1, cases - 1])
-        return math.sqrt(max(float(pooled) - own, 0.0))
-
-    @property
-    def imbalance(self) -> float:
-        """How many standard errors the jury's mean on labelled items lies from that on the others."""
-        error = (float(((self.jury[:, 0] + self.rest[:, 0]) ** 2).sum()) + self.borrowed**2) ** 0.5
-        return -float(self.gap[0]) / error if error > 0 else 0.0
-
-
 def estimate_mean(
     labels: ArrayLike,
     predictions: ArrayLike,
@@ -130,8 +78,8 @@ def estimate_mean(
     >>> round(found.power_tuned.value, 2), round(found.classical.value, 2), round(found.naive.value, 2)
     (3.88, 3.67, 3.0)
     """
-    codes, size = _codes(cases)
-    part = _part(
+    codes, size = codes_of(cases)
+    part = part_of(
         np.asarray(labels, dtype=float), np.asarray(predictions, dtype=float), codes, size, "these items"
     )
     return _combine([part], [1.0], labels_random, confidence, "")
@@ -155,7 +103,7 @@ def estimate_difference(
     """
     given, wanted = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
     names = np.asarray(systems, dtype=object)
-    codes, size = _codes(cases)
+    codes, size = codes_of(cases)
     if first == second:
         raise MedjuryError(f"a difference needs two systems, not {first!r} twice.")
     parts = []
@@ -164,7 +112,7 @@ def estimate_difference(
         if not here.any():
             known = ", ".join(sorted(set(map(str, names))))
             raise MedjuryError(f"there is no system {system!r}; the ratings have {known}.")
-        parts.append(_part(wanted[here], given[here], codes[here], size, f"system {system!r}"))
+        parts.append(part_of(wanted[here], given[here], codes[here], size, f"system {system!r}"))
     return _combine(parts, [1.0, -1.0], labels_random, confidence, f"{first} − {second}, ")
 
 
@@ -182,90 +130,62 @@ def estimate_mixture(
     Σ share · mean of the stratum. Each stratum has its own λ, and labels need be random within strata only."""
     given, wanted = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
     names = np.asarray(strata, dtype=object)
-    codes, size = _codes(cases)
+    codes, size = codes_of(cases)
     used = {name: share for name, share in shares.items() if share > 0}
     parts = [
-        _part(wanted[names == name], given[names == name], codes[names == name], size, f"stratum {name!r}")
+        part_of(wanted[names == name], given[names == name], codes[names == name], size, f"stratum {name!r}")
         for name in used
     ]
     return _combine(parts, list(used.values()), labels_random, confidence, "weighted to the target, ")
 
 
-def _part(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, whose: str) -> _Part:
-    if labels.shape != jury.shape or labels.ndim != 1 or len(codes) != len(labels):
-        raise MedjuryError("give one label (or NaN), one jury score and one case per item.")
-    if np.isinf(labels).any() or np.isinf(jury).any():
-        raise MedjuryError(f"{whose}: a score is infinite; leave it out where there is none.")
-    scored, labelled = ~np.isnan(jury), ~np.isnan(labels)
-    label_cases, rest_cases = _present(codes[labelled], size), _present(codes[~labelled], size)
-    n, m = int(labelled.sum()), int((~labelled).sum())
-    if label_cases.sum() < LABELLED_CASES:
-        raise MedjuryError(
-            f"{whose}: {int(label_cases.sum())} cases have a clinician's label; at least {LABELLED_CASES} are "
-            f"needed, and {FEW_CASES} for an interval to lean on. Label more cases."
-        )
-    own, other = _stretch(int(label_cases.sum())), _stretch(int(rest_cases.sum()))
-    jury_mean = float(jury[scored].mean()) if scored.any() else math.nan
-    both, alone = scored & labelled, scored & ~labelled
-    enough = [
-        _present(codes[each], size).sum() for each in (both, alone, ~scored & labelled, ~scored & ~labelled)
-    ]
-    powered = bool(enough[0] >= LABELLED_CASES and enough[1] >= UNLABELLED_CASES)
-    told_apart = bool(enough[2] >= LABELLED_CASES and rest_cases.sum() >= FEW_CASES)
-    columns = np.column_stack(
-        [np.where(scored, jury - jury_mean, 0.0) * powered, ~scored * float(told_apart)]
-    )
-    gap = np.zeros(2)
-    on_labelled, on_rest = np.zeros_like(columns), np.zeros_like(columns)
-    if n and m:
-        first, second = columns[labelled].mean(axis=0), columns[~labelled].mean(axis=0)
-        gap = second - first
-        on_labelled = np.where(labelled[:, np.newaxis], columns - first, 0.0) * (-own / n)
-        on_rest = np.where(labelled[:, np.newaxis], 0.0, columns - second) * (other / m)
-    label = np.where(labelled, labels - labels[labelled].mean(), 0.0) * (own / n)
-    scored_cases = _present(codes[scored], size)
-    everything = _stretch(int(scored_cases.sum()))
-    naive = np.where(scored, jury - jury_mean, 0.0) * (everything / max(int(scored.sum()), 1))
-    return _Part(
-        whose=whose,
-        labels=float(labels[labelled].mean()),
-        gap=gap,
-        jury_all=jury_mean,
-        label=_sums(codes, label, size),
-        jury=np.column_stack([_sums(codes, each, size) for each in on_labelled.T]),
-        rest=np.column_stack([_sums(codes, each, size) for each in on_rest.T]),
-        naive=_sums(codes, naive, size),
-        n_labelled=n,
-        n_unlabelled=int(alone.sum()),
-        n_unscored=int((~scored).sum()),
-        n_unscored_labelled=int((~scored & labelled).sum()),
-        n_rest_cases=int(rest_cases.sum()),
-        n_scored_cases=(int(enough[0]), int(enough[1])),
-        missing=(float((~scored)[labelled].mean()), float((~scored)[~labelled].mean()) if m else 0.0),
-        unscored_apart=_apart(labels, scored, codes, size),
-        labelled_cases=label_cases,
-        scored_cases=scored_cases,
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class PoweredMeans:
+    """The means of groups of items that share cases: `values`, and in `errors` what each case adds to the error of
+    each mean, so that errors of differences and of averages are sums over cases. `labels` counts those of each
+    group."""
+
+    values: Floats
+    errors: Floats
+    labels: tuple[int, ...]
+    labelled_cases: int
+    warnings: tuple[str, ...]
 
 
-def _apart(
-    labels: Floats, scored: NDArray[np.bool_], codes: NDArray[np.int64], size: int
-) -> tuple[float, float] | None:
-    """How much lower clinicians score what the jury left unscored, and its cluster-robust standard error."""
-    known = ~np.isnan(labels)
-    sides = (known & ~scored, known & scored)
-    if any(_present(codes[side], size).sum() < LABELLED_CASES for side in sides):
-        return None
-    means = [float(labels[side].mean()) for side in sides]
-    errors = [
-        _sums(codes, np.where(side, labels - mean, 0.0) / side.sum(), size)
-        for side, mean in zip(sides, means, strict=True)
+def powered_means(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    *,
+    groups: Sequence[str],
+    order: Sequence[str],
+    cases: Cases,
+    labels_random: bool = False,
+) -> PoweredMeans:
+    """The clinicians' mean of every group in `order`, each with its own λ; see `estimate_mean`."""
+    given, wanted = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
+    names = np.asarray(groups, dtype=object)
+    codes, size = codes_of(cases)
+    parts = [
+        part_of(wanted[names == name], given[names == name], codes[names == name], size, f"{name}")
+        for name in order
     ]
-    return means[0] - means[1], float(((errors[0] - errors[1]) ** 2).sum()) ** 0.5
+    values, errors = np.empty(len(parts)), np.zeros((size + len(parts), len(parts)))
+    for place, part in enumerate(parts):
+        both = np.vstack([part.jury + part.rest, [part.borrowed, 0.0]])
+        weights = _best_weights(np.append(part.label, 0.0), both, np.array([True, False]))
+        estimated = int(0 < weights[0] < 1) + int(weights[1] != 0)
+        count = int(part.labelled_cases.sum())
+        widened = ((count - 1) / max(count - 1 - estimated, 1)) ** 0.5
+        values[place] = part.labels + float(part.gap @ weights)
+        errors[:size, place] = (part.label + both[:-1] @ weights) * widened
+        errors[size + place, place] = part.borrowed * float(weights[0]) * widened
+    fewest = min(int(part.labelled_cases.sum()) for part in parts)
+    told = warnings_of(parts, labels_random or not any(part.n_unlabelled for part in parts), fewest, 1.0)
+    return PoweredMeans(values, errors, tuple(part.n_labelled for part in parts), fewest, told)
 
 
 def _combine(
-    parts: list[_Part], signs: list[float], labels_random: bool, confidence: float, what: str
+    parts: list[Part], signs: list[float], labels_random: bool, confidence: float, what: str
 ) -> PredictionPowered:
     """Σ sign · mean of the part."""
     from scipy.special import stdtrit
@@ -330,11 +250,11 @@ def _combine(
         n_unscored=sum(part.n_unscored for part in parts),
         n_unscored_labelled=sum(part.n_unscored_labelled for part in parts),
         effective_labels=n * classical_variance / variance if variance > 0 else None,
-        warnings=_warnings(parts, labels_random, labelled_cases, variance),
+        warnings=warnings_of(parts, labels_random, labelled_cases, variance),
     )
 
 
-def _of_strata(parts: list[_Part], signs: list[float], weights: Floats) -> tuple[float, float]:
+def _of_strata(parts: list[Part], signs: list[float], weights: Floats) -> tuple[float, float]:
     """By what the λ that each stratum estimates widen the variance, and Satterthwaite's degrees of freedom: a
     stratum with few labels and a large share leaves few."""
     raw, wide, squares = 0.0, 0.0, 0.0
@@ -373,86 +293,9 @@ def _best_weights(label: Floats, jury: Floats, of_jury: NDArray[np.bool_]) -> Fl
     return weights
 
 
-def _warnings(parts: list[_Part], labels_random: bool, cases: int, variance: float) -> tuple[str, ...]:
-    found = []
-    if not labels_random:
-        found.append(
-            "the labelled items were not stated to be a random draw; if they were chosen in any other "
-            "way (the difficult ones, the first ones), no estimate here is valid"
-        )
-    found += [
-        f"the jury scores labelled items differently from unlabelled ones (z = {part.imbalance:.1f}): "
-        "they do not look like a random draw"
-        for part in parts
-        if abs(part.imbalance) > 3
-    ]
-    found += [
-        f"too few {which} cases ({count}, at least {least} are needed): the jury is not used, the labels speak "
-        "alone"
-        for part in parts
-        for which, count, least in (
-            ("unlabelled", part.n_scored_cases[1], UNLABELLED_CASES),
-            ("labelled and scored", part.n_scored_cases[0], LABELLED_CASES),
-        )
-        if count < least
-    ]
-    found += [text for part in parts for text in _about_unscored(part)]
-    if cases < FEW_CASES:
-        found.append(f"only {cases} labelled cases: read the interval with care below {FEW_CASES}")
-    if variance <= 1e-20:
-        found.append("all labelled items agree, so the interval has no width and says nothing")
-    return tuple(found)
-
-
-def _about_unscored(part: _Part) -> list[str]:
-    """Answers without a jury score: how many, whether clinicians think less of them, whether they were labelled."""
-    if not part.n_unscored:
-        return []
-    one = part.n_unscored_labelled == 1
-    found = [
-        f"{part.whose}: {counted(part.n_unscored, 'answer')} without a jury score, {part.n_unscored_labelled} of "
-        f"them with a label{', which counts' if one else ', which count' if part.n_unscored_labelled else ''}"
-    ]
-    if part.unscored_apart is not None and abs(part.unscored_apart[0]) > 2.0 * part.unscored_apart[1]:
-        lower = part.unscored_apart[0] < 0
-        found.append(
-            f"{part.whose}: the clinicians' mean of answers that the jury left unscored is "
-            f"{abs(part.unscored_apart[0]):.2f} {'lower' if lower else 'higher'} than of the others: what is "
-            "missing depends on quality, and the jury's own mean leaves it out"
-        )
-    labelled, rest = part.missing
-    error = (rest * (1.0 - rest) / max(int(part.labelled_cases.sum()), 1)) ** 0.5
-    if error > 0 and rest - labelled > 3.0 * error:
-        found.append(
-            f"{part.whose}: {percent(labelled, 1)} of labelled and {percent(rest, 1)} of unlabelled answers have "
-            "no jury score: the labelled ones do not look like a random draw, and no estimate holds for the "
-            "unscored"
-        )
-    return found
-
-
 def _freedom(labels: Floats, of_labels: int, rest: Floats, of_rest: int) -> float:
     """Satterthwaite's degrees of freedom of a variance in two parts, never more than the labels' own."""
     first, second = float((labels**2).sum()), float((rest**2).sum())
     if second == 0 or of_rest >= of_labels:
         return of_labels
     return min(of_labels, (first + second) ** 2 / (first**2 / of_labels + second**2 / of_rest))
-
-
-def _codes(cases: Cases) -> tuple[NDArray[np.int64], int]:
-    known: dict[str, int] = {}
-    codes = np.array([known.setdefault(str(case), len(known)) for case in cases], dtype=np.int64)
-    return codes, len(known)
-
-
-def _sums(codes: NDArray[np.int64], values: Floats, size: int) -> Floats:
-    return np.bincount(codes, weights=values, minlength=size).astype(np.float64)
-
-
-def _present(codes: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
-    return np.bincount(codes, minlength=size) > 0
-
-
-def _stretch(cases: int) -> float:
-    """The small-sample factor √(G / (G − 1)) of cluster-robust errors."""
-    return float((cases / (cases - 1)) ** 0.5) if cases > 1 else 1.0

@@ -155,12 +155,33 @@ class Triage(Result[TriageRow]):
                 f"held-out cases,\n{shown(self.sets.mean_width)} grades wide on average."
             )
         if self.automatic is not None:
-            lines += [
-                f"\nDecided without a clinician: {shown(self.automatic.share)} of the cases.",
-                f"Of the tested cases below the threshold, passed: {shown(self.automatic.missed)}.",
-                self.automatic.guarantee,
-            ]
+            lines += ["", *self._harm(self.automatic), self.automatic.guarantee]
         return "\n".join(lines)
+
+    def _harm(self, made: AutomaticDecisions) -> list[str]:
+        """What deciding without a clinician does: how many bad answers nobody would see, then what it saves."""
+        at = f"{self.asked.decide_at:g}"
+        if made.cut is None:
+            return [f"Nothing can be decided at {at} without a clinician."]
+        if made.missed.value is None:
+            lines = [
+                f"HARM NOT KNOWN: no tested case lies below {at}, so nobody can say how many bad answers would "
+                "pass unseen. Label bad answers before this rule decides anything."
+            ]
+        else:
+            bad = made.missed.n
+            lines = [
+                f"HARM FIRST: of the bad answers (reference below {at}) {percent(made.missed.value)} would pass "
+                f"without a clinician seeing them: {round(made.missed.value * bad)} of {bad} tested, "
+                f"{shown(made.missed)}."
+            ]
+            if made.missed.value > self.asked.error:
+                lines.append(
+                    "Do not let this rule pass answers: its decisions are seldom wrong only because bad answers "
+                    "are rare."
+                )
+        saved = f"At that price {shown(made.share)} of the cases need no clinician"
+        return [*lines, f"{saved}; {made.n_wrong} of {made.n_decided} tested decisions were wrong."]
 
     def _caught(self) -> str:
         made, asked = self.order, self.asked

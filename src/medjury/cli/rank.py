@@ -10,11 +10,14 @@ _ABOUT = """
 SCORES is a table with the columns system, benchmark, score (one row each, or one per item in a column `item`), or
 ratings (RATINGS below). Of benchmark scores the benchmarks are resampled; of items and ratings the cases.
 
+A jury's ranks are ranks as this jury sees them. Where clinicians labelled some cases of every system, a second
+table estimates the clinicians' ranking (reference_ranks), with ranks that hold however biased the jury is.
+
 tie_group: systems that share a letter are not separated by the data. --json prints a list of objects, one per
 system: system, rank, rank_low, rank_high, win_rate, win_rate_low, win_rate_high, win_sd, macro_average, macro_sd,
 tie_group, n, n_unscored and more; with --show another list. Warnings then go to standard error.
 """
-_SHOWN = ("systems", "pairs", "agreement", "detectable", "cost")
+_SHOWN = ("systems", "reference_ranks", "pairs", "agreement", "detectable", "cost")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--calibrate", choices=("isotonic", "offset", "linear", "ordinal"),
         help="rank by scores calibrated to the reference, cross-fitted by case")  # fmt: skip
     add("--cost", metavar="FILE", help="table with the columns system, cost: who gives most for the price?")
+    add("--labels-random", action="store_true",
+        help="your word that the cases which the reference labelled are a random draw")  # fmt: skip
     add("--alpha", type=float, default=0.05, help="of the smallest detectable difference (0.05)")
     add("--power", type=float, default=0.8, help="of the smallest detectable difference (0.8)")
     add("--show", choices=_SHOWN, help="only this table (default: all but the pairs; with --json: systems)")
@@ -52,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
         costs=None if options.cost is None else read_costs(options.cost),
         alpha=options.alpha,
         power=options.power,
+        labels_random=options.labels_random,
         scale=None if benchmarks is None else options.scale,
         **shared(options),
     )

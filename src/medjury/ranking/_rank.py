@@ -15,6 +15,7 @@ from medjury.ranking._drawn import MACRO, Measure
 from medjury.ranking._rank_scores import rank_scores
 from medjury.ranking._ranked import Ranked, ranked_by
 from medjury.ranking._ranking import Part, Ranking
+from medjury.ranking._reference_ranks import reference_ranks
 from medjury.ranking._scores import Missing
 from medjury.ranking._win_rate import Ties
 from medjury.statistics import side_by_side
@@ -42,6 +43,7 @@ def rank(
     alpha: float = 0.05,
     power: float = 0.8,
     scale: Sequence[float] | None = None,
+    labels_random: bool = False,
 ) -> Ranking:
     """Rank systems by ratings, or by a table of benchmark scores (`system, benchmark, score`, one row each or one
     per `item`; its `scale` turns `lower_is_better` benchmarks around).
@@ -57,6 +59,10 @@ def rank(
     which. Resampling benchmarks answers "would another set of benchmarks rank them so?", resampling cases "would
     other cases of these benchmarks?". With `calibration` the systems are ranked by scores calibrated to the
     reference, each by a map that never saw its case.
+
+    A jury's ranks are ranks as this jury sees them. Where the reference labelled at least five cases of every
+    system, `reference_ranks` estimates the reference's own ranking from these labels and the jury's scores;
+    `labels_random` is your word that the labelled cases are a random draw.
     """
     settings: dict[str, Any] = {"by": by, "ties": ties, "confidence": confidence}
     others: dict[str, Any] = {"costs": costs, "alpha": alpha, "power": power}
@@ -99,9 +105,19 @@ def rank(
         if reference is not None:
             raise
         notes.append(f"not compared with the ranking by {', '.join(before.reference)}: {error}")
+    estimated = None
+    if before.reference:
+        how = {name: settings[name] for name in ("confidence", "resamples", "seed")}
+        try:
+            estimated = reference_ranks(before, labels_random=labels_random, **how)
+        except MedjuryError as error:
+            notes.append(f"the ranking by {', '.join(before.reference)} is not estimated: {error}")
+    machines = any(table.raters.get(name, "jury") in ("judge", "jury") for name in before.raters)
     return rank_scores(
         replace(scores, warnings=(*table.warnings, *notes, *scores.warnings)),
         agreement=agreement,
+        reference_ranks=estimated,
+        seen_by=", as this jury sees it" if machines else "",
         **settings,
         **others,
     )

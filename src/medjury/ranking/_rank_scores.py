@@ -38,6 +38,8 @@ def rank_scores(
     alpha: float = 0.05,
     power: float = 0.8,
     agreement: Part[RankingAgreement] | None = None,
+    reference_ranks: Part[Any] | None = None,
+    seen_by: str = "",
 ) -> Ranking:
     """Rank systems by scores that are read already; see `rank`."""
     if by not in (WIN, MACRO):
@@ -57,10 +59,11 @@ def rank_scores(
     in_words = f" ({scores.scale})" if scores.scale else ""
     whose = f" of {', '.join(scores.raters)}" if any(scores.raters) else ""
     return Ranking(
-        title=f"ranked by {by}{whose}{in_words}; resampled: {scores.unit}",
+        title=f"ranked by {by}{whose}{in_words}{seen_by}; resampled: {scores.unit}",
         rows=standings,
         pairs=Part(f"differences in {by}", pairs),
         agreement=agreement,
+        reference_ranks=reference_ranks,
         detectable=detectable,
         cost=None if costs is None else Part("cost", cost_performance(standings, pairs, by, costs)),
         by=by,

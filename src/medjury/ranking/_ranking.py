@@ -25,7 +25,12 @@ class Shown(Protocol):
 
 ShownRow = TypeVar("ShownRow", bound=Shown)
 # What to give where a part was not made.
-NEEDS = {"agreement": "--reference", "cost": "--cost", "detectable": "a column `item`, or ratings"}
+NEEDS = {
+    "agreement": "--reference",
+    "reference_ranks": "--reference, with labels of every system",
+    "cost": "--cost",
+    "detectable": "a column `item`, or ratings",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +148,8 @@ class Part(_Titled[ShownRow]):
 class Ranking(_Titled[Standing]):
     """The systems from best to worst by `by`: its `rows`. `raters` are those whose scores rank them, `scale` says
     what a mean score is in, and `unit` what was resampled. The other tables: `pairs`, every two systems;
-    `agreement` with the order that the reference gives; the smallest `detectable` differences; `cost`. None where
-    there is nothing to make one of."""
+    `reference_ranks`, as the reference would rank them; `agreement` with the order that the reference gives; the
+    smallest `detectable` differences; `cost`. None where there is nothing to make one of."""
 
     title: str
     rows: tuple[Standing, ...]
@@ -152,6 +157,7 @@ class Ranking(_Titled[Standing]):
     agreement: Part[RankingAgreement] | None
     detectable: Part[DetectableEffect] | None
     cost: Part[CostPoint] | None
+    reference_ranks: Part[Any] | None
     by: Measure
     ties: Ties
     scale: str
@@ -174,5 +180,5 @@ class Ranking(_Titled[Standing]):
 
     def text(self) -> str:
         """All tables but the pairs, which are many."""
-        parts = (self.systems, self.agreement, self.detectable, self.cost)
+        parts = (self.systems, self.reference_ranks, self.agreement, self.detectable, self.cost)
         return "\n\n".join(part.text() for part in parts if part is not None)

@@ -82,13 +82,15 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     material = Material(evidence, validation_of(evidence), exhibits)
     sections = [section for make in SECTIONS if (section := make(material)) is not None]
     manifest = evidence.manifest
-    study_name, instrument = manifest.study or "Ratings of no run", manifest.instrument
+    study_name, instrument = manifest.study, manifest.instrument
     parts = (
-        counted(manifest.cases or evidence.table.everything.select("item", "system").n_unique(), "answer"),
+        counted(manifest.cases, "answer"),
         f"instrument {instrument.name or 'not known'} {instrument.version}".strip(),
         counted(len(evidence.table.judges), "judge"),
         counted(len(evidence.clinicians), "clinician"),
-        f"run finished {moment(manifest.finished_at or 'never')}",
+        "no run"
+        if evidence.table.manifest is None
+        else f"run finished {moment(manifest.finished_at or 'never')}",
     )
     subtitle = " · ".join(parts)
     links = [element("li", element("a", each.title, href=f"#{each.id}")) for each in sections]

@@ -78,7 +78,8 @@ class Registered:
 
 def registered_protocol(study: Study, data_hash: str) -> Protocol | None:
     """The protocol that a run of this study is held to: the one that the study file names, else the latest beside
-    it for the same data, else the latest there of the same name."""
+    it for the same data, else the latest there of the same name. One that was made when its data had been judged
+    already takes the place of none that came before."""
     folder = study.file.resolve().parent
     if study.settings.protocol is not None:
         return read_protocol(folder / study.settings.protocol)
@@ -86,7 +87,8 @@ def registered_protocol(study: Study, data_hash: str) -> Protocol | None:
     same = [each for each in beside if each.data_hash == data_hash] or [
         each for each in beside if each.study == study.name
     ]
-    return same[-1] if same else None
+    unseen = [each for each in same if not each.seen] or same
+    return unseen[-1] if unseen else None
 
 
 def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
@@ -142,7 +144,8 @@ def judged_before(study: Study, data_hash: str) -> Iterator[SeenRun]:
 
 
 def _in_store(study: Study, data_hash: str) -> Iterator[SeenRun]:
-    if "://" not in study.store and not Path(study.store).is_file():
+    place = study.store.removeprefix("sqlite:///")
+    if "://" not in place and not Path(place).is_file():
         return
     with open_store(study.store, create=False) as store:
         for each in store.runs():

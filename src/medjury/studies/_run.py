@@ -7,6 +7,7 @@ import contextlib
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -295,6 +296,7 @@ def check_study(study: Study, *, preflight: bool = True) -> RunPlan:
 def register_study(study: Study, folder: str | Path | None = None) -> Registered:
     """Freeze rules, instrument, prompts, jury and data in a small file with its own hash, beside the study file or
     in `folder`. Nothing is asked. A run of the same data is held to it, under whatever name."""
+    check_store_host(study.store, study.settings.allow_hosts)
     prices = study_prices(study)
     if study.drafter is not None:
         raise MedjuryError(
@@ -303,7 +305,8 @@ def register_study(study: Study, folder: str | Path | None = None) -> Registered
         )
     plan = plan_study(study, prices, asking=False)
     manifest = describe(study, plan, read_humans(study, rehearse=True), prices.as_of)
-    return register(study, make_protocol(study, manifest, now()), None if folder is None else Path(folder))
+    moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return register(study, make_protocol(study, manifest, moment), None if folder is None else Path(folder))
 
 
 def check_drafting(study: Study, *, preflight: bool = True) -> RunPlan:

@@ -11,12 +11,21 @@ import numpy as np
 
 from medjury.agreement import AgreementRow, AgreementTable, NonInferiority, SevereErrors, agreement
 from medjury.errors import MedjuryError
-from medjury.runs import Check, DangerBy, GateRules, Manifest, check_files
+from medjury.runs import (
+    Check,
+    DangerBy,
+    GateRules,
+    Manifest,
+    ManifestInstrument,
+    ManifestJury,
+    check_files,
+)
 from medjury.statistics import RESAMPLES, Estimate
 from medjury.tables import ABSENT, SCORED, UNSCORED, Grid, Measured, Names, RatingTable, Roles, rating_table
 from medjury.validation._danger_on_trial import dangers_on_trial
 from medjury.validation._parts import Part, parts_of
 from medjury.validation._trial import Trial
+from medjury.version import __version__
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 # What verdicts and reports show of agreement; `medjury agreement` has them all.
@@ -52,7 +61,19 @@ class Evidence:
 
     @property
     def manifest(self) -> Manifest:
-        return self.table.manifest or Manifest()
+        """The run's, or, of ratings that come from no run, what can be said of them."""
+        return self.table.manifest or self._described
+
+    @cached_property
+    def _described(self) -> Manifest:
+        rule, instrument = self.table.jury_rule, self.table.instrument
+        return Manifest(
+            study="Ratings of no run",
+            medjury=__version__,
+            cases=self.table.everything.select("item", "system").n_unique(),
+            jury=ManifestJury(name=rule.name, rule=rule.rule, quorum=rule.quorum),
+            instrument=ManifestInstrument() if instrument is None else ManifestInstrument.of(instrument),
+        )
 
     @property
     def rules(self) -> GateRules:

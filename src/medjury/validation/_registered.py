@@ -125,6 +125,8 @@ def _of_protocol(table: RatingTable, protocol: Protocol) -> Standing:
             f"{name}, after {seen.run} had judged the same data",
             f"The rules were registered when {seen.ratings:,} ratings of the same data existed already "
             f"({seen.run}): whoever stated them could have seen the scores.",
+            # Rules had been registered, and others were when the scores were there.
+            moved=bool(protocol.earlier),
         )
     return _in_time(table, protocol, name, changed)
 

@@ -69,6 +69,12 @@ class Trial:
         return np.asarray(self.silent | (self.states == UNSCORED))
 
     @cached_property
+    def flat(self) -> bool:
+        """Whether the rater gave one score to answers that clinicians tell apart."""
+        said = self.said[self.both]
+        return said.size > 0 and float(np.ptp(said)) < 1e-9 and _vary(self.humans[self.both])
+
+    @cached_property
     def span(self) -> float | None:
         """The length of the scale; None where none is known."""
         grades = self.dimension.grades

@@ -42,6 +42,13 @@ def test_there_are_at_least_fourteen_and_each_has_its_own_name() -> None:
     assert len(set(names)) == len(names) >= 14 and len(BAD) >= 14
 
 
+def test_the_page_on_trust_lists_every_one_of_them() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "trusting-a-jury.md").read_text(encoding="utf-8")
+    for each in (*BAD, *GOOD):
+        assert f"| {each.name} |" in page
+        assert all(rule in page for rule in each.fails)
+
+
 @pytest.mark.parametrize("planted", BAD, ids=lambda each: each.name)
 def test_a_bad_jury_fails_for_the_stated_reason(planted: Planted, tmp_path: Path) -> None:
     for seed in SEEDS:

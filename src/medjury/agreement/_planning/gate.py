@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from medjury.agreement._planning.gate_power import (
     Power,
     above,
@@ -236,7 +238,7 @@ def _warnings(rules: GateRules, world: World, cases: int, confidence: float) -> 
         f"{percent(confidence)} interval of 0 errors end at {percent(rules.severe_limit)}. With 1 error "
         f"{counts[1]} are needed, with 2 errors {counts[2]}."
     )
-    allowed = most_errors(int(there), rules.severe_limit, confidence)
+    allowed = int(most_errors(np.array([int(there)]), rules.severe_limit, confidence)[0])
     if allowed < 0:
         return (f"{asks} To be expected are about {there:.0f}: too few, even if the jury misses none.",)
     return (f"{asks} Among the {there:.0f} to be expected, {allowed} may be missed.",)
@@ -248,5 +250,5 @@ def _assumed(expected: Expected, clinicians: int) -> tuple[str, ...]:
         f"Expected: grades from the worst to the best {shares}; kappa of jury and clinician "
         f"{expected.agreement:.3g}, of clinicians {expected.among:.3g}; {clinicians} clinicians; offset "
         f"{expected.offset:.2g}; {percent(expected.coverage, 1)} scored; {percent(expected.errors, 1)} of the "
-        "dangerous answers scored far too kindly. Other values: `medjury plan gate --help`; a pilot's: --pilot RUN.",
+        "dangerous answers scored far too kindly. `medjury plan gate --help` names other values, and --pilot.",
     )

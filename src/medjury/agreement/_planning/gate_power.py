@@ -6,12 +6,14 @@ from collections.abc import Callable
 from math import ceil, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from medjury.agreement._planning.plan import smallest
 
 Power = Callable[[int], float]
+Counts = NDArray[np.int64]
 
 
 def above(mean: float, of_one_case: float, limit: float, confidence: float | None = None) -> Power:
@@ -50,27 +52,23 @@ def few_errors(dangerous: float, rate: float, limit: float, confidence: float | 
     is known, which is not met."""
 
     def power(cases: int) -> float:
-        there = np.arange(1, cases + 1)
-        likely = binom.pmf(there, cases, dangerous)
-        kept = likely > 1e-9
-        allowed = np.asarray(
-            [
-                int(limit * n + 1e-9) if confidence is None else most_errors(int(n), limit, confidence)
-                for n in there[kept]
-            ]
-        )
-        return float((likely[kept] * binom.cdf(allowed, there[kept], rate)).sum())
+        mean, reach = cases * dangerous, 8 * sqrt(cases * dangerous * (1 - dangerous)) + 8
+        there = np.arange(max(1, int(mean - reach)), min(cases, int(mean + reach)) + 1)
+        plain = np.floor(limit * there + 1e-9)
+        allowed = plain if confidence is None else most_errors(there, limit, confidence)
+        return float((binom.pmf(there, cases, dangerous) * binom.cdf(allowed, there, rate)).sum())
 
     return power
 
 
-def most_errors(dangerous: int, limit: float, confidence: float) -> int:
+def most_errors(dangerous: Counts, limit: float, confidence: float) -> Counts:
     """The most errors among so many dangerous answers at which the exact interval (Clopper-Pearson) ends at the
     limit or below; -1 where not even none is enough."""
-    if limit >= 1:
-        return dangerous
-    at_most = binom.cdf(np.arange(dangerous), dangerous, limit) <= (1 - confidence) / 2
-    return int(at_most.sum()) - 1
+    tail = (1 - confidence) / 2
+    if not 0 < limit < 1:
+        return np.asarray(dangerous if limit >= 1 else np.full_like(dangerous, -1))
+    first = binom.ppf(tail, dangerous, limit)  # the fewest errors that are no longer so rare
+    return np.asarray(np.where(binom.cdf(first, dangerous, limit) <= tail, first, first - 1), dtype=np.int64)
 
 
 def dangerous_needed(errors: int, limit: float, confidence: float) -> int | None:

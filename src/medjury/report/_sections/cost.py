@@ -11,6 +11,8 @@ from medjury.statistics import shown
 
 def section(material: Material) -> Section | None:
     evidence, table = material.evidence, material.evidence.table
+    if table.manifest is None:
+        return None  # a table of scores does not say what they took
     currency = evidence.manifest.prices.currency
     # Rows that follow from others took nothing; what the run took, it took for all cases.
     own = [each.name for each in table.counted]

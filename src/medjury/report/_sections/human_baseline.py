@@ -53,8 +53,8 @@ def human_baseline(material: Material) -> Html:
         ),
         rows,
         caption="Mean agreement of a rater with single clinicians beside that of clinicians with one another, on "
-        f"the same cases. The difference has a {percent(2 * evidence.confidence - 1)} interval: its lower end is "
-        f"the one-sided {bound} bound."
+        f"the same cases. The lower end of the difference's interval is the one-sided {bound} bound, read with "
+        "caution so that it errs no more often than that."
         + (
             f" Most pairs of clinicians share few cases, so both are pooled over pairs ({pooled:,} pairs of "
             "clinicians share a case) and not averaged."

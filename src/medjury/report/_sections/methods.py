@@ -108,9 +108,12 @@ def _paragraph(evidence: Evidence) -> str:
     instrument, jury = manifest.instrument, manifest.jury
     humans = counted(len(evidence.clinicians), "clinician") if evidence.clinicians else "no clinician"
     quorum = f"{jury.quorum} or more" if jury.quorum else "more than half"
+    named = (
+        f"the instrument {instrument.name} {instrument.version}" if instrument.name else "no known instrument"
+    )
     text = (
-        f"{manifest.cases:,} answers were graded with the instrument {instrument.name or '–'} "
-        f"{instrument.version} by {counted(len(table.judges), 'language-model judge')}, "
+        f"{manifest.cases:,} answers were graded with {named} by "
+        f"{counted(len(table.judges), 'language-model judge')}, "
         f"{counted(jury.repeats, 'repeat')} each, "
     )
     if len(table.judges) > 1:

@@ -54,12 +54,45 @@ def section(material: Material) -> Section | None:
             for each in found.rows
         ),
     )
-    lead = "The ranking is the jury's."
+    lead = "The ranking is as this jury sees it."
     if any(verdict.word != "VALIDATED" for verdict in material.validation.verdicts):
         lead += " It can be trusted no further than the jury: read the verdict first."
     warnings = [each for each in found.warnings if each not in evidence.table.warnings]
-    body = paragraph(lead) + picture + table + order_of_systems(material, found) + bullets(warnings)
+    body = (
+        paragraph(lead)
+        + picture
+        + table
+        + _by_reference(material, found)
+        + order_of_systems(material, found)
+        + bullets(warnings)
+    )
     return Section("ranking", _TITLE, Html(body))
+
+
+def _by_reference(material: Material, found: Ranking) -> str:
+    """The clinicians' ranking, where enough of them labelled answers to estimate it."""
+    estimated = found.reference_ranks
+    if estimated is None:
+        return ""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            each.system,
+            each.rank,
+            f"{each.rank_low} to {each.rank_high}",
+            each.tie_group,
+            each.mean,
+            each.labels,
+        )
+        for each in estimated.rows
+    ]
+    made = material.exhibits.table(
+        "ranking-by-reference",
+        ("system", "rank", "ranks left open", "tie groups", "mean score", "labels"),
+        rows,
+        caption=f"The same {estimated.title}. These ranks hold however biased the jury is, if the labelled cases "
+        "are a random draw",
+    )
+    return made + bullets(estimated.warnings)
 
 
 def _draw(figure: Figure, found: Ranking, measured: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
 from medjury.runs import Coverage
-from medjury.statistics import counted, shown
+from medjury.statistics import counted, moment, shown
 from medjury.validation import Evidence
 
 OPEN = "OPEN: for the authors"
@@ -81,9 +81,9 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
         (
             "6",
             "analytical methods: statistics",
-            "see Methods: coefficients, intervals, margin and gate, stated before the run"
-            if manifest.stated_at
-            else "see Methods",
+            f"see Methods; margin and gate were registered {moment(manifest.protocol.registered_at)}"
+            if manifest.protocol
+            else "see Methods; the rules of the gate were not registered",
         ),
         (
             "7",

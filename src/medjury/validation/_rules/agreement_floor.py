@@ -29,14 +29,17 @@ def agreement_floor(evidence: Evidence, dimension: Measured) -> tuple[RuleFound,
     low = None if agreed is None else agreed.low
     # Where the estimate itself is below the floor, that is said already.
     doubt = low is not None and value is not None and value >= floor
+    flat = value is None and evidence.trial(dimension).flat
     return (
         found(
             "Agreement with clinicians reaches the floor",
             f"{title} of {floor:g} or more",
             "nothing to compare" if agreed is None else shown(agreed),
-            None if value is None else value >= floor,
+            False if flat else None if value is None else value >= floor,
             essential=True,
-            why=f"The jury's agreement with clinicians ({title}) is "
+            why="The jury gave every answer the same score, where clinicians did not: it sees nothing."
+            if flat
+            else f"The jury's agreement with clinicians ({title}) is "
             f"{'not known' if value is None else shown(value)}; the floor is {floor:g}.",
             lines=LINES,
         ),
