@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from medjury.agreement._planning.gate_world import LowEnd
 from medjury.agreement._planning.plan import smallest
 
 Power = Callable[[int], float]
@@ -25,6 +26,17 @@ def above(mean: float, of_one_case: float, limit: float, confidence: float | Non
             return 0.0
         error = of_one_case / sqrt(cases)
         return float(ndtr((mean - limit) / error - z)) if error > 0 else float(mean >= limit)
+
+    return power
+
+
+def low_end(mean: float, low: LowEnd, limit: float) -> Power:
+    """The chance that the lower end of an interval is at or above a limit."""
+
+    def power(cases: int) -> float:
+        if cases < 3:
+            return 0.0
+        return float(ndtr((mean - low.reach / sqrt(cases) - limit) / (low.of_one_case / sqrt(cases))))
 
     return power
 
