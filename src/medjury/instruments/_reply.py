@@ -28,8 +28,8 @@ _QUOTES = tuple("\"'`“”‘’")
 @dataclass(slots=True)
 class Parts:
     """The parts of a reply. `fences` counts their marks; `ended`: reasoning without a beginning was set aside;
-    `unfinished`: the reasoning never ended; `too_many`: so many objects are no answer; `led_by` and `followed_by`: the
-    words before the first object and after the last, fences aside."""
+    `unfinished`: the reasoning never ended; `too_many`: so many objects are no answer; `led_by` and `followed_by`:
+    the words before the first object and after the last, fences aside."""
 
     objects: list[dict[str, object]] = field(default_factory=list)
     broken: list[JsonError] = field(default_factory=list)

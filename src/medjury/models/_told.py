@@ -78,8 +78,8 @@ def _part(part: Any) -> str:
 
 
 def handed_over(arguments: Iterable[Any]) -> str:
-    """What calls of tools hand over: the verdict, where a model gives it as a tool's arguments. Of several calls all:
-    which of two verdicts was meant is for the reader of the answer to refuse."""
+    """What calls of tools hand over: the verdict, where a model gives it as a tool's arguments. Of several calls
+    all: which of two verdicts was meant is for the reader of the answer to refuse."""
     texts = (
         each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
         for each in arguments
