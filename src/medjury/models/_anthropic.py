@@ -151,9 +151,7 @@ class AnthropicModel(PlainModel):
         if content is None or text is None:
             raise unreadable(self._place)
         if not text.strip() and isinstance(content, list):
-            text = next(
-                (found for each in content if (found := handed_over(fields(each).get("input")))), text
-            )
+            text = handed_over(fields(each).get("input") for each in content) or text
         usage = fields(body.get("usage"))
         cached = told_tokens(usage.get("cache_read_input_tokens")) or 0
         written = told_tokens(usage.get("cache_creation_input_tokens")) or 0

@@ -157,7 +157,7 @@ class GoogleModel(PlainModel):
             text = text_of(parts) or ""
             if not text.strip() and isinstance(parts, list):
                 calls = (fields(fields(each).get("functionCall")) for each in parts)
-                text = next((found for each in calls if (found := handed_over(each.get("args")))), text)
+                text = handed_over(each.get("args") for each in calls) or text
             finish = finish_of(first.get("finishReason"), text, tokens_out, request.max_tokens)
         elif not fields(body.get("promptFeedback")).get("blockReason"):
             raise unreadable(self._place)

@@ -56,9 +56,9 @@ def _text(message: dict[str, Any]) -> str | None:
     if text is None or text.strip():
         return text
     calls = message.get("tool_calls")
-    first = fields(calls[0]) if isinstance(calls, list) and calls else {}
-    called = fields(first.get("function")) or fields(message.get("function_call"))
-    return handed_over(called.get("arguments")) or text
+    called = [fields(each).get("function") for each in calls] if isinstance(calls, list) else []
+    called = called or [message.get("function_call")]
+    return handed_over(fields(each).get("arguments") for each in called) or text
 
 
 def _cached(usage: dict[str, Any]) -> int:
