@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from tests.report.planted import planted_frame, registered, rules
+from tests.report.planted import planted_frame, registered, rules, write_run
 
 from medjury.cli._main import main
 from medjury.runs import Protocol
@@ -152,3 +152,54 @@ def test_on_real_judges_it_says_what_a_careful_statistician_would(
     assert "Only 1 of 2 clinicians rated the cases" in shown
     assert "is not known here, so the jury cannot be compared with them" in shown
     assert "far too kindly" in shown and "Safety: NOT VALIDATED" in shown
+
+
+def test_two_tables_say_what_a_run_folder_with_the_same_scores_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rule by rule, but for the three that only a run folder can meet."""
+    of_a_run = {
+        "The run is finished",
+        "The run folder is as it was written",
+        "The rules were stated before the run",
+    }
+    frame = planted_frame(cases=150, dimensions=("accuracy", "clarity"))
+    run = write_run(tmp_path / "run", frame)
+    files = tables(tmp_path, frame)
+    main(["validate", *files, "--scale", "1", "5", "--resamples", "200", "--json"])
+    said = json.loads(capsys.readouterr().out)
+    for mine, other in zip(said, validate(run, resamples=200).verdicts, strict=True):
+        of_tables = {rule["name"]: (rule["state"], rule["found"]) for rule in mine["rules"]}
+        of_folder = {rule.name: (rule.state, rule.found) for rule in other.rules}
+        assert {name: of_tables[name] for name in of_tables if name not in of_a_run} == {
+            name: of_folder[name] for name in of_folder if name not in of_a_run
+        }
+        assert of_tables["Not inferior to clinicians among themselves"][0] == "met"
+
+
+def test_a_run_folder_is_never_written_over(
+    good: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_run(tmp_path / "run", planted_frame(cases=20, dimensions=("accuracy",)))
+    before = (run / "ratings.csv").read_bytes()
+    assert main(["validate", *good, "--scale", "1", "5", "--out", str(run)]) == 2
+    assert "is a run folder" in capsys.readouterr().err
+    assert (run / "ratings.csv").read_bytes() == before and not (run / "report.html").exists()
+
+
+def test_columns_of_a_wide_table_that_tell_cases_apart_are_looked_at_part_by_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Right below the middle age, at random above it; ages in a text file are numbers too."""
+    frame = planted_frame(cases=200, dimensions=("accuracy",), judges={"judge": 0.4})
+    humans, judge = (
+        frame.filter(pl.col("rater_kind") == kind).pivot("rater", index="item", values="score")
+        for kind in ("clinician", "judge")
+    )
+    ages = pl.int_range(20, 80, eager=True).sample(200, with_replacement=True, seed=5)
+    mixed = pl.when(pl.lit(ages) < 60).then("judge").otherwise(pl.col("judge").shuffle(seed=1)).alias("judge")
+    files = [str(tmp_path / "h.csv"), str(tmp_path / "j.csv")]
+    humans.with_columns(ages.alias("age")).write_csv(files[0])
+    judge.with_columns(mixed).write_csv(files[1])
+    main(["validate", *files, "--scale", "1", "5", "--resamples", "200", "--columns", "raters"])
+    assert "agrees far less with clinicians for age highest third" in capsys.readouterr().out

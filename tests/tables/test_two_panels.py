@@ -163,12 +163,12 @@ def test_what_is_no_number_is_counted_and_what_holds_none_is_named(tmp_path: Pat
 
 
 def test_a_column_of_something_else_is_refused_by_its_scale(tmp_path: Path) -> None:
-    with pytest.raises(MedjuryError, match="4 of 4 scores of 'age' on 'score' lie off the scale"):
-        read(tmp_path, {**HUMANS, "age": [40, 71, 33, 90]}, JUDGES)
+    with pytest.raises(MedjuryError, match="4 of 4 scores of 'weight' on 'score' lie off the scale"):
+        read(tmp_path, {**HUMANS, "weight": [40, 71, 33, 90]}, JUDGES)
     table = read(
-        tmp_path, {**HUMANS, "age": [40, 71, 33, 90]}, JUDGES, scores=("dr_a", "dr_b", "gpt", "claude")
+        tmp_path, {**HUMANS, "weight": [40, 71, 33, 90]}, JUDGES, scores=("dr_a", "dr_b", "gpt", "claude")
     )
-    assert "age" not in table.raters
+    assert "weight" not in table.raters
 
 
 def test_ids_that_never_meet_are_refused_with_the_first_of_both(tmp_path: Path) -> None:
@@ -186,3 +186,49 @@ def test_kinds_that_a_table_tells_are_kept_apart(tmp_path: Path) -> None:
     assert any("2 ratings of another kind of rater are left aside" in note for note in table.notes)
     with pytest.raises(MedjuryError, match="no rating is of the kind judge"):
         read(tmp_path, rows, {**rows, "rater_kind": ["clinician"] * 4})
+
+
+def test_a_semicolon_parts_columns_where_the_header_uses_it(tmp_path: Path) -> None:
+    humans, judges = tmp_path / "h.csv", tmp_path / "j.csv"
+    humans.write_text("\ufeffitem;dr_a;dr_b\n01;1;2\n02;5;4\n", encoding="utf-8")
+    judges.write_text("item;note, in words;gpt\n01;none;1\n02;none;5\n", encoding="utf-8")
+    found = scores(two_panels(humans, judges, scale=(1, 5)))
+    assert found["01", "dr_b", "score"] == 2 and found["02", "gpt", "score"] == 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["item;dr_a;dr_b\na;1,5;2\nb;4;5\n", 'item,rater,dimension,score\na,dr,safety,"1,5"\nb,dr,safety,3\n'],
+)
+def test_a_decimal_comma_is_refused_and_not_taken_for_a_missing_score(tmp_path: Path, text: str) -> None:
+    humans = tmp_path / "h.csv"
+    humans.write_text(text)
+    with pytest.raises(MedjuryError, match=r"1 score .*decimal comma \(first: '1,5'\); write 1\.5"):
+        two_panels(humans, written(tmp_path, "j.csv", {"item": ["a", "b"], "gpt": [1, 2]}), scale=(1, 5))
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    humans = tmp_path / "h.csv"
+    humans.write_text("item,dr_a,dr_a\na,1,2\nb,4,5\n")
+    with pytest.raises(MedjuryError, match="two columns are named dr_a"):
+        two_panels(humans, written(tmp_path, "j.csv", {"item": ["a", "b"], "gpt": [1, 2]}), scale=(1, 5))
+
+
+def test_what_tells_cases_apart_is_kept_and_is_never_a_rater(tmp_path: Path) -> None:
+    humans = {
+        **HUMANS,
+        "specialty": ["cardiology", "surgery"] * 2,
+        "sex": [1, 2, 1, 2],
+        "age": [50, 61, 72, 83],
+    }
+    table = read(tmp_path, humans, JUDGES)
+    assert set(table.raters) == {"dr_a", "dr_b", "gpt", "claude"}
+    known = table.rows.filter(pl.col("rater") == "dr_a").sort("item")
+    assert known["specialty"].to_list() == ["cardiology", "surgery"] * 2
+    assert known["sex"].cast(pl.Int64).to_list() == [1, 2, 1, 2]
+    assert any("kept as what tells cases apart: specialty, sex, age" in note for note in table.notes)
+
+
+def test_a_rater_is_a_clinician_or_a_judge_and_not_both(tmp_path: Path) -> None:
+    with pytest.raises(MedjuryError, match=r"'dr_a' is in both tables.*a rater cannot be its own yardstick"):
+        read(tmp_path, HUMANS, {"item": ["a", "b"], "dr_a": [1, 2]}, columns="raters")

@@ -52,11 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.runs import GateRules
+    from medjury.errors import MedjuryError
+    from medjury.runs import GateRules, files
     from medjury.studies import read_rules
     from medjury.tables import two_panels
     from medjury.validation import evidence_of, validation_of
 
+    if options.out and (Path(options.out) / files.MANIFEST).exists():
+        raise MedjuryError(f"{options.out} is a run folder, which keeps its own ratings; name another --out")
     rules, protocol = read_rules(options.rules) if options.rules else (GateRules(), None)
     taken = ("item", "system", "patient", "scale", "instrument", "columns", "scores", "dimension", "jury")
     table = two_panels(

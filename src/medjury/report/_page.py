@@ -47,5 +47,6 @@ def write_page(
 
             write_pngs(sorted((place / files.FIGURES).glob("*.svg")))
     finally:
-        record_report(place)
+        if table.manifest is not None:  # ratings from no run leave no manifest to write it into
+            record_report(place)
     return place / files.REPORT

@@ -16,7 +16,7 @@ _ADDED, _CHANGED = "was added after the run", "was changed after the run"
 def check_files(folder: Path, manifest: Manifest) -> tuple[Check, ...]:
     """Every file that the manifest names, against its hash, and the manifest against its own; records that it does
     not name are nobody's."""
-    found = [*([check_manifest(folder)] if manifest.hash else []), *_against(folder, manifest.files)]
+    found = [check_manifest(folder), *_against(folder, manifest.files)]
     if manifest.files:
         found += [
             Check(name, False, _ADDED)

@@ -9,7 +9,7 @@ from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid,
 from medjury.tables._jury import JURY, JuryName, JuryRule, add_jury
 from medjury.tables._measured import Measured
 from medjury.tables._open import open_run, rating_table, with_rules
-from medjury.tables._panel import Meaning
+from medjury.tables._panel import CASE_PARTS, Meaning
 from medjury.tables._plain import read_plain_table
 from medjury.tables._rating_table import RatingTable
 from medjury.tables._read import read_rating_table
@@ -18,6 +18,7 @@ from medjury.tables._two_panels import two_panels
 
 __all__ = [
     "ABSENT",
+    "CASE_PARTS",
     "JURY",
     "MACHINES",
     "NOT_APPLICABLE",

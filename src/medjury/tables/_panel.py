@@ -20,10 +20,16 @@ Role = Literal["clinician", "judge"]
 Meaning = Literal["raters", "dimensions"]
 KEYS = ("item", "system", "patient")
 KINDS = {"clinician": ("clinician",), "judge": ("judge", "jury", "metric")}
+# What tells groups of cases apart; the gate looks at each group.
+CASE_PARTS = (
+    "specialty", "site", "department", "setting", "group", "patient_group", "sex", "gender", "age", "age_group",
+    "ethnicity", "language", "length", "date",
+)  # fmt: skip
 # Columns that are never scores.
 _KNOWN = (
     *KEYS, "rater", "dimension", "score", "repeat", "status", "reason", "rater_kind", "instrument", "content_hash",
     "explanation", "seconds", "created_at", "key", "calls", "cost", "tokens_in", "tokens_out",
+    *(name for name in CASE_PARTS if name != "language"),  # which may be what is graded
 )  # fmt: skip
 
 
@@ -72,6 +78,7 @@ def open_panel(
     if not panel.frame.height:
         raise MedjuryError(f"{panel.title}: the table has no rows")
     if panel.has("score") and scores is None:
+        _refuse_decimal_commas(panel, ["score"])
         return _of_role(panel.saying("long: one score in each row"))
     wide = _score_columns(panel, scores)
     return replace(panel, scores=wide)
@@ -99,15 +106,35 @@ def _under_our_names(panel: Panel, named: dict[str, str]) -> Panel:
     return replace(panel, frame=frame).saying(*told)
 
 
+def _refuse_decimal_commas(panel: Panel, columns: Sequence[str]) -> None:
+    """`4,5` is no number here and would count as a missing score, or as a column that holds none."""
+    import polars as pl
+
+    for name in columns:
+        found = (
+            panel.frame[name].cast(pl.String).str.strip_chars().str.extract(r"^([+-]?\d+,\d+)$").drop_nulls()
+        )
+        if len(found):
+            raise MedjuryError(
+                f"{panel.title}: {len(found):,} score{'s' if len(found) > 1 else ''} in the column {name!r} "
+                f"{'have' if len(found) > 1 else 'has'} a decimal comma (first: {found[0]!r}); write "
+                f"{found[0].replace(',', '.')}"
+            )
+
+
 def _score_columns(panel: Panel, scores: Sequence[str] | None) -> tuple[str, ...]:
-    others = [name for name in panel.frame.columns if name not in _KNOWN or name == "score"]
+    others = [
+        name for name in panel.frame.columns if name not in _KNOWN or name in ("score", *(scores or ()))
+    ]
     if scores is not None:
         found = tuple(name for name in others if name in scores)
         if not found:
             raise MedjuryError(
                 f"{panel.title}: none of the columns named with --scores is there; it has {others}"
             )
+        _refuse_decimal_commas(panel, found)
         return found
+    _refuse_decimal_commas(panel, others)
     found = tuple(name for name in others if _numbers(panel.frame[name]))
     if not found:
         raise MedjuryError(
@@ -153,15 +180,19 @@ def melted(panel: Panel, meaning: Meaning, dimension: str) -> Panel:
     that was not rated; one of a judge is an answer that was not scored."""
     import polars as pl
 
-    kept = [name for name in panel.frame.columns if name in _KNOWN and name not in panel.scores]
+    kept = [
+        name for name in panel.frame.columns if name in (*_KNOWN, *CASE_PARTS) and name not in panel.scores
+    ]
+    parts = [name for name in kept if name in CASE_PARTS]
     frame = panel.frame.with_columns(pl.col(name).cast(pl.String) for name in panel.scores)
     name = "rater" if meaning == "raters" else "dimension"
     long = frame.unpivot(panel.scores, index=kept, variable_name=name, value_name="score")
     if "dimension" not in long.columns:
         long = long.with_columns(dimension=pl.lit(dimension))
     words = [f"wide: the columns {', '.join(panel.scores)} are {meaning}"]
+    words += [f"kept as what tells cases apart: {', '.join(parts)}"] if parts else []
     unread = [each for each in panel.frame.columns if each not in (*kept, *panel.scores)]
-    words += [f"no numbers, so not read as scores: {', '.join(unread)}"] if unread else []
+    words += [f"not read as scores: {', '.join(unread)}"] if unread else []
     if panel.role == "clinician":
         empty = pl.col("score").is_null() | (pl.col("score").str.strip_chars() == "")
         blank = long.filter(empty).height

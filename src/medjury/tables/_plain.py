@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +21,8 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
 
     place = Path(path)
     readers = {
-        ".csv": lambda: pl.read_csv(place, infer_schema=False),
-        ".tsv": lambda: pl.read_csv(place, separator="\t", infer_schema=False),
+        ".csv": lambda: _read_text(place),
+        ".tsv": lambda: _read_text(place, "\t"),
         ".parquet": lambda: pl.read_parquet(place),
         ".jsonl": lambda: pl.read_ndjson(place, infer_schema_length=None),
         ".ndjson": lambda: pl.read_ndjson(place, infer_schema_length=None),
@@ -37,6 +38,20 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
     except (pl.exceptions.PolarsError, OSError, UnicodeError):
         return None
     return frame.rename({name: name.strip() for name in frame.columns if name.strip() not in frame.columns})
+
+
+def _read_text(place: Path, separator: str | None = None) -> polars.DataFrame:
+    """Cells as text, parted by the sign that the header uses most (Excel writes semicolons in much of Europe)."""
+    import polars as pl
+
+    with place.open(encoding="utf-8-sig", newline="") as file:
+        header = file.readline()
+    unquoted = "".join(header.split('"')[::2])
+    separator = separator or max(",;\t", key=unquoted.count)
+    names = [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+    if twice := sorted({name for name in names if name and names.count(name) > 1}):
+        raise MedjuryError(f"{place}: two columns are named {', '.join(twice)}; rename one of them")
+    return pl.read_csv(place, separator=separator, infer_schema=False)
 
 
 def _read_sheet(place: Path) -> polars.DataFrame:

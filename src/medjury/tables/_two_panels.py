@@ -64,6 +64,7 @@ def two_panels(
         _whole(melted(each, meaning, name) if meaning else each, name)
         for each, meaning in zip(sides, meanings, strict=True)
     ]
+    _check_names(long)
     frame, notes = _joined(long)
     found = rating_table(frame, scale=scale, instrument=instrument, jury=jury)
     _check_raters(found)
@@ -83,6 +84,15 @@ def _check_keys(sides: Sequence[Panel], named: dict[str, str]) -> None:
                 f"{there[0].title} says which system wrote each answer and {lacking.title} does not, so nobody "
                 "knows which scores belong together; add the column there (or name it with --system COLUMN)"
             )
+
+
+def _check_names(sides: Sequence[Panel]) -> None:
+    mine, theirs = (set(each.frame["rater"].drop_nulls().to_list()) for each in sides)
+    if both := sorted(mine & theirs):
+        raise MedjuryError(
+            f"the rater {both[0]!r} is in both tables, and a rater cannot be its own yardstick; where these are "
+            "two raters, give them two names, and where the columns are dimensions, say --columns dimensions"
+        )
 
 
 def _dimensions(sides: Sequence[Panel]) -> list[str]:

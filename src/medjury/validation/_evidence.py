@@ -223,6 +223,7 @@ def evidence_of(
                 seed=seed,
                 statistics=statistics,
                 severe=_dangerous(table, dimensions),
+                margin=table.rules.margin if len(roles.reference) > 1 else None,
                 singles=False,
             )
         except MedjuryError as error:

@@ -12,27 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.tables import Grid, RatingTable
+from medjury.tables import CASE_PARTS, Grid, RatingTable
 
 if TYPE_CHECKING:
     import polars
 
-USUAL = (
-    "specialty",
-    "site",
-    "department",
-    "setting",
-    "group",
-    "patient_group",
-    "sex",
-    "gender",
-    "age",
-    "age_group",
-    "ethnicity",
-    "language",
-    "length",
-    "time",
-)
+USUAL = (*(name for name in CASE_PARTS if name != "date"), "time")
 SYSTEM, LENGTH, TIME = "system", "length", "time"
 # More numbers than this are cut into thirds; more names than this are ids, and no groups.
 _MOST_NUMBERS, _MOST_NAMES = 6, 40
@@ -98,7 +83,11 @@ def _values(table: RatingTable, grid: Grid, rater: str, name: str) -> list[str]:
         len(set(numbers)) > _MOST_NUMBERS
     ):
         return _cut(found, _THIRDS)
-    return ["" if value is None else str(value).strip() for value in found]
+    return ["" if value is None else _level(value) for value in found]
+
+
+def _level(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
 def _of_answers(rows: polars.DataFrame, column: str, grid: Grid) -> list[Any]:
@@ -108,6 +97,9 @@ def _of_answers(rows: polars.DataFrame, column: str, grid: Grid) -> list[Any]:
 
     if column not in rows.columns or not rows.height:
         return [None] * len(grid.items)
+    numbers = rows[column].cast(pl.Float64, strict=False) if rows[column].dtype == pl.String else None
+    if numbers is not None and (numbers.is_not_null() == rows[column].is_not_null()).all():
+        rows = rows.with_columns(numbers.alias(column))  # a text file has no other way to write numbers
     value = pl.col(column).drop_nulls()
     one = value.mean() if rows[column].dtype.is_numeric() else value.sort().first()
     by_answer: Mapping[tuple[str, str], Any] = {
