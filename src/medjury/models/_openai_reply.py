@@ -10,8 +10,8 @@ from medjury.models._chat import Reply, Request
 from medjury.models._faults import LostReplyError, Place
 from medjury.models._finish import finish_of
 from medjury.models._openai_stream import joined
+from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
-from medjury.models._told import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 
 
 def read_reply(

@@ -7,7 +7,7 @@ from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models._faults import LostReplyError, Place
-from medjury.models._told import fields, text_of
+from medjury.models._reply_fields import fields, text_of
 
 
 def joined(payload: bytes, place: Place) -> dict[str, Any]:
