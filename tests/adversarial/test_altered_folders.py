@@ -118,6 +118,31 @@ def test_an_edited_removed_or_added_table_is_refused(folder: Path) -> None:
     }
 
 
+def test_a_file_of_another_kind_beside_the_report_is_refused_also_once_it_is_written_again(
+    folder: Path,
+) -> None:
+    (folder / "tables" / "summary.html").write_text("<h1>VALIDATED</h1>")
+    (folder / "figures" / "more").mkdir()
+    (folder / "figures" / "more" / "kappa.svg").write_text("<svg/>")
+    added = dict.fromkeys(("tables/summary.html", "figures/more/kappa.svg"), "was added after the run")
+    assert altered(folder) == added
+    write_page(folder)
+    assert altered(folder) == added
+
+
+def test_what_is_no_file_and_what_is_no_hash_are_told_in_words(folder: Path) -> None:
+    table = sorted((folder / "tables").glob("*.csv"))[0]
+    table.unlink()
+    table.mkdir()
+    log = folder / files.AUDIT_LOG
+    lines = log.read_text().splitlines()
+    lines[1] = '{"n":2,"previous":"a","hash":5}'
+    log.write_text("\n".join(lines) + "\n")
+    found = altered(folder)
+    assert found[f"tables/{table.name}"] == "is missing"
+    assert "line 2: is damaged" in found[files.AUDIT_LOG]
+
+
 def test_an_edited_figure_is_refused(folder: Path) -> None:
     figure = next((folder / "figures").glob("*.svg"))
     figure.write_text(figure.read_text() + " ")

@@ -149,6 +149,13 @@ async def test_a_server_that_streams_unasked_is_read() -> None:
     assert json.loads(answer.reply.text) == json.loads(VERDICT) and len(calls) == 1
 
 
+async def test_ends_of_lines_within_a_streamed_text_do_not_end_its_event() -> None:
+    text = VERDICT.replace(" ", "\u2028", 1)
+    whole = json.dumps({"choices": [{"delta": {"content": text, "tool_calls": 7}}]}, ensure_ascii=False)
+    answer, calls, _ = await ask([f"raw:200/text/event-stream data: {whole}\n\ndata: [DONE]\n\n"])
+    assert answer.reply.text == text and len(calls) == 1
+
+
 @pytest.mark.parametrize("finish", ["length", "content_filter"])
 async def test_how_a_stream_ended_is_known(finish: str) -> None:
     answer, _, _ = await ask([streamed(VERDICT[:9], finish=finish)])

@@ -154,6 +154,28 @@ async def test_a_verdict_handed_to_a_tool_is_a_verdict(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+async def test_two_verdicts_handed_to_tools_are_both_told(kind: str) -> None:
+    """Which of them was meant is refused by the reader of the answer, not chosen here."""
+    body, other = called(kind, {"score": 5}), called(kind, VERDICT)
+    place = WHERE[kind][0] if kind != "openai" else ("choices", 0, "message", "tool_calls")
+    first: Any = body
+    second: Any = other
+    for step in place:
+        first, second = first[step], second[step]
+    if kind == "google":
+        first, second = first["parts"], second["parts"]
+    first += second
+    answer, _ = await ask(kind, body)
+    assert [json.loads(line) for line in answer.reply.text.splitlines()] == [{"score": 5}, VERDICT]
+
+
+async def test_a_key_that_appears_twice_below_a_wrapping_stays_twice() -> None:
+    text = '{"result": {"explanation": "No.", "score": 1, "score": 5}}'
+    answer, _ = await ask("openai", changed("openai", WHERE["openai"][0], text))
+    assert answer.reply.text == text
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("around", ["data", "result", "response"])
 async def test_a_body_one_key_deep_is_read(kind: str, around: str) -> None:
     await the_verdict_is_used(kind, {around: PLAIN[kind]})

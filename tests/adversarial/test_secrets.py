@@ -46,6 +46,15 @@ async def test_a_key_in_the_words_of_a_failure_is_masked(kind: str, status: int,
     assert KEY not in (tmp_path / "audit.jsonl").read_text()
 
 
+@pytest.mark.parametrize("before", range(190 - len(KEY), 201, 5))
+async def test_a_key_at_the_place_where_long_words_are_cut_is_not_halved(before: int, tmp_path: Path) -> None:
+    for sign in ("x ", "{"):
+        words = (sign * 200)[:before] + f' "{KEY}" was sent' + " and more" * 30
+        with pytest.raises(ModelError) as caught:
+            await ask("openai", f"raw:400 {json.dumps({'error': {'message': words}})}", tmp_path)
+        assert KEY[:4].lower() not in caught.value.message.lower()
+
+
 async def test_headers_and_queries_are_masked_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ def judged(
     systems: Sequence[str] = tuple(SYSTEMS),
     judges: Sequence[str] = tuple(JUDGES),
     dimension: str = "quality",
-    liking: float = 0.0,
+    liking: float | Mapping[str, float] = 0.0,
 ) -> pl.DataFrame:
     """Scores 1 to 5 of several judges for several systems' answers to the same cases.
 
@@ -39,7 +39,8 @@ def judged(
     systems whoever made them.
     """
     generator = np.random.default_rng(seed)
-    taste = np.random.default_rng([seed, 1]).normal(0, liking, (len(judges), len(systems)))
+    likings = [liking if isinstance(liking, float) else liking.get(judge, 0.0) for judge in judges]
+    taste = np.random.default_rng([seed, 1]).normal(size=(len(judges), len(systems))) * np.c_[likings]
     quality = dict(zip(SYSTEMS, (0.0, 0.0, 0.1, 0.0, -0.4, 0.3, -0.6, 0.2), strict=True))
     rows = []
     for case in range(cases):

@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 from medjury.cli import main
@@ -55,3 +57,23 @@ def test_ten_systems_have_tie_groups_and_a_tau_to_the_human_before_and_after(
     for row in taus:
         assert 0.5 < row["low"] <= row["kendall_tau_b"] <= row["high"] < 0.95
     assert jury["after"]["kendall_tau_b"] >= jury["before"]["kendall_tau_b"] - 0.1
+
+
+def test_the_humans_ranks_lie_outside_the_jurys_intervals_and_inside_those_estimated_from_some_labels(
+    ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    truth = {row["system"]: row["rank"] for row in rows(capsys, str(ratings), "--rater", "human")}
+    frame = pl.read_parquet(ratings)
+    items = sorted(frame["item"].unique().to_list())
+    labelled = np.random.default_rng(0).choice(items, 60, replace=False).tolist()
+    some = tmp_path / "some.parquet"
+    frame.filter((pl.col("rater") != "human") | pl.col("item").is_in(labelled)).write_parquet(some)
+
+    def outside(found: list[dict[str, Any]]) -> int:
+        return sum(not row["rank_low"] <= truth[row["system"]] <= row["rank_high"] for row in found)
+
+    assert outside(rows(capsys, str(some), "--reference", "human")) >= 4
+    asked = ("--reference", "human", "--labels-random", "--show", "reference_ranks")
+    estimated = rows(capsys, str(some), *asked)
+    assert outside(estimated) == 0
+    assert sum(row["rank_high"] - row["rank_low"] for row in estimated) < 40

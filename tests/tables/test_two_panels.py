@@ -151,7 +151,7 @@ def test_an_answer_that_a_judge_does_not_have_counts_as_unscored(tmp_path: Path)
     table = read(tmp_path, HUMANS, judges)
     assert table.unscored["gpt"] == {"missing": 1} and table.unscored["claude"] == {"missing": 2}
     assert any("2 scores of judges are not in the table" in note for note in table.notes)
-    assert any("1 answers only the judges scored" in note for note in table.notes)
+    assert any("1 only the judges scored" in note for note in table.notes)
 
 
 def test_what_is_no_number_is_counted_and_what_holds_none_is_named(tmp_path: Path) -> None:

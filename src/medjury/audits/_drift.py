@@ -102,7 +102,7 @@ def drift(
     }
     return Audit(
         "drift",
-        tuple(_told(each, (each.rater, each.dimension) in same, bound) for each in findings),
+        tuple(_in_words(each, (each.rater, each.dimension) in same, bound) for each in findings),
         sum(int((joined["n_x"] + joined["n_y"]).sum()) for *_, joined in pairs),
         sum(_missing(joined) for *_, joined in pairs),
         METHOD,
@@ -212,7 +212,7 @@ def _shown_same(table: polars.DataFrame, drawn: Replicates, bound: float, confid
     return -bound < narrow.low and narrow.high < bound
 
 
-def _told(finding: Finding, within: bool, bound: float) -> Finding:
+def _in_words(finding: Finding, within: bool, bound: float) -> Finding:
     """A shift may be shown to be small, and answers that change less than noise are no drift."""
     if finding.statistic == "excess_change" and (finding.estimate.value or 0.0) <= 0:
         return replace(finding, stands_out=False)

@@ -6,7 +6,8 @@ one judge and one system, m_js = judge + system + effects + liking_js + error_js
 a mixed model of all scores (random intercepts of case and response); the likings' variance from what the cells
 leave over beyond it (moments, as Hedges & Vevea 1998, Psychol Methods 3:486-504); Student's t has as many degrees
 of freedom as cells are left. With equal numbers of cases this is the analysis of variance of judge x system, and
-exact.
+exact. One judge may like single systems more unevenly than the others do: of the interval with one variance for all
+judges and that with a variance for each (Satterthwaite's degrees of freedom) the wider one is given.
 """
 
 from __future__ import annotations
@@ -63,6 +64,13 @@ class Effect:
     error: float = math.nan
     freedom: float = 0.0
     reason: str = ""
+
+    @property
+    def reach(self) -> float:
+        """Half the width of the 95 % interval, to tell the wider of two."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.freedom, 0.975)) * self.error
 
     def p_value(self) -> float | None:
         from scipy.special import stdtr
@@ -139,7 +147,8 @@ def effects_of(cells: Cells, columns: Mapping[str, Floats]) -> tuple[dict[str, E
         }, None
     weights = np.linalg.pinv(used)
     coefficients = weights @ cells.mean
-    left = cells.mean - used @ coefficients
+    remainder = np.eye(len(cells.mean)) - used @ weights
+    left = remainder @ cells.mean
     noise = float(np.trace(cells.covariance) - np.trace(weights @ cells.covariance @ used))
     liking = max(0.0, (float(left @ left) - noise) / freedom)
     spread = cells.covariance + liking * np.eye(len(left))
@@ -148,11 +157,31 @@ def effects_of(cells: Cells, columns: Mapping[str, Floats]) -> tuple[dict[str, E
         if not known:
             found[name] = Effect(reason=NOT_IDENTIFIED)
             continue
-        row = weights[kept.index(number)]
-        found[name] = Effect(
-            float(coefficients[kept.index(number)]), math.sqrt(float(row @ spread @ row)), freedom
-        )
+        row, value = weights[kept.index(number)], float(coefficients[kept.index(number)])
+        pooled = Effect(value, math.sqrt(float(row @ spread @ row)), freedom)
+        found[name] = max(pooled, _by_judge(cells, remainder, row, pooled), key=lambda each: each.reach)
     return found, liking
+
+
+def _by_judge(cells: Cells, remainder: Floats, row: Floats, pooled: Effect) -> Effect:
+    """The effect with a variance of likings for each judge, by moments: what a judge's cells leave over is a sum of
+    all judges' variances, with the squares of the residual matrix as weights. The pooled one where they cannot be
+    told apart, as of two judges."""
+    inside = np.eye(int(cells.judge.max()) + 1)[cells.judge].T
+    inside = inside[inside.any(axis=1)]
+    mixed = inside @ remainder**2 @ inside.T
+    if np.linalg.matrix_rank(mixed, tol=1e-9) < len(mixed):
+        return pooled
+    noise = np.diag(remainder @ cells.covariance @ remainder.T)
+    likings = np.linalg.solve(mixed, inside @ ((remainder @ cells.mean) ** 2 - noise))
+    own = (inside @ row**2) * np.maximum(likings, 0.0)
+    variance = float(own.sum()) + float(row @ cells.covariance @ row)
+    # What belongs to which judge, for the degrees of freedom: each has as many as its cells leave.
+    parts = own + inside @ (row**2 * np.diag(cells.covariance))
+    left = np.maximum(inside @ np.diag(remainder), 1.0)
+    total = float((parts**2 / left).sum())
+    freedom = min(float(parts.sum() ** 2) / total, pooled.freedom) if total > 0 else pooled.freedom
+    return Effect(pooled.value, math.sqrt(max(variance, 0.0)), freedom)
 
 
 def _indicators(judge: NDArray[np.int64], system: NDArray[np.int64]) -> Floats:

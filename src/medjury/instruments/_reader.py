@@ -6,21 +6,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
+from medjury.instruments._disowned import disowned
 from medjury.instruments._form import AnswerForm, plain
 from medjury.instruments._hearsay import contains, may_come_from, unclosed_scores
 from medjury.instruments._lenient import JsonError, decode
 from medjury.instruments._reply import Parts, take_apart
 from medjury.instruments._self_grading import SelfGrading, grades_in, self_grading
 
-_GRADING = r"(?:grade|rate|score|judge|evaluate|assess)"
-# Said of the whole task: "I cannot assess the dose" is a reason for a grade, and an injection may be insulin.
-_DECLINES = re.compile(
-    rf"\bI\s+(?:must\s+|have\s+to\s+|will\s+|would\s+)?(?:decline|refuse)\s+to\s+{_GRADING}|"
-    rf"\bI(?:\s+(?:can\s?not|can['’]t|will\s+not|won['’]t|am\s+unable\s+to)|['’]m\s+unable\s+to)\s+(?:\w+ly\s+)?"
-    rf"(?:{_GRADING}\s+(?:it|this|that|such|the\s+(?:text|answer|response|summary|note|case))\b|comply|follow\s+that)|"
-    r"\bprompt\s+injection|\binjection\s+attempt|\bmanipulate\s+(?:me|the\s+(?:judge|grad|rat|scor|evaluat))|\bjailbreak",
-    re.IGNORECASE,
-)
 _NO_KEY = re.compile(r"[\n{}'\"]")
 
 
@@ -99,7 +91,7 @@ class AnswerReader:
         said = grades_in(prose, self._form)
         if any(key in said and value not in said[key] for key, value in grades):
             raise AnswerError("the words beside the JSON object state other grades than it does")
-        if _DECLINES.search(prose):
+        if disowned(prose, parts.led_by, parts.followed_by):
             raise AnswerError("the words beside the JSON object say that it is not the answer")
         return values[0]
 

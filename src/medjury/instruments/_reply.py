@@ -28,15 +28,26 @@ _QUOTES = tuple("\"'`“”‘’")
 @dataclass(slots=True)
 class Parts:
     """The parts of a reply. `fences` counts their marks; `ended`: reasoning without a beginning was set aside;
-    `unfinished`: the reasoning never ended; `too_many`: so many objects are no answer."""
+    `unfinished`: the reasoning never ended; `too_many`: so many objects are no answer; `led_by` and `followed_by`:
+    the words before the first object and after the last, fences aside."""
 
     objects: list[dict[str, object]] = field(default_factory=list)
     broken: list[JsonError] = field(default_factory=list)
     prose: list[str] = field(default_factory=list)
+    first: int = 0
+    last: int = 0
     fences: int = 0
     ended: bool = False
     unfinished: bool = False
     too_many: bool = False
+
+    @property
+    def led_by(self) -> str:
+        return "".join(self.prose[: self.first])
+
+    @property
+    def followed_by(self) -> str:
+        return "".join(self.prose[self.last :])
 
     @property
     def alone(self) -> dict[str, object] | None:
@@ -81,6 +92,8 @@ def _take_object(text: str, start: int, parts: Parts) -> int:
         return _end_of_broken(text, start)
     if isinstance(value, dict):
         parts.objects.append(value)
+        parts.last = len(parts.prose)
+        parts.first = parts.first or parts.last
     return end
 
 

@@ -76,9 +76,11 @@ def self_grading(texts: Iterable[str], form: AnswerForm) -> SelfGrading:
 
 
 def grades_in(prose: str, form: AnswerForm) -> dict[str, frozenset[str]]:
-    """The grades that prose says of keys."""
+    """The grades that prose gives keys, be it only by naming one after the other."""
     text = folded(prose)
-    return {each.key: said for each in form.grades if (said := _stated(text, each, form)[0])}
+    return {
+        each.key: found for each in form.grades if (found := frozenset().union(*_stated(text, each, form)))
+    }
 
 
 @lru_cache(maxsize=64)

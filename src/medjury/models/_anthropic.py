@@ -16,6 +16,7 @@ from medjury.models._faults import LostReplyError, Place, error_words, retry_aft
 from medjury.models._finish import finish_of
 from medjury.models._guarded_httpx import guarded_client
 from medjury.models._hosts import host_of, require_allowed
+from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._sdk_call import (
     bounded,
     connection_fault,
@@ -27,7 +28,6 @@ from medjury.models._sdk_call import (
 )
 from medjury.models._sdk_dialect import MOST_ADAPTATIONS, SdkDialect, adapt_sdk
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
-from medjury.models._told import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
 
 
@@ -151,9 +151,7 @@ class AnthropicModel(PlainModel):
         if content is None or text is None:
             raise unreadable(self._place)
         if not text.strip() and isinstance(content, list):
-            text = next(
-                (found for each in content if (found := handed_over(fields(each).get("input")))), text
-            )
+            text = handed_over(fields(each).get("input") for each in content) or text
         usage = fields(body.get("usage"))
         cached = told_tokens(usage.get("cache_read_input_tokens")) or 0
         written = told_tokens(usage.get("cache_creation_input_tokens")) or 0

@@ -287,7 +287,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(entry, dict) or not {"n", "previous", "hash"} <= entry.keys():
         return None
-    whole = end == entry["hash"] + '"}' and hashlib.sha256(body.encode()).hexdigest() == entry["hash"]
+    whole = end == f'{entry["hash"]}"}}' and hashlib.sha256(body.encode()).hexdigest() == entry["hash"]
     return entry if whole else None
 
 

@@ -13,6 +13,7 @@ _LONGEST_QUOTE = 200
 _ECHO = 13  # this many letters and digits in a row in common with the prompt count as an echo of it
 _LEFT_OUT = "(left out)"
 _QUOTED = re.compile(r"""(['"`‘“«])([^'"`’”»]{2,}?)['"`’”»]""")
+_CUT_WORD = re.compile(r"[\w.~+/=%-]+$")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 # What endpoints say of themselves: in a prompt too, these words tell nothing of a patient.
 _PLAIN = frozenset(
@@ -34,7 +35,9 @@ def prompt_of(request: Request) -> list[str]:
 def without_echo(words: str, prompt: Iterable[str]) -> str:
     """The words on one line; nothing of them where they repeat the prompt at length, and no name, number or
     quotation that the prompt has too: "near 'Jane Roe'" is a patient's name."""
-    words = " ".join(words.split())[:_LONGEST_QUOTE]
+    words = " ".join(words.split())
+    if len(words) > _LONGEST_QUOTE:  # a key that the cut would halve goes whole: half of one is not masked
+        words = _CUT_WORD.sub("", words[:_LONGEST_QUOTE])
     prompt = list(prompt)
     said, texts = _letters(words), [_letters(text) for text in prompt]
     pieces = {said[start : start + _ECHO] for start in range(len(said) - _ECHO + 1)}

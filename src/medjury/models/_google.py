@@ -16,6 +16,7 @@ from medjury.models._echo import prompt_of
 from medjury.models._faults import Place, retry_after_seconds
 from medjury.models._finish import finish_of
 from medjury.models._hosts import host_of, require_allowed
+from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._sdk_call import (
     bounded,
     connection_fault,
@@ -27,7 +28,6 @@ from medjury.models._sdk_call import (
 )
 from medjury.models._sdk_dialect import MOST_ADAPTATIONS, SdkDialect, adapt_sdk
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
-from medjury.models._told import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
 
 
@@ -157,7 +157,7 @@ class GoogleModel(PlainModel):
             text = text_of(parts) or ""
             if not text.strip() and isinstance(parts, list):
                 calls = (fields(fields(each).get("functionCall")) for each in parts)
-                text = next((found for each in calls if (found := handed_over(each.get("args")))), text)
+                text = handed_over(each.get("args") for each in calls) or text
             finish = finish_of(first.get("finishReason"), text, tokens_out, request.max_tokens)
         elif not fields(body.get("promptFeedback")).get("blockReason"):
             raise unreadable(self._place)

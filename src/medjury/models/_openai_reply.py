@@ -10,8 +10,8 @@ from medjury.models._chat import Reply, Request
 from medjury.models._faults import LostReplyError, Place
 from medjury.models._finish import finish_of
 from medjury.models._openai_stream import joined
+from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
-from medjury.models._told import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 
 
 def read_reply(
@@ -56,9 +56,9 @@ def _text(message: dict[str, Any]) -> str | None:
     if text is None or text.strip():
         return text
     calls = message.get("tool_calls")
-    first = fields(calls[0]) if isinstance(calls, list) and calls else {}
-    called = fields(first.get("function")) or fields(message.get("function_call"))
-    return handed_over(called.get("arguments")) or text
+    called = [fields(each).get("function") for each in calls] if isinstance(calls, list) else []
+    called = called or [message.get("function_call")]
+    return handed_over(fields(each).get("arguments") for each in called) or text
 
 
 def _cached(usage: dict[str, Any]) -> int:

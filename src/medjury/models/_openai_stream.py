@@ -7,14 +7,14 @@ from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models._faults import LostReplyError, Place
-from medjury.models._told import fields, text_of
+from medjury.models._reply_fields import fields, text_of
 
 
 def joined(payload: bytes, place: Place) -> dict[str, Any]:
     """The chat completion that the pieces of a stream make up. One without an end is not taken for a whole one."""
     whole: dict[str, Any] = {}
     text, arguments, finish, ended = [], [], None, False
-    for line in payload.decode("utf-8", "replace").splitlines():
+    for line in payload.decode("utf-8", "replace").split("\n"):  # a text may hold other ends of lines
         data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
         if data == "[DONE]":
             ended = True
@@ -29,7 +29,8 @@ def joined(payload: bytes, place: Place) -> dict[str, Any]:
         choice = fields(choices[0]) if isinstance(choices, list) and choices else {}
         delta = fields(choice.get("delta")) or fields(choice.get("message"))
         text.append(text_of(delta.get("content")) or "")
-        calls = [fields(fields(each).get("function")) for each in delta.get("tool_calls") or []]
+        told = delta.get("tool_calls")
+        calls = [fields(fields(each).get("function")) for each in told] if isinstance(told, list) else []
         arguments += [str(each.get("arguments") or "") for each in calls]
         finish = choice.get("finish_reason") or finish
     if whole.get("error"):

@@ -79,7 +79,14 @@ def report_hashes(folder: Path) -> dict[str, str]:
     found = [folder / name for name in (files.REPORT, files.REPORT_PDF) if (folder / name).is_file()]
     for kind in (files.TABLES, files.FIGURES):
         found += sorted(file for ending in _OF_THE_REPORT for file in (folder / kind).glob(ending))
-    return {file.relative_to(folder).as_posix(): file_hash(file) for file in found}
+    return {file.relative_to(folder).as_posix(): file_hash(file) for file in found if file.is_file()}
+
+
+def beside_report(folder: Path) -> set[str]:
+    """All that lies where the report is, whatever its kind and however deep."""
+    found = [folder / name for name in (files.REPORT, files.REPORT_PDF)]
+    found += [file for kind in (files.TABLES, files.FIGURES) for file in (folder / kind).rglob("*")]
+    return {file.relative_to(folder).as_posix() for file in found if file.is_file()}
 
 
 def _not_held(log: Path, anchor: LogAnchor) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from medjury.runs import files
-from medjury.runs._anchors import check_log, file_hash, report_hashes
+from medjury.runs._anchors import beside_report, check_log, file_hash, report_hashes
 from medjury.runs._check import Check
 from medjury.runs._manifest import Manifest, own_hash, read_manifest, stated_content
 
@@ -42,7 +42,7 @@ def check_report(folder: Path, manifest: Manifest) -> tuple[Check, ...]:
     """The report's page, tables and figures against the hashes they had when the report was written: one line where
     all of them are sound, else one for each that is not."""
     found = _against(folder, manifest.report_files)
-    added = report_hashes(folder).keys() - manifest.report_files.keys()
+    added = beside_report(folder) - manifest.report_files.keys()
     altered = [
         *(each for each in found if not each.sound),
         *(Check(name, False, _ADDED) for name in sorted(added)),
@@ -77,6 +77,10 @@ def _against(folder: Path, hashes: Mapping[str, str]) -> list[Check]:
         if not (folder / name).is_file():
             found.append(Check(name, False, "is missing"))
             continue
-        same = file_hash(folder / name) == expected
+        try:
+            same = file_hash(folder / name) == expected
+        except OSError as error:
+            found.append(Check(name, False, f"cannot be read ({error.strerror})"))
+            continue
         found.append(Check(name, same, "as written" if same else _CHANGED))
     return found

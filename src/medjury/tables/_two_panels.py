@@ -180,7 +180,7 @@ def _joined(sides: Sequence[Panel]) -> tuple[polars.DataFrame, list[str]]:
             "no answer is in both tables, so that nothing can be compared: are items, systems and dimensions "
             f"written alike? {_first(sides[0].title, rated)}; {_first(sides[1].title, scored)}."
         )
-    notes = [f"{both:,} scores to compare: answers that both tables have, for each dimension"]
+    notes = [f"answers, counted for each dimension: {both:,} are in both tables"]
     absent = _absent(rated, judges)
     alone = rated.join(scored, on=_UNIT, how="anti").height
     if absent.height:
@@ -189,7 +189,7 @@ def _joined(sides: Sequence[Panel]) -> tuple[polars.DataFrame, list[str]]:
             f"count as unscored ({alone:,} of these answers have no judge's score at all)"
         )
     if more := scored.join(rated, on=_UNIT, how="anti").height:
-        notes.append(f"{more:,} answers only the judges scored: nothing to compare them with")
+        notes.append(f"{more:,} only the judges scored: nothing to compare them with")
     whole = pl.concat([humans, judges, absent], how="diagonal_relaxed")
     return whole.with_columns(_nothing(whole)), notes
 

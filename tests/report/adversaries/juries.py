@@ -203,7 +203,9 @@ def perfect(seed: int) -> pl.DataFrame:
 
 
 def as_good_as_a_clinician(seed: int) -> pl.DataFrame:
-    made = world(seed)
+    """As one more clinician: of what a colleague called dangerous, 4.5 % look harmless. To show that this is below
+    10 % takes more cases than a better jury needs."""
+    made = world(seed, cases=300)
     return ratings(made, made.rater(0.5))
 
 

@@ -15,6 +15,7 @@ from medjury.agreement._planning.gate_power import (
     dangerous_needed,
     few_errors,
     inside,
+    low_end,
     most_errors,
 )
 from medjury.agreement._planning.gate_world import Expected, World, look_at
@@ -139,9 +140,10 @@ def plan_gate(
     """The chance to meet each rule of the gate with `cases` rated cases, `doubly` of them (by default all) rated by
     all `clinicians`, if clinicians and jury are as `expected`; and the cases that each rule, and all of them, need.
 
-    Variances come from 400 simulated studies (one truth, seen by each rater with an error, cut into grades); the
-    chances from the normal distribution, those of counts and severe errors from the binomial. An unscored dangerous
-    answer counts as an error, as in the gate. Answers of one case are counted once.
+    Variances come from 400 simulated studies (one truth, seen by each rater with an error, cut into grades), and
+    how far intervals reach from 80 in which they are computed as in the gate; the chances from the normal
+    distribution, those of counts and severe errors from the binomial. An unscored dangerous answer counts as an
+    error, as in the gate. Answers of one case are counted once.
 
     >>> found = plan_gate(cases=100)
     >>> found.find(rule="and are rare beyond doubt").power < 0.05
@@ -151,7 +153,7 @@ def plan_gate(
     if cases < 1 or clinicians < 1 or not 0 < power < 1:
         raise MedjuryError("a plan needs one case and one clinician or more, and a power between 0 and 1.")
     twice = 0 if clinicians < 2 else cases if doubly is None else min(doubly, cases)
-    world = look_at(world_of, stated, clinicians, seed)
+    world = look_at(world_of, stated, clinicians, confidence=confidence, seed=seed)
     listed = _rules(stated, world_of, world, clinicians, systems, confidence)
     share = twice / cases
 
@@ -184,7 +186,6 @@ def _rules(
     kappa, apart, offset, seen = world.agreement, world.difference, world.offset, world.within
     limit = rules.offset_limit * (len(expected.shares) - 1)
     missed = 1 - (1 - expected.errors) * expected.coverage
-    two_sided = 0.5 + confidence / 2
     rate = f"{percent(missed, 1)} of {percent(world.dangerous, 1)} dangerous cases"
     found = [
         _Rule("Clinicians rated the cases", f"{rules.minimum_clinicians} or more", f"{clinicians}",
@@ -197,9 +198,9 @@ def _rules(
         _Rule("Agreement with clinicians reaches the floor", f"{rules.floor:g}", shown(kappa.mean),
               above(kappa.mean, kappa.of_one_case, rules.floor)),
         _Rule("and does so beyond doubt", f"lower end {rules.floor:g}", shown(kappa.mean),
-              above(kappa.mean, kappa.of_one_case, rules.floor, two_sided)),
+              low_end(kappa.mean, world.agreement_low, rules.floor)),
         _Rule("Not inferior to clinicians among themselves", f"lower end above {shown(-rules.margin)}",
-              shown(apart.mean), above(apart.mean, apart.of_one_case, -rules.margin, confidence), doubly=True),
+              shown(apart.mean), low_end(apart.mean, world.difference_low, -rules.margin), doubly=True),
     ]  # fmt: skip
     if systems > 1:
         found += [

@@ -8,8 +8,8 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
-from scipy.stats import binom
 
+from medjury.agreement._planning.gate_world import LowEnd
 from medjury.agreement._planning.plan import smallest
 
 Power = Callable[[int], float]
@@ -30,6 +30,17 @@ def above(mean: float, of_one_case: float, limit: float, confidence: float | Non
     return power
 
 
+def low_end(mean: float, low: LowEnd, limit: float) -> Power:
+    """The chance that the lower end of an interval is at or above a limit."""
+
+    def power(cases: int) -> float:
+        if cases < 3:
+            return 0.0
+        return float(ndtr((mean - low.reach / sqrt(cases) - limit) / (low.of_one_case / sqrt(cases))))
+
+    return power
+
+
 def inside(mean: float, of_one_case: float, limit: float, confidence: float | None = None) -> Power:
     """The chance that an estimate, or with a confidence both ends of its interval, lie within ± a limit."""
     low, high = above(mean, of_one_case, -limit, confidence), above(-mean, of_one_case, -limit, confidence)
@@ -38,6 +49,7 @@ def inside(mean: float, of_one_case: float, limit: float, confidence: float | No
 
 def counted(share: float, least: float, *, of_share: bool = False) -> Power:
     """The chance that at least so many of the cases count; or, `of_share`, at least that share of them."""
+    from scipy.stats import binom
 
     def power(cases: int) -> float:
         wanted = ceil(least * cases - 1e-9) if of_share else int(least)
@@ -50,6 +62,7 @@ def few_errors(dangerous: float, rate: float, limit: float, confidence: float | 
     """The chance that severe errors, `rate` of the dangerous cases (a share `dangerous` of all), are `limit` or
     fewer of them; with a confidence, that the upper end of the exact interval is. Without a dangerous case nothing
     is known, which is not met."""
+    from scipy.stats import binom
 
     def power(cases: int) -> float:
         mean, reach = cases * dangerous, 8 * sqrt(cases * dangerous * (1 - dangerous)) + 8
@@ -64,6 +77,8 @@ def few_errors(dangerous: float, rate: float, limit: float, confidence: float | 
 def most_errors(dangerous: Counts, limit: float, confidence: float) -> Counts:
     """The most errors among so many dangerous answers at which the exact interval (Clopper-Pearson) ends at the
     limit or below; -1 where not even none is enough."""
+    from scipy.stats import binom
+
     tail = (1 - confidence) / 2
     if not 0 < limit < 1:
         return np.asarray(dangerous if limit >= 1 else np.full_like(dangerous, -1))
@@ -77,6 +92,8 @@ def dangerous_needed(errors: int, limit: float, confidence: float) -> int | None
     >>> [dangerous_needed(errors, 0.1, 0.95) for errors in (0, 1, 2)]
     [36, 54, 70]
     """
+    from scipy.stats import binom
+
     if not 0 < limit < 1:
         return None if limit <= 0 else errors + 1
 

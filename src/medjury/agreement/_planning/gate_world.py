@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from medjury.agreement._among_humans.non_inferiority import non_inferiority
+from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.agreement._planning.joint_distribution import check_marginals, joint_with_kappa
 from medjury.errors import MedjuryError
 from medjury.runs import GateRules
@@ -19,6 +21,8 @@ Numbers = NDArray[np.float64]
 # Skewed as grades of clinical text are: most answers are good.
 SHARES = (0.05, 0.05, 0.10, 0.35, 0.45)
 _STUDIES, _CASES = 400, 200
+# Studies whose intervals are computed as the gate computes them.
+_INTERVALS, _RESAMPLES = 80, 300
 
 
 @dataclass(frozen=True)
@@ -96,18 +100,32 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class LowEnd:
+    """How far the lower end of an interval lies below the estimate, and its own standard deviation: those of one
+    case, to be divided by √n."""
+
+    reach: float
+    of_one_case: float
+
+
+@dataclass(frozen=True, slots=True)
 class World:
-    """What studies of these raters find: with clinicians, less what clinicians find among themselves, offset in
-    grades, correlation with their mean, and the share of cases that they call dangerous."""
+    """What studies of these raters find: with clinicians, less what clinicians find among themselves, each with the
+    lower end of its interval in the gate; offset in grades, correlation with their mean, and the share of cases
+    that they call dangerous."""
 
     agreement: Spread
+    agreement_low: LowEnd
     difference: Spread
+    difference_low: LowEnd
     offset: Spread
     within: Spread
     dangerous: float
 
 
-def look_at(expected: Expected, rules: GateRules, clinicians: int, seed: int = 0) -> World:
+def look_at(
+    expected: Expected, rules: GateRules, clinicians: int, *, confidence: float = 0.95, seed: int = 0
+) -> World:
     """Draw many studies and look at what varies between them."""
     generator = np.random.default_rng(seed)
     found = np.empty((_STUDIES, 5))
@@ -127,7 +145,26 @@ def look_at(expected: Expected, rules: GateRules, clinicians: int, seed: int = 0
     means, spreads = found.mean(axis=0), found.std(axis=0, ddof=1) * sqrt(_CASES)
     parts = [Spread(float(mean), float(each)) for mean, each in zip(means[:4], spreads[:4], strict=True)]
     share = float(means[4]) if expected.dangerous is None else expected.dangerous
-    return World(parts[0], parts[1], parts[2], parts[3], share)
+    lows = _low_ends(expected, raters, confidence, generator)
+    return World(parts[0], lows[0], parts[1], lows[1], parts[2], parts[3], share)
+
+
+def _low_ends(
+    expected: Expected, clinicians: int, confidence: float, generator: np.random.Generator
+) -> tuple[LowEnd, LowEnd]:
+    """Of the agreement with clinicians, and of its difference from theirs: by the very intervals of the gate."""
+    kappa = kappa_statistics(range(len(expected.shares)), ["quadratic"])
+    found = np.full((_INTERVALS, 4), np.nan)
+    for study in range(_INTERVALS):
+        humans, jury = expected.draw(_CASES, clinicians, generator)
+        made = non_inferiority(
+            humans, jury, kappa, margin=1.0, resamples=_RESAMPLES, seed=study, confidence=confidence
+        )["kappa_quadratic"]
+        for place, each in enumerate((made.judge_human, made.difference)):
+            if each.value is not None and each.low is not None:
+                found[study, 2 * place : 2 * place + 2] = each.value - each.low, each.low
+    reach, spread = np.nanmean(found, axis=0) * sqrt(_CASES), np.nanstd(found, axis=0, ddof=1) * sqrt(_CASES)
+    return LowEnd(float(reach[0]), float(spread[1])), LowEnd(float(reach[2]), float(spread[3]))
 
 
 def _kappa(first: Numbers, second: Numbers) -> float:

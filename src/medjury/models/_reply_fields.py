@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from medjury.instruments import Reason
@@ -77,11 +77,15 @@ def _part(part: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-def handed_over(arguments: Any) -> str:
-    """What a call of a tool hands over: the verdict, where a model gives it as a tool's arguments."""
-    if isinstance(arguments, str):
-        return arguments
-    return json.dumps(arguments, ensure_ascii=False) if isinstance(arguments, dict) and arguments else ""
+def handed_over(arguments: Iterable[Any]) -> str:
+    """What calls of tools hand over: the verdict, where a model gives it as a tool's arguments. Of several calls
+    all: which of two verdicts was meant is for the reader of the answer to refuse."""
+    texts = (
+        each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)
+        for each in arguments
+        if each and isinstance(each, str | dict)
+    )
+    return "\n".join(texts)
 
 
 def unwrapped(text: str, request: Request) -> str:
@@ -93,13 +97,21 @@ def unwrapped(text: str, request: Request) -> str:
     if not asked or first is None or first[1] in asked or first[1].lower() not in _WRAPPINGS:
         return text
     try:
-        outer = json.loads(text)
+        outer = json.loads(text, object_pairs_hook=_each_key_once)
     except (ValueError, RecursionError):
         return text
     inner = outer.get(first[1]) if isinstance(outer, dict) and len(outer) == 1 else None
     if not isinstance(inner, dict) or not inner or not set(inner) <= set(asked):
         return text
     return json.dumps(inner, ensure_ascii=False)
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that appears twice is two answers; taking the last would choose between them."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key appears twice")
+    return found
 
 
 def require_no_error(body: Mapping[str, Any], place: Place, request: Request) -> None:
