@@ -58,7 +58,7 @@ def test_each_model_is_asked_one_short_question_without_clinical_text(
         assert not any(word in call.prompt for word in ("Summary", "Note", "accuracy"))
         assert call.json["seed"] == 7 and call.json["response_format"]["type"] == "json_schema"
     assert min(call.time for call in server.calls) > min(call.time for call in server.preflights)
-    assert "12 calls made now, 2 of them preflight questions" in capsys.readouterr().out
+    assert "12 calls made now, 2 of them for preflight" in capsys.readouterr().out
     assert manifest(study).calls == 12
     assert sum(bool(line.get("preflight")) for line in log(study) if line["event"] == "call") == 2
 
