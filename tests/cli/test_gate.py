@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 from xml.etree import ElementTree
@@ -68,7 +69,7 @@ def test_the_json_has_the_words_and_numbers_of_the_report(
     assert [(rule["name"], rule["found"]) for rule in said["rules"]] == [
         (rule.name, rule.found) for rule in verdict.rules
     ]
-    page = page_of(good)
+    page = html.unescape(page_of(good))
     assert all(
         rule["found"].split("(")[0].strip() in page for rule in said["rules"] if "`" not in rule["found"]
     )

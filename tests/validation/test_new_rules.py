@@ -27,6 +27,7 @@ SEVERE, DANGEROUS = "Severe errors are rare", "and the dangerous answers too"
 MISSING, HIDDEN = "Missing answers are not about quality", "and whatever the missing answers hide"
 COPY = "The jury is no copy of one clinician"
 PARTS = "Agreement holds in every part"
+GRADES, OWN = "No grade is scored too kindly or too strictly", "and is not made of the clinicians' scores"
 
 
 def found(source: Any) -> dict[str, RuleFound]:
@@ -202,6 +203,53 @@ def test_clinicians_who_agree_perfectly_make_no_copy_of_a_perfect_jury(tmp_path:
     frame = planted_frame(cases=80, dimensions=ONE, clinicians={"a": 0.0, "b": 0.0}, judges={"judge": 0.0})
     rule = found(run(tmp_path, frame))[COPY]
     assert rule.met and "100.0 % the same" in rule.found
+
+
+def jury_gives(frame: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
+    return frame.with_columns(pl.when(JURY).then(score).otherwise(pl.col("score")).alias("score"))
+
+
+def test_a_grade_that_the_jury_never_gives_is_named(tmp_path: Path) -> None:
+    frame = planted_frame(cases=200, dimensions=ONE)
+    assert found(run(tmp_path / "whole", frame))[GRADES].state == "met"
+    never = found(run(tmp_path / "never", jury_gives(frame, pl.col("score").clip(2.0))))[GRADES]
+    assert never.state == "not met" and "Where a clinician gave 1," in never.why
+    alone = frame.filter(pl.col("rater") != "clinician-2")
+    assert found(run(tmp_path / "alone", alone))[GRADES].state == "does not apply"
+
+
+def test_a_long_scale_is_looked_at_in_stretches(tmp_path: Path) -> None:
+    frame = planted_frame(
+        cases=200, dimensions=ONE, grades=(0, 100), clinicians={"a": 8, "b": 8}, judges={"c": 8}
+    ).with_columns(pl.lit(None, dtype=pl.String).alias("instrument"))
+    table = rating_table(frame, scale=(0, 100))
+    assert "where a clinician gave" in found(table)[GRADES].found and found(table)[GRADES].met
+    squeezed = rating_table(jury_gives(frame, 50 + (pl.col("score") - 50) / 3), scale=(0, 100))
+    assert "0 to 20" in found(squeezed)[GRADES].why and "80 to 100" in found(squeezed)[GRADES].why
+
+
+def test_only_who_saw_the_clinicians_scores_lies_between_them_always(tmp_path: Path) -> None:
+    """A strict and a kind clinician have a good jury between them, which is no reproach."""
+    frame = planted_frame(cases=200, dimensions=ONE)
+    strict = (pl.col("rater") == "clinician-1") & (pl.col("score") > 1)
+    apart = frame.with_columns(
+        pl.when(strict).then(pl.col("score") - 1).otherwise(pl.col("score")).alias("score")
+    )
+    assert found(run(tmp_path / "apart", apart))[OWN].met
+    mean = pl.col("score").filter(pl.col("rater_kind") == "clinician").mean().over("item")
+    assert found(run(tmp_path / "seen", jury_gives(frame, mean)))[OWN].state == "not met"
+    few = frame.filter(pl.col("item").is_in(frame["item"].unique(maintain_order=True)[:15].to_list()))
+    assert found(run(tmp_path / "few", jury_gives(few, mean)))[OWN].state == "does not apply"
+
+
+def test_a_part_that_is_too_small_is_named_and_not_passed_over(tmp_path: Path) -> None:
+    frame = planted_frame(cases=100, dimensions=ONE)
+    items = frame["item"].unique(maintain_order=True)
+    known = pl.DataFrame({"item": items, "site": ["north"] * 60 + ["south"] * 30 + ["island"] * 10})
+    assert (
+        "fewer than 15 cases are inside or outside: site island"
+        in found(run(tmp_path, frame, known))[PARTS].found
+    )
 
 
 def test_a_mean_of_independent_cases_has_the_t_interval_of_the_textbook() -> None:

@@ -31,6 +31,8 @@ PARTS = "Agreement holds in every part"
 FAIR = "No part is scored too kindly or too strictly"
 SCORED_PARTS = "The jury scored every part"
 COPY = "The jury is no copy of one clinician"
+OWN = "and is not made of the clinicians' scores"
+GRADES = "No grade is scored too kindly or too strictly"
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,52 @@ def below_sparse_clinicians(seed: int) -> pl.DataFrame:
     return ratings(made, made.rater(1.64))
 
 
+def never_gives_the_best_grade(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    return ratings(made, np.minimum(made.jury(), 4.0))
+
+
+def avoids_both_ends(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    return ratings(made, np.clip(made.jury(), 2.0, 4.0))
+
+
+def saw_the_clinicians_mean(seed: int) -> pl.DataFrame:
+    """The clinicians' mean, blurred by a tenth of a grade."""
+    made = world(seed)
+    return ratings(made, np.clip(made.mean + made.draw.normal(0, 0.1, made.size), 1.0, 5.0))
+
+
+def turned_for_few_patients(seed: int) -> pl.DataFrame:
+    """Good scores are bad ones, and bad ones good, for one patient in ten."""
+    made = world(seed, cases=250)
+    few = np.random.default_rng([seed, 22]).permutation(250)[made.case] < 25
+    made.group[:] = np.where(few, "65 and older", "younger")
+    said = made.jury()
+    return ratings(made, np.where(few, 6.0 - said, said))
+
+
+def refuses_one_system(seed: int) -> pl.DataFrame:
+    """No score for a third of what one system of ten wrote; coverage is 97 %."""
+    made = world(seed, cases=120, systems=tuple(np.linspace(-0.3, 0.3, 10)))
+    away = (made.system == "system-3") & (made.draw.random(made.size) < 0.33)
+    return ratings(made, np.where(away, np.nan, made.jury()))
+
+
+def kind_where_one_clinician_looked(seed: int) -> pl.DataFrame:
+    """Three in ten dangerous answers that a single clinician rated are scored two grades too high."""
+    made = world(seed, doubly=60)
+    alone = (~np.isnan(made.clinicians)).sum(axis=1) == 1
+    hit = alone & (made.lowest <= 2) & (made.draw.random(made.size) < 0.3)
+    return ratings(made, np.where(hit, np.minimum(made.lowest + 2, 5.0), made.jury()))
+
+
+def clinicians_who_copy_each_other(seed: int) -> pl.DataFrame:
+    made = world(seed)
+    made.clinicians[:, 1] = made.clinicians[:, 0]
+    return ratings(made, made.rater(0.5))
+
+
 def good(seed: int) -> pl.DataFrame:
     made = world(seed)
     return ratings(made, made.jury())
@@ -223,6 +271,13 @@ BAD = (
     ),
     Planted("constant", constant, (FLOOR, WITHIN)),
     Planted("random", random, (FLOOR, WITHIN)),
+    Planted("never gives the best grade", never_gives_the_best_grade, (GRADES,)),
+    Planted("avoids both ends of the scale", avoids_both_ends, (GRADES,)),
+    Planted("saw the clinicians' mean", saw_the_clinicians_mean, (OWN,)),
+    Planted("turned round for one patient in ten", turned_for_few_patients, (PARTS,)),
+    Planted("refuses a third of one system's answers", refuses_one_system, (SCORED_PARTS,)),
+    Planted("kind to danger that one clinician saw", kind_where_one_clinician_looked, (SEVERE,)),
+    Planted("beside clinicians who copy each other", clinicians_who_copy_each_other, (NOT_INFERIOR,)),
     Planted("below clinicians who share few cases", below_sparse_clinicians, (NOT_INFERIOR,)),
 )
 GOOD = (

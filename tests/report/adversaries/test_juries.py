@@ -13,6 +13,7 @@ from tests.report.adversaries.juries import (
     COPY,
     FAIR,
     GOOD,
+    GRADES,
     PARTS,
     SCORED_PARTS,
     SEVERE,
@@ -34,6 +35,9 @@ NAMED = {
     "kind to one patient group": (FAIR, "group 65 and older"),
     "a grade kinder from half-way on": (FAIR, "time second half"),
     "abstains on long records": (SCORED_PARTS, "length highest third"),
+    "turned round for one patient in ten": (PARTS, "group 65 and older"),
+    "refuses a third of one system's answers": (SCORED_PARTS, "system system-3"),
+    "never gives the best grade": (GRADES, "Where a clinician gave 5"),
 }
 
 

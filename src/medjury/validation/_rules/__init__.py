@@ -15,10 +15,12 @@ from medjury.validation._rules.doubly_rated import doubly_rated
 from medjury.validation._rules.enough_cases import enough_cases
 from medjury.validation._rules.finished import finished
 from medjury.validation._rules.found import RuleFound
+from medjury.validation._rules.grade_offset import grade_offset
 from medjury.validation._rules.missing import missing
 from medjury.validation._rules.no_copy import no_copy
 from medjury.validation._rules.not_inferior import not_inferior
 from medjury.validation._rules.offset import offset
+from medjury.validation._rules.own_scores import own_scores
 from medjury.validation._rules.part_agreement import part_agreement
 from medjury.validation._rules.part_coverage import part_coverage
 from medjury.validation._rules.part_offset import part_offset
@@ -39,10 +41,12 @@ RULES: tuple[Callable[[Evidence, Measured], Sequence[RuleFound]], ...] = (
     doubly_rated,
     singly_rated,
     no_copy,
+    own_scores,
     agreement_floor,
     not_inferior,
     within_systems,
     offset,
+    grade_offset,
     severe_errors,
     coverage,
     missing,

@@ -10,7 +10,7 @@ from medjury.validation._beyond_doubt import holm, p_below
 from medjury.validation._evidence import Evidence
 from medjury.validation._parts import Part
 from medjury.validation._rules.found import Lines, RuleFound, found
-from medjury.validation._rules.parts import large_parts, names_of, no_parts
+from medjury.validation._rules.parts import large_parts, names_of, no_parts, too_small
 from medjury.validation._trial import Trial
 from medjury.validation._words import STATISTICS
 
@@ -53,6 +53,7 @@ def part_agreement(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
     value, rest = (made.observed[f"jury {worst} {side}"] for side in ("in", "out"))
     title = STATISTICS.get(trial.statistic, trial.statistic)
     said = f"{len(parts)} parts; lowest in {parts[worst].name}: {title} {_number(value)}, elsewhere {_number(rest)}"
+    said += too_small(every, parts)
     return (
         found(
             name,

@@ -21,6 +21,15 @@ def large_parts(trial: Trial, parts: Sequence[Part]) -> list[Part]:
     ]
 
 
+def too_small(every: Sequence[Part], large: Sequence[Part]) -> str:
+    """What was not looked at, for whoever reads what was found."""
+    small = [part for part in every if part not in large]
+    if not small:
+        return ""
+    named = names_of(small[:3]) + (f" and {len(small) - 3:,} more" if len(small) > 3 else "")
+    return f"; not looked at, as fewer than {FEWEST} cases are inside or outside: {named}"
+
+
 def no_parts(name: str, asked: str, unknown: Sequence[str], lines: Lines) -> RuleFound:
     """Nothing is known that would make parts: no reproach, unless the rules name what is not there."""
     if not unknown:
