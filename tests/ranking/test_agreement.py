@@ -37,6 +37,21 @@ def test_a_ranking_agrees_with_itself_and_disagrees_with_its_reverse() -> None:
     assert reverse.tau.value == -1.0 and reverse.discordant == 15
 
 
+def test_an_interval_of_tau_never_leaves_its_range_and_two_systems_have_none() -> None:
+    """Two systems have one order or the other: what is between is no order."""
+    for count in (2, 3, 4):
+        quality = {name: 0.02 * place for place, name in enumerate("ABCD"[:count])}
+        ratings = rating_table(quality, cases=40)
+        one, two = (scores_of(ratings, raters=[rater]) for rater in ("ada", "bob"))
+        tau = ranking_agreement(one, two, resamples=300).tau
+        assert tau.value is not None
+        if count == 2:
+            assert tau.low is None and "two systems" in tau.method
+        else:
+            assert tau.low is not None and tau.high is not None
+            assert -1 <= tau.low <= tau.value <= tau.high <= 1 + 1e-9
+
+
 def test_benchmarks_are_resampled_where_there_is_nothing_else() -> None:
     one, two = (scores_of(benchmark_table(QUALITY, seed=seed, benchmarks=12, noise=0.1)) for seed in (1, 2))
     for by in ("macro_average", "win_rate"):

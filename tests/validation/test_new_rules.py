@@ -14,7 +14,7 @@ from scipy import stats
 from tests.report.planted import planted_frame, rules, write_run
 
 from medjury.tables import rating_table
-from medjury.validation import RuleFound, validate
+from medjury.validation import RuleFound, compare_runs, validate
 from medjury.validation._beyond_doubt import holm
 from medjury.validation._clustered import clustered_contrast
 
@@ -144,6 +144,26 @@ def test_a_dangerous_answer_without_a_score_counts_as_overlooked(tmp_path: Path,
     assert low_end < high_end
     warning = validate(tmp_path).warnings[0]
     assert f"between 0 and 4 severe errors among {len(low)} dangerous answers" in warning
+
+
+def test_not_applicable_is_no_excuse_from_coverage_where_a_clinician_could_score(tmp_path: Path) -> None:
+    frame = planted_frame(cases=100, dimensions=ONE, rated_cases=60)
+    items = frame["item"].unique(maintain_order=True).to_list()
+    away = pl.col("item").is_in([*items[:6], *items[90:]])  # six that clinicians rated, ten that nobody did
+    folder = run(tmp_path, jury_says(frame, away, "not_applicable"))
+    rule = found(folder)["The jury scored what it was asked to"]
+    assert rule.found == "84 of 90 (93.3 %)" and rule.state == "not met"
+    (covered,) = compare_runs(folder, folder).coverage
+    assert covered[1] == "93.3 %"
+
+
+def test_patients_are_called_patients_where_cases_rated_twice_are_counted(tmp_path: Path) -> None:
+    frame = planted_frame(cases=60, dimensions=ONE)
+    items = frame["item"].unique(maintain_order=True).to_list()
+    folder = write_run(tmp_path, frame, patients={item: str(place // 3) for place, item in enumerate(items)})
+    rule = found(folder)[TWICE]
+    assert rule.found == "20 of 20 rated patients"
+    assert rule.why.startswith("Only 20 patients, with 60 cases, were rated by two clinicians")
 
 
 def test_without_a_run_folder_an_answer_that_the_jury_has_no_row_of_is_left_without_a_score(

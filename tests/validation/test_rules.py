@@ -108,8 +108,9 @@ def test_coverage_leaves_development_cases_out(found: Found) -> None:
     assert rule["The jury scored what it was asked to"].found == "38 of 38 (100.0 %)"
 
 
-def test_what_does_not_apply_is_not_asked_for(found: Found) -> None:
+def test_what_does_not_apply_to_anybody_is_not_asked_for(found: Found) -> None:
     frame = planted_frame(cases=40, dimensions=ONE)
+    frame = frame.filter((pl.col("rater_kind") != "clinician") | (pl.col("item") >= "case-0004"))
     excused = (pl.col("rater") == "jury") & (pl.col("item") < "case-0004")
     frame = frame.with_columns(
         pl.when(excused).then(None).otherwise(pl.col("score")).alias("score"),

@@ -17,6 +17,9 @@ from medjury.statistics import Estimate, Printable, Read, replicates, undefined
 
 Floats = NDArray[np.float64]
 Both = Callable[[Floats, Floats], tuple[Floats, Floats]]
+# The name by which its interval is drawn on a scale that ends at −1 and 1.
+KENDALL = "kendall_tau_b"
+FEWEST_SYSTEMS = 3
 NO_SPREAD = "all systems tie in one of the rankings"
 
 
@@ -91,10 +94,12 @@ def ranking_agreement(
         table, units, measures = joined
 
         def statistics(rows: Floats) -> Read:
-            return lambda weights: {"tau": _tau(*measures(weights, rows))}
+            return lambda weights: {KENDALL: _tau(*measures(weights, rows))}
 
         drawn = replicates(table, statistics, clusters=units, resamples=resamples, seed=seed)
-        tau = drawn.estimate("tau", confidence=confidence, reason=NO_SPREAD)
+        tau = drawn.estimate(KENDALL, confidence=confidence, reason=NO_SPREAD)
+        if len(systems) < FEWEST_SYSTEMS and tau.value is not None:
+            tau = Estimate(tau.value, None, None, tau.n, "no interval: two systems have only two orders")
     return RankingAgreement(tau, systems, *counts, pairs - sum(counts))
 
 

@@ -95,7 +95,7 @@ def _stated(manifest: Manifest) -> dict[str, str]:
 
 
 def _covered(side: Side, dimension: str) -> str:
-    share, _, _ = coverage_of(side.table.grid(dimension, side.roles), side.roles.jury)
+    share, _, _ = coverage_of(side.table, side.table.grid(dimension, side.roles), side.roles.jury, side.roles)
     return percent(share, 1)
 
 

@@ -98,7 +98,7 @@ def _settings(judge: ManifestJudge) -> dict[str, object]:
 
 def _unscored(table: RatingTable, roles: Roles, rater: str) -> float | None:
     """Of the held-out answers and dimensions it was asked about, and that apply, the share without a score."""
-    counts = [coverage_of(table.grid(each.name, roles), rater) for each in table.counted]
+    counts = [coverage_of(table, table.grid(each.name, roles), rater, roles) for each in table.counted]
     scored, asked = sum(each[1] for each in counts), sum(each[2] for each in counts)
     return (asked - scored) / asked if asked else None
 

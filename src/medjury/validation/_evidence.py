@@ -21,7 +21,18 @@ from medjury.runs import (
     check_files,
 )
 from medjury.statistics import RESAMPLES, Estimate
-from medjury.tables import ABSENT, SCORED, UNSCORED, Grid, Measured, Names, RatingTable, Roles, rating_table
+from medjury.tables import (
+    ABSENT,
+    NOT_APPLICABLE,
+    SCORED,
+    UNSCORED,
+    Grid,
+    Measured,
+    Names,
+    RatingTable,
+    Roles,
+    rating_table,
+)
 from medjury.validation._danger_on_trial import dangers_on_trial
 from medjury.validation._parts import Part, parts_of
 from medjury.validation._trial import Trial
@@ -263,10 +274,15 @@ def gate_statistic(rules: GateRules, dimension: Measured) -> str:
     return "icc_2_1" if lacking else rules.statistic
 
 
-def coverage_of(grid: Grid, rater: str) -> tuple[float | None, int, int]:
-    """Share, scored and asked: answers that the rater scored, of those it was asked about and that apply."""
+def coverage_of(table: RatingTable, grid: Grid, rater: str, roles: Roles) -> tuple[float | None, int, int]:
+    """Share, scored and asked: answers that the rater scored, of those it was asked about and that apply. That
+    something does not apply, or is not there where nobody recorded what was asked, is no excuse where a clinician
+    could score it."""
     states = grid.states.get(rater)
     if states is None:
         return None, 0, 0
-    scored, lost = int((states == SCORED).sum()), int((states == UNSCORED).sum())
+    rated = ~np.isnan(table.reference_mean(grid, roles.reference))
+    excused = (NOT_APPLICABLE,) if table.manifest is not None else (NOT_APPLICABLE, ABSENT)
+    scored = int((states == SCORED).sum())
+    lost = int(((states == UNSCORED) | (rated & np.isin(states, excused))).sum())
     return (scored / (scored + lost) if scored + lost else None), scored, scored + lost

@@ -37,7 +37,7 @@ def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
         )
         for rater, said in part.said.items()
     }
-    return Dangers(part, reference <= threshold, errors)
+    return Dangers(part, reference <= threshold + 1e-9, errors)
 
 
 def pooled(dangers: Sequence[Dangers], rater: str, yardstick: str, confidence: float) -> dict[str, Any]:

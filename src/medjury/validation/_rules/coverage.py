@@ -15,7 +15,9 @@ LINES = Lines(
 
 
 def coverage(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
-    share, scored, asked = coverage_of(evidence.grid(dimension.name), evidence.rater)
+    share, scored, asked = coverage_of(
+        evidence.table, evidence.grid(dimension.name), evidence.rater, evidence.roles
+    )
     wanted = evidence.rules.coverage
     return (
         found(
