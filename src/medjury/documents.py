@@ -70,6 +70,10 @@ def parse_document(text: str, file: str) -> Document:
         raise MedjuryError(f"{file}{line}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise MedjuryError(f"{file}: not valid YAML: {error}") from None
+    except (ValueError, OverflowError):  # 2020-13-45, 0x_, a number of ten thousand digits
+        raise MedjuryError(
+            f"{file}: holds something that looks like a number or a date and is none; put it in quotes"
+        ) from None
     except RecursionError:
         raise MedjuryError(
             f"{file}: its parts lie too deep in one another to be read; lay it out flatter"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.loopback import LoopbackServer
 from tests.models.conftest import key  # noqa: F401 - a fixture
 from tests.models.samples import KINDS, model_at, request
 
@@ -40,3 +41,19 @@ def test_a_name_in_escapes_cannot_be_allowed() -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "::1%lo", "::ffff:127.0.0.1", "localhost"])
 def test_this_machine_is_known_by_all_its_names(host: str) -> None:
     assert is_local(host)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "target",
+    ["http://[x/", "http://127.0.0.1:99999/x", "http://127.0.0.1:-1/", "http://[::1", "//user:pass5150@[/"],
+)
+async def test_a_redirect_to_no_address_is_refused_in_words(kind: str, target: str) -> None:
+    with LoopbackServer(f"redirect:{target}") as server:
+        model = model_at(kind, server.url)
+        try:
+            with pytest.raises(ModelError, match=r"Redirects are not followed|the answer is lost") as caught:
+                await Gate(cache=MemoryCache(), attempts=1).ask(model, request())
+        finally:
+            await model.close()
+    assert "pass5150" not in caught.value.message

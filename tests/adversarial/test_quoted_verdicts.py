@@ -294,6 +294,8 @@ async def test_an_object_that_is_an_example_or_is_taken_back_is_none(reply: str)
         "The summary says aspirin and the notes say none. My grades:\n{}",
         "The notes ask for a review\n\n{}\n\nThe dose should be 5 mg.",
         "As requested, in the required JSON format: {}",
+        "1. The summary says aspirin; the notes say ibuprofen.\n2. It reads well.\n\n{}",
+        "{}\n\nExplanation: the text claims too much.\nBut please note that I am a model.",
     ],
 )
 async def test_words_around_the_one_object_do_not_matter_where_the_case_holds_no_grades(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,20 @@ async def test_headers_and_queries_are_masked_as_well(
         await ask("openai", f"raw:400 {json.dumps({'error': said})}", tmp_path, headers=headers)
     shown = caught.value.message
     assert "bad: ***, ***, ***, ***, ***" in shown
+
+
+async def test_a_header_is_masked_without_its_first_word_and_a_key_in_base64(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEWAY", "Bearer gateway-key-0815")
+    coded = [b64encode(each.encode()).decode() for each in (KEY, "gateway-key-0815")]
+    said = f"bad: gateway-key-0815, {coded[0]}, {coded[1]}."
+    headers = {"Authorization": "env:GATEWAY"}
+    with pytest.raises(ModelError) as caught:
+        await ask("openai", f"raw:400 {json.dumps({'error': said})}", tmp_path, headers=headers)
+    assert not any(each.rstrip("=") in caught.value.message for each in ("gateway-key-0815", *coded))
+    answer = await ask("openai", f"ok:I got gateway-key-0815 and {coded[0]}", tmp_path, headers=headers)
+    assert "gateway-key" not in answer.reply.text and coded[0].rstrip("=") not in answer.reply.text
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def test_each_model_is_asked_one_short_question_without_clinical_text(
         assert not any(word in call.prompt for word in ("Summary", "Note", "accuracy"))
         assert call.json["seed"] == 7 and call.json["response_format"]["type"] == "json_schema"
     assert min(call.time for call in server.calls) > min(call.time for call in server.preflights)
-    assert "12 calls made now, 2 of them preflight questions" in capsys.readouterr().out
+    assert "12 calls made now, 2 of them for preflight" in capsys.readouterr().out
     assert manifest(study).calls == 12
     assert sum(bool(line.get("preflight")) for line in log(study) if line["event"] == "call") == 2
 
@@ -131,6 +132,12 @@ def test_a_preflight_question_that_was_answered_counts(write_study: Write, serve
     assert len(server.preflights) == 1 and len(server.calls) == 2, "there is no room for another one"
 
 
+def test_the_last_call_of_a_budget_is_for_a_case(write_study: Write, server: LoopbackServer) -> None:
+    study = write_study(cases=1, budget={"calls": 1})
+    assert main(["run", str(study), "--quiet"]) == 0
+    assert not server.preflights and len(server.calls) == 1 and manifest(study).coverage.scored == 3
+
+
 def test_its_cost_is_in_the_manifest(write_study: Write, server: LoopbackServer) -> None:
     study = write_study(cases=2, judge={"price": {"input": 1000.0, "output": 0.0}})
     assert main(["run", str(study), "--quiet"]) == 0
@@ -167,6 +174,20 @@ def test_equal_failures_in_a_row_stop_the_run_and_the_next_one_goes_on(
         before = len(server.calls)
         assert main(["run", str(study), "--quiet"]) == 0
         assert len(server.calls) - before == 95
+
+
+def test_failures_that_differ_in_a_number_are_equal(write_study: Write) -> None:
+    """Many servers put the number of the request, or a time, into every failure."""
+    numbers = count(1)
+
+    def behave(call: Call) -> str:
+        number = next(numbers)
+        return "ok" if number == 1 else f'raw:500 {{"error": "upstream failed, request 7f{number}e"}}'
+
+    with LoopbackServer(behave) as server:
+        study = write_study(cases=60, judge={"url": server.url, "concurrency": 1})
+        assert main(["run", str(study), "--quiet"]) == 3
+        assert len(server.calls) <= 1 + (IN_A_ROW + 2) * ATTEMPTS < 60 * ATTEMPTS
 
 
 def test_failures_between_good_answers_stop_nothing(write_study: Write) -> None:

@@ -56,6 +56,12 @@ def test_a_yaml_bomb_is_refused_quickly(reader: Callable[[Path], object], text: 
     assert "file.yaml" in str(refused.value)
 
 
+@pytest.mark.parametrize("value", ["9" * 10_000, "2020-13-45", "0x_", "2020-01-01 99:00:00"])
+def test_a_number_or_a_date_that_is_none_is_refused_in_words(value: str) -> None:
+    with pytest.raises(MedjuryError, match=r"study\.yaml: .* put it in quotes"):
+        parse_document(f"study: {value}\n", "study.yaml")
+
+
 def test_yaml_in_yaml_without_end_is_refused() -> None:
     with pytest.raises(MedjuryError, match="too deep"):
         parse_document("[" * 20_000, "deep.yaml")

@@ -153,3 +153,32 @@ def test_the_command_line_estimates_danger_for_a_case_mix_by_slice_with_a_plan(
     assert shares["classical"] == pytest.approx(truth)
     assert main(["estimate", str(ratings), "--reference", "dr", "--plan-labels", "50"]) != 0
     assert "--plan-labels needs --dangerous-at" in capsys.readouterr().err
+
+
+def test_a_rare_danger_that_no_label_shows_is_not_none() -> None:
+    frame = of_two_wards(labelled=60).with_columns(
+        score=pl.when(pl.col("rater") == "dr").then(pl.max_horizontal("score", 3.0)).otherwise("score")
+    )
+    asked = {"dangerous_at": 2, "labels_random": True, "target": ("specialty", SHARES)}
+    sample, target = estimate(frame, dimensions="accuracy", **asked).estimates  # type: ignore[arg-type]
+    for one in (sample.found.classical, sample.found.power_tuned):
+        assert one.value == 0 and one.low == 0 and one.high is not None and 0.04 < one.high < 0.1
+    few = target.found.classical.high
+    assert few is not None and 0.1 < few < 0.3, "most of the target is a ward with few labels"
+
+
+def test_intervals_of_a_rare_danger_cover_and_stay_between_0_and_1() -> None:
+    covered = []
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        bad = generator.random(400) < 0.04
+        verdict = np.where(bad, generator.random(400) < 0.7, generator.random(400) < 0.03)
+        rows = [(f"c{k}", "j", "judge", 1.0 if verdict[k] else 5.0) for k in range(400)]
+        rows += [(f"c{k}", "dr", "clinician", 1.0 if bad[k] else 5.0) for k in range(60)]
+        frame = pl.DataFrame(
+            rows, schema=["item", "rater", "rater_kind", "score"], orient="row"
+        ).with_columns(dimension=pl.lit("d"), system=pl.lit("s"))
+        one = estimate(frame, dangerous_at=2, labels_random=True).estimates[0].found.power_tuned
+        assert 0 <= one.low <= one.value <= one.high <= 1
+        covered.append(one.low <= 0.04 <= one.high)
+    assert np.mean(covered) >= 0.93

@@ -33,7 +33,7 @@ from medjury.calibration._folds import Cases
 from medjury.calibration._prediction_powered_part import Part, codes_of, part_of
 from medjury.calibration._prediction_powered_warnings import warnings_of
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate
+from medjury.statistics import Estimate, undefined
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,13 +231,14 @@ def _combine(
     tuned, variance = weighted("PPI++", weights, int(inside.sum()))
     fixed, _ = weighted("PPI with full weight on the jury", np.where(of_jury, 1.0, 0.0))
     spread = np.sum([sign * part.naive for sign, part in zip(signs, parts, strict=True)], axis=0)
-    naive = around(
-        sum(sign * part.jury_all for sign, part in zip(signs, parts, strict=True)),
-        float((spread**2).sum()),
-        max(all_cases - 1, 1),
-        sum(int(part.n_labelled - part.n_unscored_labelled) for part in parts) + m,
-        "jury scores alone, not corrected for bias",
-    )
+    alone = "jury scores alone, not corrected for bias"
+    scored = sum(int(part.n_labelled - part.n_unscored_labelled) for part in parts) + m
+    silent = [part.whose for part in parts if not part.scored_cases.any()]
+    if silent:
+        naive = undefined(f"the jury gave no score to {silent[0]}", 0, alone)
+    else:
+        value = sum(sign * part.jury_all for sign, part in zip(signs, parts, strict=True))
+        naive = around(value, float((spread**2).sum()), max(all_cases - 1, 1), scored, alone)
     return PredictionPowered(
         power_tuned=tuned,
         fixed=fixed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,8 +20,10 @@ from medjury.calibration._prediction_powered import (
     estimate_mixture,
 )
 from medjury.calibration._strata import refuse_missing
+from medjury.statistics import Estimate, proportion
 
 EVERY_SYSTEM = "all"
+RARE = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +59,42 @@ class Asked:
         return np.asarray(self.counted & ((self.part.grid.systems == system) | (system == EVERY_SYSTEM)))
 
     def mean(self, here: Marks) -> PredictionPowered:
-        return estimate_mean(self.labels[here], self.scores[here], cases=self.part.cases[here], **self._how)
+        found = estimate_mean(self.labels[here], self.scores[here], cases=self.part.cases[here], **self._how)
+        rare = _rare(self.labels[here])
+        return found if self.dangerous_at is None else self._as_shares(found, rare, found.n_labelled_cases)
+
+    def _as_shares(self, found: PredictionPowered, rare: bool, cases: float) -> PredictionPowered:
+        """Between 0 and 1; and where fewer than five labels are dangerous, or fewer than five are not, no narrower
+        than the exact interval of so many cases: a rare danger that nobody saw is not none."""
+        seen = found.classical.value
+        assert seen is not None
+        least = max(int(cases), 1)
+        wide = proportion(round(seen * least), least, confidence=self.confidence) if rare else None
+
+        def share(one: Estimate, wide: Estimate | None) -> Estimate:
+            if one.value is None or one.low is None or one.high is None:
+                return one
+            low, high = one.low, one.high
+            if wide is not None and wide.low is not None and wide.high is not None:
+                low, high = min(low, wide.low), max(high, wide.high)
+            value = min(max(one.value, 0.0), 1.0)
+            method = one.method if wide is None else f"{one.method}, no narrower than Clopper-Pearson by case"
+            return replace(one, value=value, low=max(low, 0.0), high=min(high, 1.0), method=method)
+
+        return replace(
+            found,
+            power_tuned=share(found.power_tuned, wide),
+            fixed=share(found.fixed, wide),
+            classical=share(found.classical, wide),
+            naive=share(found.naive, None),
+            warnings=tuple(text for text in found.warnings if not (rare and text.startswith("all labelled"))),
+        )
 
     def mixture(
         self, here: Marks, strata: NDArray[np.object_], column: str, shares: Mapping[str, float]
     ) -> PredictionPowered:
         refuse_missing(column, shares, strata[here])
-        return estimate_mixture(
+        found = estimate_mixture(
             self.labels[here],
             self.scores[here],
             strata=strata[here].tolist(),
@@ -71,6 +102,17 @@ class Asked:
             cases=self.part.cases[here],
             **self._how,
         )
+        if self.dangerous_at is None:
+            return found
+        inside = {
+            name: here & (strata == name) & ~np.isnan(self.labels) for name, share in shares.items() if share
+        }
+        rare = any(_rare(self.labels[each]) for each in inside.values())
+        # As many cases as would know the mean as well if the shares were those of the sample.
+        parts = (
+            shares[name] ** 2 / len(set(self.part.cases[each].tolist())) for name, each in inside.items()
+        )
+        return self._as_shares(found, rare, 1.0 / sum(parts))
 
     def difference(self, first: str, second: str) -> PredictionPowered:
         here = self.counted
@@ -129,3 +171,8 @@ class Asked:
             else values >= self.dangerous_at
         )
         return np.where(np.isnan(values), np.nan, bad.astype(np.float64))
+
+
+def _rare(labels: Floats) -> bool:
+    """Fewer than five labels are dangerous, or fewer than five are not."""
+    return bool(min(np.nansum(labels), np.nansum(1.0 - labels)) < RARE)

@@ -180,7 +180,7 @@ class Triage(Result[TriageRow]):
                     "Do not let this rule pass answers: its decisions are seldom wrong only because bad answers "
                     "are rare."
                 )
-        saved = f"At that price {shown(made.share)} of the cases need no clinician"
+        saved = f"At that price {percent(made.share.value)} of the cases need no clinician"
         return [*lines, f"{saved}; {made.n_wrong} of {made.n_decided} tested decisions were wrong."]
 
     def _caught(self) -> str:

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--catch", type=float, default=0.8, help="share of dangerous answers to catch (0.8)")
     add("--level", type=float, default=0.9, help="coverage of conformal sets (0.9)")
     add("--decide-at", type=float, metavar="SCORE",
-        help="which cases can be decided at this score without a clinician?")  # fmt: skip
+        help="decide at this score without a clinician: how many bad answers would pass?")  # fmt: skip
     add("--error", type=float, default=0.05, help="error level of such decisions (0.05)")
     add("--decide", choices=("both", "pass", "fail"), default="both", help="decide both ways, or one (both)")
     add("--routine", metavar="DIMENSION",

@@ -37,7 +37,7 @@ _SPOKEN_OF = re.compile(
     r"[\s`]*(?:is|are|was|were|would\s+be|which|comes?|stands?|appears?)\b(?!\s+my\b)", re.IGNORECASE
 )
 _TAKEN_BACK = re.compile(
-    r"^\W*(?:wait|correction|no,|but\b)|\bon\s+(?:reflection|second\s+thoughts?)\b|\bnot\s+my\s+(?:own\b|grade|score|verdict|answer)|"
+    r"^\W*(?:wait|correction|no,)|^[^\S\n]*,?[^\S\n]*but\b|\bon\s+(?:reflection|second\s+thoughts?)\b|\bnot\s+my\s+(?:own\b|grade|score|verdict|answer)|"
     r"\bmy\s+(?:own|real|true|actual|final)\s+(?:grade|score|rating|verdict|answer|judge?ment)s?\b|"
     r"\bshould\s+(?:all\s+|both\s+)?be\s+(?:lower|higher|\d|zero|one|two|three|four|five)\b(?!\s*(?:mg|g|ml|mmol|%|times|days?)\b)",
     re.IGNORECASE,

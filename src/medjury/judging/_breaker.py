@@ -8,6 +8,7 @@ time: every question is tried several times, and only `IN_A_ROW` of them that fa
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -21,6 +22,8 @@ IN_A_ROW = 10
 _OUTAGES = frozenset({Reason.PROVIDER, Reason.TIMEOUT})
 # Nothing was paid, and the next case may be shorter; or nothing was asked at all.
 _NOT_THE_MODELS = frozenset({Reason.CONTEXT, Reason.OVER_BUDGET, Reason.NOT_STORED, Reason.RATE_LIMIT})
+# What differs between failures that read alike: the number of a request, a time, a wait.
+_NUMBERED = re.compile(r"\S*\d\S*")
 _FORM = (
     "It does not keep to the form: `medjury models check` shows what the endpoint takes; try another model"
 )
@@ -120,7 +123,7 @@ class _Watched:
         return not self._proven and self.under_way + self._lost >= FIRST_QUESTIONS
 
     def note(self, ending: Ending) -> None:
-        alike = ending.message == self._message
+        alike = _NUMBERED.sub("", ending.message) == _NUMBERED.sub("", self._message)
         if ending.good:
             self._proven, self._in_a_row = True, 0
         elif ending.reason is None:

@@ -49,7 +49,7 @@ class Budget:
 
     async def reserve(self, money: float) -> Reservation:
         """Set aside the worst case of one call; waits where calls in flight may yet make room."""
-        while not self._has_room(money):
+        while not self.has_room(money):
             if self._reserved_calls == 0 or not self._may_have_room(money):
                 raise ModelError(Reason.OVER_BUDGET, self._say())
             if self._settled is None:
@@ -75,11 +75,12 @@ class Budget:
             self._settled.set()
             self._settled = None
 
-    def _has_room(self, money: float) -> bool:
+    def has_room(self, money: float, calls: int = 1) -> bool:
+        """Whether so many calls, which cost this much together at worst, may be made beside those in flight."""
         counted = self.spent_money + self.perhaps_spent + self._reserved_money + money
         if self.money is not None and counted > self.money * (1 + _ROUNDING):
             return False
-        return self.calls is None or self.spent_calls + self._reserved_calls < self.calls
+        return self.calls is None or self.spent_calls + self._reserved_calls + calls <= self.calls
 
     def _may_have_room(self, money: float) -> bool:
         """Whether there would be room if every call in flight turned out to cost nothing."""

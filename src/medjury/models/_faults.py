@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ _KEY_WORDS = ("api key", "api_key", "permission", "unauthenticated", "unsupporte
 _EMPTY_WORDS = ("insufficient_quota", "credit balance")
 _QUOTA_WORDS = (*_EMPTY_WORDS, "billing", "payment")
 _FLAGGED_WORDS = ("flagged", "moderation")
+_BEFORE_HOST = re.compile(r"//[^/]*@")
 _MOST_WORDS = 2000  # of an answer that is not JSON
 
 
@@ -95,6 +97,18 @@ def _no_quota(status: int, lowered: str, retry_after: float | None) -> bool:
     if status == 429:
         return retry_after is None and any(each in lowered for each in _EMPTY_WORDS)
     return status == 402 or (status in (400, 403) and any(each in lowered for each in _QUOTA_WORDS))
+
+
+def redirect_fault(place: Place, location: str | None) -> ModelError:
+    """An answer that leads elsewhere. Of the address neither a password nor its query is told."""
+    told = _BEFORE_HOST.sub("//", re.split("[?#]", location or "")[0], count=1)
+    where = without_echo(told, ()) or "another address"
+    return ModelError(
+        Reason.PROVIDER,
+        f"{place.host} redirects to {where}. Redirects are not followed: if that is the right address, put it "
+        "in url and its host in allow_hosts",
+        fatal=True,
+    )
 
 
 def wrong_content(place: Place, content_type: str) -> ModelError:

@@ -29,6 +29,7 @@ from medjury.models._faults import (
     error_parameter,
     error_words,
     fault,
+    redirect_fault,
     retry_after_seconds,
 )
 from medjury.models._hosts import host_of, require_allowed
@@ -214,18 +215,15 @@ class OpenAIModel(PlainModel):
 
     def _redirected(self, address: str, response: aiohttp.ClientResponse) -> str:
         """Where a redirect leads, if it stays with the very same server; anywhere else is refused by name."""
-        target = urljoin(address, response.headers.get("Location", ""))
-        old, new = urlsplit(address), urlsplit(target)
-        same = (old.scheme, old.hostname, old.port) == (new.scheme, new.hostname, new.port)
+        try:
+            target = urljoin(address, response.headers.get("Location", ""))
+            old, new = urlsplit(address), urlsplit(target)
+            same = (old.scheme, old.hostname, old.port) == (new.scheme, new.hostname, new.port)
+        except ValueError:  # no address at all
+            raise redirect_fault(self._place, None) from None
         if same and response.status in (307, 308) and target != address:
             return target
-        place = f"{new.scheme}://{new.netloc.rpartition('@')[2]}{new.path}"
-        raise ModelError(
-            Reason.PROVIDER,
-            f"{self.host} redirects to {place}. Redirects are not followed: if that is the right "
-            "address, put it in url and its host in allow_hosts",
-            fatal=True,
-        )
+        raise redirect_fault(self._place, target)
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         """The body, up to the largest size allowed."""

@@ -12,7 +12,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
 from medjury.models._connection import ForbiddenHostError, TooLargeError
-from medjury.models._faults import LostReplyError, NotSentError, Place, fault
+from medjury.models._faults import LostReplyError, NotSentError, Place, fault, redirect_fault
 from medjury.models._secrets import secrets_of_address
 
 
@@ -35,16 +35,6 @@ def known_secrets(place: Place, url: str) -> dict[str, bool]:
 
 def missing_package(name: str, extra: str) -> MedjuryError:
     return MedjuryError(f"model {name}: this kind needs another package: pip install 'medjury[{extra}]'")
-
-
-def redirect_fault(place: Place, location: str | None) -> ModelError:
-    where = (location or "another address").split("?")[0]
-    return ModelError(
-        Reason.PROVIDER,
-        f"{place.host} redirects to {where}. Redirects are not followed: if that is the right address, "
-        "put it in url and its host in allow_hosts",
-        fatal=True,
-    )
 
 
 def status_fault(

@@ -7,6 +7,7 @@ record, the log, the manifest, the report or the store.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -20,7 +21,8 @@ _SHORTEST_IN_REPLY = 8  # in an answer, where a short text may be an ordinary wo
 
 
 class Mask:
-    """Masks the secrets of the models it was told of, in any case and in the form they have in an address."""
+    """Masks the secrets of the models it was told of, in any case and in the forms they have in an address and in a
+    header: "Bearer KEY" is repeated as KEY, and some put a key into base64."""
 
     def __init__(self) -> None:
         self._known: dict[str, bool] = {}
@@ -32,8 +34,9 @@ class Mask:
         if secrets.items() <= self._known.items():
             return
         self._known |= secrets
-        self._in_failures = _pattern(self._known, _SHORTEST)
-        self._in_replies = _pattern((each for each, true in self._known.items() if true), _SHORTEST_IN_REPLY)
+        true = {form for each, secret in self._known.items() if secret for form in _forms(each)}
+        self._in_failures = _pattern({*self._known, *true}, _SHORTEST)
+        self._in_replies = _pattern(true, _SHORTEST_IN_REPLY)
 
     def failure(self, error: ModelError) -> None:
         if self._in_failures is not None:
@@ -45,6 +48,12 @@ class Mask:
         if found is None or not (found.search(reply.text) or found.search(reply.model)):
             return reply
         return replace(reply, text=found.sub(MASKED, reply.text), model=found.sub(MASKED, reply.model))
+
+
+def _forms(secret: str) -> set[str]:
+    parts = [each for each in secret.split() if len(each) >= _SHORTEST_IN_REPLY]
+    coded = (b64encode(each.encode()).decode().rstrip("=") for each in (secret, *parts))
+    return {secret, *parts, *coded}
 
 
 def _pattern(secrets: Iterable[str], shortest: int) -> re.Pattern[str] | None:

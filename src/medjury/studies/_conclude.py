@@ -71,7 +71,7 @@ class RunResult:
             )
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         lines.append(
-            f"{self.calls:,} calls made now{preflight_words(self.preflights)} ({money}); "
+            f"{calls_made(self.calls, self.preflights)} ({money}); "
             f"{self.progress.found:,} answers were stored already"
         )
         if self.unended:
@@ -164,9 +164,10 @@ def conclude(
     )
 
 
-def preflight_words(count: int) -> str:
-    """How many calls held no case."""
-    return f", {count:,} of them preflight questions" if count else ""
+def calls_made(calls: int, preflights: int) -> str:
+    """How many calls were made, and how many of them held no case."""
+    made = "1 call made now" if calls == 1 else f"{calls:,} calls made now"
+    return f"{made}, {preflights:,} of them for preflight" if preflights else made
 
 
 def judge_outcome(

@@ -15,7 +15,7 @@ from medjury.judging import TOKENS_PER_DRAFT, Drafter, Jury, Progress
 from medjury.models import PriceList
 from medjury.ratings import Store
 from medjury.runs import FORMAT, Conclusion, DraftCounts, Manifest, ManifestDrafting, file_hash, files
-from medjury.studies._conclude import RunResult, WorkDone, preflight_words
+from medjury.studies._conclude import RunResult, WorkDone, calls_made
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases, Drafts, Undrafted
 from medjury.studies._file import DraftingPart, JudgePart
@@ -70,7 +70,7 @@ class DraftResult:
         outcome = self.outcome
         money = "cost not known" if outcome.money is None else f"{outcome.money:.4g} {self.currency}"
         lines.append(
-            f"{outcome.calls:,} calls made now{preflight_words(outcome.preflights)} ({money}); "
+            f"{calls_made(outcome.calls, outcome.preflights)} ({money}); "
             f"{outcome.progress.found:,} drafts were stored already"
         )
         lines.append(f"Drafts: {self.file}")

@@ -66,11 +66,10 @@ class Preflight:
     async def _ask(self, model: ChatModel) -> None:
         part = self._parts[model.name]
         request = Request(_QUESTION, _SCHEMA, part.max_tokens, part.temperature, part.seed)
-        try:
-            worst = self._prices.estimate(model, MOST_TOKENS_IN, part.max_tokens) or 0.0
-            reservation = await self._budget.reserve(worst)
-        except ModelError:
-            return  # no room for the run's own questions either, as the first of them will say
+        worst = self._prices.estimate(model, MOST_TOKENS_IN, part.max_tokens) or 0.0
+        if not self._budget.has_room(worst, calls=2):
+            return  # the last call is for a case; where there is not even that one, the case will say so
+        reservation = await self._budget.reserve(worst)
         gate = self._make_gate(Budget(), self._log)
         cost, answered = 0.0, False
         try:

@@ -141,9 +141,9 @@ def blind_in_one_system(seed: int) -> pl.DataFrame:
 
 
 def below_sparse_clinicians(seed: int) -> pl.DataFrame:
-    """Fifteen clinicians, two to a case, and a jury whose true agreement is about 0.2 below theirs."""
-    made = world(seed, cases=300, systems=(0.0,), clinicians=15)
-    return ratings(made, made.rater(1.15))
+    """Fifteen clinicians, two to a case, whose true agreement (kappa) is 0.65, and a jury 0.165 below them."""
+    made = world(seed, cases=300, systems=(0.0,), clinicians=15, noise=0.915)
+    return ratings(made, made.rater(1.64))
 
 
 def never_gives_the_best_grade(seed: int) -> pl.DataFrame:
