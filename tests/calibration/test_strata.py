@@ -137,7 +137,7 @@ def test_the_command_line_estimates_danger_for_a_case_mix_by_slice_with_a_plan(
     ]  # fmt: skip
     assert main(asked) == 0
     said = capsys.readouterr().out
-    assert "dangerous is a score of 2 or less, of clinicians and of the jury; sensitivity" in said
+    assert "dangerous is a score of 2 or less, of the clinicians' mean and of the jury; sensitivity" in said
     assert "of the next 50 labels give" in said and "age: 65 and above" in said
     assert main([*asked, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["estimates"]

@@ -117,6 +117,51 @@ def test_a_new_protocol_for_data_that_were_judged_already_says_so(
     assert rule.state == "not met" and "18 ratings of the same data existed already" in rule.why
 
 
+def answers(count: int) -> list[dict[str, Any]]:
+    return [
+        {"id": f"case-{n}", "system": "a", "candidate": f"Summary {n}.", "texts": {"context": f"Note {n}."}}
+        for n in range(count)
+    ]
+
+
+OTHERWISE: dict[str, list[dict[str, Any]]] = {
+    "in another order": answers(6)[::-1],
+    "one fewer": answers(5),
+    "some more": answers(9),
+    "other names": [{**each, "id": f"new-{each['id']}"} for each in answers(6)],
+    "another space": [{**each, "candidate": f"{each['candidate']} "} for each in answers(6)],
+}
+
+
+@pytest.mark.parametrize("cases", OTHERWISE.values(), ids=OTHERWISE)
+@pytest.mark.parametrize("store", [None, "another.db"])
+def test_the_same_answers_in_another_file_are_the_same_answers(
+    write_study: WriteStudy, tmp_path: Path, cases: list[dict[str, Any]], store: str | None
+) -> None:
+    file = write_study(gate={"floor": 0.6})
+    register_study(load_study(file))
+    run(file)
+    moved = write_study(study="fresh-start", gate={"floor": 0.1}, cases=cases, store=store)
+    found = register_study(load_study(moved))
+    assert found.protocol.seen and found.protocol.earlier
+    run(moved)
+    rule = rule_of(tmp_path / "runs" / "fresh-start")
+    assert rule.state == "not met" and "rule floor: 0.6 -> 0.1" in rule.why
+
+
+def test_cases_of_a_pilot_that_serve_development_and_other_answers_are_new_data(
+    write_study: WriteStudy, tmp_path: Path
+) -> None:
+    run(write_study(cases=2))
+    pilot = {"gate": {"development_cases": ["case-0", "case-1"]}, "study": "main"}
+    main_study = write_study(cases=6, **pilot)
+    assert not register_study(load_study(main_study)).protocol.seen
+    run(main_study)
+    assert rule_of(tmp_path / "runs" / "main").met
+    others = [{**each, "candidate": "Another answer."} for each in answers(3)]
+    assert not register_study(load_study(write_study(study="new", cases=others))).protocol.seen
+
+
 def test_a_second_protocol_after_the_scores_does_not_replace_the_first(
     write_study: WriteStudy, tmp_path: Path
 ) -> None:

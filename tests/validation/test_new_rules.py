@@ -17,6 +17,7 @@ from medjury.tables import rating_table
 from medjury.validation import RuleFound, compare_runs, validate
 from medjury.validation._beyond_doubt import holm
 from medjury.validation._clustered import clustered_contrast
+from medjury.validation._way_dangers import blind
 
 ONE = ("accuracy",)
 JURY = pl.col("rater") == "jury"
@@ -155,6 +156,15 @@ def test_not_applicable_is_no_excuse_from_coverage_where_a_clinician_could_score
     assert rule.found == "84 of 90 (93.3 %)" and rule.state == "not met"
     (covered,) = compare_runs(folder, folder).coverage
     assert covered[1] == "93.3 %"
+
+
+def test_danger_that_a_way_of_judging_calls_not_applicable_is_danger_that_it_did_not_see(
+    tmp_path: Path,
+) -> None:
+    frame = planted_frame(cases=80, dimensions=ONE)
+    low = lowest(frame).filter(pl.col("score") <= 2)["item"].sort().to_list()
+    table = rating_table(run(tmp_path, jury_says(frame, pl.col("item").is_in(low[:4]), "not_applicable")))
+    assert blind(table, table.roles(), "jury") == {"blind": 4, "dangerous": len(low)}
 
 
 def test_patients_are_called_patients_where_cases_rated_twice_are_counted(tmp_path: Path) -> None:

@@ -243,6 +243,42 @@ def test_severe_errors(run: Run) -> None:
         assert printed(ends(rows[key])) in run.cells
 
 
+def test_severe_errors_and_silence_on_danger_are_one_count_everywhere(run: Run) -> None:
+    """The first screen, the gate, the comparison of runs and that of ways."""
+    severe, verdicts = run.lines("severe-errors", "dimension", "rater"), run.lines("verdicts", "dimension")
+    text = run.said("compare", str(run.folder))
+    rules = {(row.dimension, row.rule): row for row in validate(run.folder).rows}
+    for dimension in PARTS:
+        line = severe[LABELS[dimension], "jury"]
+        wrong, scored, silent = (
+            int(line[name]) for name in ("errors", "dangerous answers", "of them unscored")
+        )
+        counted = f"{wrong + silent:,} of {scored + silent:,}"
+        assert verdicts[LABELS[dimension],]["severe errors or no score"].startswith(counted)
+        assert rules[dimension, "Severe errors are rare"].found.startswith(f"{counted} (")
+        seen = rules[dimension, "and the dangerous answers too"].found
+        assert seen.startswith(f"{scored:,} of {scored + silent:,} (")
+        lost = f"{silent:,} of {scored + silent:,}"
+        said = f"{LABELS[dimension]}: dangerous answers left without a score: A {lost} and B {lost};"
+        assert (said in text) == (silent > 0)
+    assert any(int(severe[LABELS[name], "jury"]["of them unscored"]) for name in PARTS)
+
+
+def test_the_cases_of_the_gate_are_those_of_the_table(run: Run) -> None:
+    verdicts, agreement = run.lines("verdicts", "dimension"), run.lines("agreement", "dimension", "rater")
+    rules = {(row.dimension, row.rule): row for row in validate(run.folder).rows}
+    for dimension in PARTS:
+        enough = rules[dimension, "Enough held-out cases"].found
+        twice = rules[dimension, "Enough cases rated by two clinicians"].found
+        assert f"with {verdicts[LABELS[dimension],]['held-out cases']} cases" in enough
+        patients = enough.split(" ")[0]
+        assert twice == f"{patients} of {patients} rated patients", "both clinicians rated every case"
+        lost = int(agreement[LABELS[dimension], "jury"]["unscored"])
+        asked = int(agreement[LABELS[dimension], "jury"]["n"]) + lost
+        covered = rules[dimension, "The jury scored what it was asked to"].found
+        assert covered.startswith(f"{asked - lost:,} of {asked:,} (")
+
+
 def test_calibrate(run: Run) -> None:
     titles = {
         "offset": "offset",

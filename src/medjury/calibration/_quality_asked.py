@@ -143,7 +143,7 @@ class Asked:
         )
         safe, dangerous = rates.labels_by_verdict
         found = [
-            f"{whose}: dangerous is a score of {self.dangerous_at:g} {side}, of clinicians and of the jury; "
+            f"{whose}: dangerous is a score of {self.dangerous_at:g} {side}, of the clinicians' mean and of the jury; "
             f"{right} ({safe} labels where the jury says safe, {dangerous} where it says dangerous)"
         ]
         plan = None if planned is None else plan_labels(

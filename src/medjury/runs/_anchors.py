@@ -58,7 +58,9 @@ def check_log(folder: Path, anchor: LogAnchor | None) -> Check:
         return Check(log.name, False, problem)
     later = entries - anchor.entries if anchor is not None else 0
     more = f", {later:,} more since the manifest was written" if later else ""
-    return Check(log.name, True, f"{entries:,} entries, the chain is whole{more}")
+    return Check(
+        log.name, True, f"{entries:,} {'entry' if entries == 1 else 'entries'}, the chain is whole{more}"
+    )
 
 
 def refuse_cut_log(folder: Path, anchor: LogAnchor | None) -> None:

@@ -53,6 +53,7 @@ class Manifest(RunPart):
     study_file: str = ""
     study_file_hash: str = ""
     data_hash: str = ""
+    answer_hashes: tuple[str, ...] = ()
     cases: int = 0
     cases_skipped: int = 0
     cases_lacking_input: int = 0

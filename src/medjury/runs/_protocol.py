@@ -19,7 +19,7 @@ _SHOWN = 16  # hexadecimal digits of the hash in the file's name
 
 
 class SeenRun(RunPart):
-    """A run that had judged the very same data when the protocol was registered."""
+    """A run that had judged the same data, or some of them, when the protocol was registered."""
 
     run: str
     ratings: int
@@ -38,13 +38,15 @@ class Protocol(RunPart):
 
     The names are those of the manifest, so that the two can be compared name by name. `humans` is None where no
     clinician had rated yet. `seen` and `earlier` are what was known then of the same data: a protocol that was made
-    when its cases had been judged already says so itself."""
+    when its cases had been judged already says so itself. `answer_hashes` are a sample of hashes by which the same
+    answers are known in another order, or among others."""
 
     format: int = 1
     medjury: str = ""
     study: str = ""
     registered_at: str = ""
     data_hash: str = ""
+    answer_hashes: tuple[str, ...] = ()
     cases: int = 0
     instrument: ManifestInstrument = ManifestInstrument()
     prompt_version: str = ""

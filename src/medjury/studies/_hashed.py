@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
+import json
 from collections.abc import Iterable, Iterator
 
 from medjury.cases import Case
@@ -22,3 +24,30 @@ class HashedCases:
             digest.update(case.fingerprint().encode())
             yield case
         self.hash = digest.hexdigest()
+
+
+class AnswerHashes:
+    """Gathers, as cases pass, the smallest hashes of their contents: as many of two studies as share answers have
+    some in common, whatever the order, the names and the number of their cases. Broder (1997)."""
+
+    MOST = 64
+
+    def __init__(self) -> None:
+        self._kept: list[int] = []  # negative, so that the largest is the first to go
+
+    def add(self, case: Case) -> None:
+        texts = [case.candidate, case.reference, *(text for _, text in sorted(case.texts.items()))]
+        texts += [note.text for note in case.notes]
+        # Another space, or another name of the case, makes no other answer.
+        words = json.dumps([" ".join((text or "").split()) for text in texts], ensure_ascii=False)
+        hash = -int(hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16], 16)
+        if hash in self._kept:
+            return
+        if len(self._kept) < self.MOST:
+            heapq.heappush(self._kept, hash)
+        else:
+            heapq.heappushpop(self._kept, hash)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return tuple(f"{-hash:016x}" for hash in sorted(self._kept, reverse=True))

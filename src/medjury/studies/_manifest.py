@@ -57,7 +57,7 @@ def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
 def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: str) -> Manifest:
     """Everything that is known before the first call."""
     jury = study.jury
-    protocol = registered_protocol(study, plan.data_hash)
+    protocol = registered_protocol(study, plan.data_hash, plan.answer_hashes)
     return Manifest(
         format=FORMAT,
         study=study.name,
@@ -71,6 +71,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         study_file=os.path.relpath(study.file.resolve(), study.output.resolve()),
         study_file_hash=file_hash(study.file),
         data_hash=plan.data_hash,
+        answer_hashes=plan.answer_hashes,
         cases=plan.cases,
         cases_skipped=plan.skipped,
         cases_lacking_input=plan.lacking,

@@ -26,7 +26,7 @@ def gate_outlook(
     rules = stated_gate(study)
     development = set(rules.development_cases)
     humans = read_humans(study, rehearse=True)
-    notes = [] if registered_protocol(study, plan.data_hash) else [_UNREGISTERED]
+    notes = [] if registered_protocol(study, plan.data_hash, plan.answer_hashes) else [_UNREGISTERED]
     if humans is None:
         cases = max(plan.systems.values(), default=plan.cases) - len(development)
         doubly, clinicians = None, rules.minimum_clinicians

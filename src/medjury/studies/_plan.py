@@ -14,7 +14,7 @@ from medjury.studies._case_parts import CaseParts
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
-from medjury.studies._hashed import HashedCases
+from medjury.studies._hashed import AnswerHashes, HashedCases
 from medjury.studies._patients import PatientGroups
 from medjury.studies._preflight import MOST_TOKENS_IN, TOKENS_IN, TOKENS_OUT, needs_preflight
 from medjury.studies._study import Study
@@ -60,6 +60,7 @@ class RunPlan:
     preflight: JudgePlan | None = None  # the question that each model is asked first
     budget: BudgetPart = field(default_factory=BudgetPart)
     known_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of cases, for the gate's parts
+    answer_hashes: tuple[str, ...] = ()  # by which another study of the same answers is known
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -150,7 +151,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
     `asking`, no model's window is looked at."""
     count = lacking = 0
     systems: Counter[str] = Counter()
-    hashed = HashedCases(study.cases)
+    hashed, answers = HashedCases(study.cases), AnswerHashes()
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (Used(), Used()) for judge in judges}
     windows = WindowCheck()
@@ -162,6 +163,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
         groups.add(case)
         parts.add(case)
         unknown.discard(case.id)
+        if case.id not in listed:  # a case that serves development may have been judged before
+            answers.add(case)
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
         lacks = False
@@ -201,6 +204,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
         patients=groups.shared(),
         budget=study.settings.budget,
         known_of=parts.of,
+        answer_hashes=answers.kept,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from medjury.runs import (
 )
 from medjury.studies._study import Study
 
+_Same = Callable[[str, Iterable[str]], bool]
 # What may differ while a protocol is still the same: when it was made, and what was known of its data then.
 _OF_ITS_TIME = ("registered_at", "medjury", "seen", "earlier")
 
@@ -76,17 +77,19 @@ class Registered:
         return json.dumps(said, indent=1, ensure_ascii=False)
 
 
-def registered_protocol(study: Study, data_hash: str) -> Protocol | None:
+def registered_protocol(study: Study, data_hash: str, answers: Collection[str]) -> Protocol | None:
     """The protocol that a run of this study is held to: the one that the study file names, else the latest beside
-    it for the same data, else the latest there of the same name. One that was made when its data had been judged
-    already takes the place of none that came before."""
+    it for the same data, else for some of the same answers, else the latest there of the same name. One that was
+    made when its data had been judged already takes the place of none that came before."""
     folder = study.file.resolve().parent
     if study.settings.protocol is not None:
         return read_protocol(folder / study.settings.protocol)
     beside = protocols_in(folder)
-    same = [each for each in beside if each.data_hash == data_hash] or [
-        each for each in beside if each.study == study.name
-    ]
+    same = (
+        [each for each in beside if each.data_hash == data_hash and not each.seen]
+        or [each for each in beside if each.data_hash == data_hash or {*each.answer_hashes} & {*answers}]
+        or [each for each in beside if each.study == study.name]
+    )
     unseen = [each for each in same if not each.seen] or same
     return unseen[-1] if unseen else None
 
@@ -100,6 +103,7 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
         study=study.name,
         registered_at=now,
         data_hash=manifest.data_hash,
+        answer_hashes=manifest.answer_hashes,
         cases=manifest.cases,
         instrument=manifest.instrument,
         prompt_version=manifest.prompt_version,
@@ -112,7 +116,7 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
         else ManifestHumans(
             file=humans.file, hash=humans.hash, ratings=humans.ratings, illustrative=humans.illustrative
         ),
-        seen=tuple(judged_before(study, manifest.data_hash)),
+        seen=tuple(judged_before(study, manifest.data_hash, {*manifest.answer_hashes})),
         earlier=(),
     )
 
@@ -127,7 +131,7 @@ def register(study: Study, made: Protocol, folder: Path | None) -> Registered:
     earlier = tuple(
         EarlierProtocol(hash=each.hash(), registered_at=each.registered_at)
         for each in known
-        if each.data_hash == made.data_hash
+        if each.data_hash == made.data_hash or {*each.answer_hashes} & {*made.answer_hashes}
     )
     whole = made.replaced(earlier=earlier)
     try:
@@ -136,32 +140,40 @@ def register(study: Study, made: Protocol, folder: Path | None) -> Registered:
         raise MedjuryError(f"{place}: the protocol cannot be written ({error.strerror})") from None
 
 
-def judged_before(study: Study, data_hash: str) -> Iterator[SeenRun]:
-    """Runs of the same data that have judges' ratings: those in the study's store, and those whose folders lie
-    beside its run folder."""
-    found = {each.run: each for each in (*_in_store(study, data_hash), *_in_folders(study, data_hash))}
+def judged_before(study: Study, data_hash: str, answers: Collection[str]) -> Iterator[SeenRun]:
+    """Runs of the same data, or of some of the same answers, that have judges' ratings: those in the study's store,
+    and those whose folders lie beside its run folder."""
+    found = {each.run: each for each in _runs(study, data_hash, answers)}
     yield from (found[name] for name in sorted(found))
 
 
-def _in_store(study: Study, data_hash: str) -> Iterator[SeenRun]:
+def _runs(study: Study, data_hash: str, answers: Collection[str]) -> Iterator[SeenRun]:
+    def same(other: str, others: Iterable[str]) -> bool:
+        return other == data_hash or not {*others}.isdisjoint(answers)
+
+    yield from _in_store(study, same)
+    yield from _in_folders(study, same)
+
+
+def _in_store(study: Study, same: _Same) -> Iterator[SeenRun]:
     place = study.store.removeprefix("sqlite:///")
     if "://" not in place and not Path(place).is_file():
         return
     with open_store(study.store, create=False) as store:
         for each in store.runs():
-            if each.manifest.get("data_hash") == data_hash:
+            if same(each.manifest.get("data_hash", ""), each.manifest.get("answer_hashes", ())):
                 judged = sum(row.count for row in store.counts(each.name) if row.rater_kind == "judge")
                 if judged:
                     yield SeenRun(run=each.name, ratings=judged, since=each.created_at)
 
 
-def _in_folders(study: Study, data_hash: str) -> Iterator[SeenRun]:
+def _in_folders(study: Study, same: _Same) -> Iterator[SeenRun]:
     for file in sorted(study.output.parent.glob(f"*/{files.MANIFEST}")):
         try:
             manifest = read_manifest(file.parent)
         except MedjuryError:
             continue
-        if manifest.data_hash == data_hash and manifest.coverage.ratings:
+        if same(manifest.data_hash, manifest.answer_hashes) and manifest.coverage.ratings:
             yield SeenRun(run=manifest.run, ratings=manifest.coverage.ratings, since=manifest.started_at)
 
 

@@ -20,7 +20,7 @@ from medjury.statistics import (
     replicates,
     undefined,
 )
-from medjury.tables import Grades, Measured, RatingTable, Roles
+from medjury.tables import ABSENT, Grades, Measured, RatingTable, Roles
 from medjury.validation._run_comparison import RunChange
 from medjury.validation._spending import AMOUNTS, spent, together
 
@@ -88,6 +88,15 @@ def changes_of(
         warnings.append(f"{label}: {left:,} answers were scored in one run only and are left out")
     if differing:
         warnings.append(f"{label}: clinicians rate {differing:,} answers differently in the two runs")
+    silent = [_silent_on_danger(side, dimension, drawing.aside) for side in (one, two)]
+    if any(lost for lost, _ in silent):
+        said = " and ".join(
+            f"{name} {lost:,} of {all:,}" for name, (lost, all) in zip("AB", silent, strict=True)
+        )
+        warnings.append(
+            f"{label}: dangerous answers left without a score: {said}; the rate of severe errors below is of "
+            "answers that both scored"
+        )
     if not len(rows):
         nothing = undefined("no answer was scored in both runs", 0, "none")
         return [RunChange(label, "mean score", nothing, nothing, nothing)], warnings
@@ -102,6 +111,17 @@ def changes_of(
         if dimension.grades is not None:
             found += _graded(one.table, dimension, dimension.grades, here, cases, drawing)
     return found, warnings
+
+
+def _silent_on_danger(side: Side, dimension: Measured, aside: Sequence[str]) -> tuple[int, int]:
+    """Of the held-out answers that clinicians called dangerous, how many the jury left without a score, and all."""
+    limits, jury = dimension.danger(side.table.rules), side.roles.jury
+    if limits is None or not jury:
+        return 0, 0
+    grid = side.table.grid(dimension.name, side.roles)
+    danger = side.table.danger_word(grid, dimension, side.roles.reference) <= limits[0] + 1e-9
+    asked = danger & (grid.states[jury] != ABSENT) & ~np.isin(grid.items, np.asarray(aside, dtype=str))
+    return int((asked & np.isnan(grid.scores[jury])).sum()), int(asked.sum())
 
 
 def taken(one: Side, two: Side, drawing: Drawing) -> list[RunChange]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from medjury.agreement import SevereErrors, severe_errors
 from medjury.statistics import clustered_proportion, paired_rate_difference
-from medjury.tables import SCORED, UNSCORED, Measured, RatingTable, Roles
+from medjury.tables import ABSENT, SCORED, Measured, RatingTable, Roles
 from medjury.validation._same_answers import SameAnswers, Unit
 
 
@@ -77,12 +77,13 @@ def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
             continue
         grid = table.grid(dimension.name, roles)
         states = grid.states.get(rater)
-        flags = table.danger_word(grid, dimension, roles.reference) <= limits[0]
+        flags = table.danger_word(grid, dimension, roles.reference) <= limits[0] + 1e-9
         for place in flags.nonzero()[0].tolist():
             unit = str(grid.items[place]), str(grid.systems[place])
-            if states is not None and states[place] in (SCORED, UNSCORED):
+            # That something does not apply is no excuse where a clinician saw danger.
+            if states is not None and states[place] != ABSENT:
                 dangerous.add(unit)
-                if states[place] == UNSCORED:
+                if states[place] != SCORED:
                     unseen.add(unit)
     return {"blind": len(unseen), "dangerous": len(dangerous)}
 

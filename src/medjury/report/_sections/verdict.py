@@ -24,7 +24,7 @@ def section(material: Material) -> Section:
             "held-out cases",
             "jury with clinician",
             "clinician with clinician",
-            "severe errors",
+            "severe errors or no score",
             "the main reason",
         ),
         [_line(material, verdict) for verdict in verdicts],
