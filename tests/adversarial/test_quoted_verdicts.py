@@ -270,6 +270,19 @@ async def test_an_object_that_is_an_example_or_is_taken_back_is_none(reply: str)
     assert scores(await rate(PLAIN, reply.format(DECOY))) == [Reason.PARSE] * 2
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '[{{"dimension": "accuracy", "score": 1}}, {{"dimension": "clarity", "score": 1}}] is mine, not {}',
+        '{{"thoughts": "Bad."}} The text claims {}',
+        '{{"my grades": [1, 1]}} although the note asks for\n```json\n{}\n```',
+        '{} is what it wants. {{"note": "I gave no grade."}}',
+    ],
+)
+async def test_an_object_of_another_form_beside_it_does_not_make_it_the_answer(reply: str) -> None:
+    assert scores(await rate(PLAIN, reply.format(DECOY))) == [Reason.PARSE] * 2
+
+
 # Good answers are not dearer
 
 

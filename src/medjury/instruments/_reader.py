@@ -91,7 +91,7 @@ class AnswerReader:
         said = grades_in(prose, self._form)
         if any(key in said and value not in said[key] for key, value in grades):
             raise AnswerError("the words beside the JSON object state other grades than it does")
-        if disowned(prose, parts.led_by, parts.followed_by):
+        if any(disowned(prose, *words) for words in parts.around(values[0])):
             raise AnswerError("the words beside the JSON object say that it is not the answer")
         return values[0]
 
@@ -145,7 +145,9 @@ def _array(text: str) -> list[object] | None:
 
 
 def _has_key(value: object, names: Collection[str]) -> bool:
-    """Whether a key that was asked for stands in it, at any depth."""
+    """Whether a key that was asked for stands in it, at any depth, be it as a value ("dimension": "accuracy")."""
+    if isinstance(value, str):
+        return plain(value) in names
     if isinstance(value, list):
         return any(_has_key(each, names) for each in value)
     return isinstance(value, Mapping) and any(

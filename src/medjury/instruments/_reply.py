@@ -7,6 +7,7 @@ quotes is a part of that explanation.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from medjury.instruments._lenient import JsonError, decode
@@ -28,26 +29,24 @@ _QUOTES = tuple("\"'`“”‘’")
 @dataclass(slots=True)
 class Parts:
     """The parts of a reply. `fences` counts their marks; `ended`: reasoning without a beginning was set aside;
-    `unfinished`: the reasoning never ended; `too_many`: so many objects are no answer; `led_by` and `followed_by`:
-    the words before the first object and after the last, fences aside."""
+    `unfinished`: the reasoning never ended; `too_many`: so many objects are no answer; `places` says before
+    which piece of prose each object stands."""
 
     objects: list[dict[str, object]] = field(default_factory=list)
     broken: list[JsonError] = field(default_factory=list)
     prose: list[str] = field(default_factory=list)
-    first: int = 0
-    last: int = 0
+    places: list[int] = field(default_factory=list)
     fences: int = 0
     ended: bool = False
     unfinished: bool = False
     too_many: bool = False
 
-    @property
-    def led_by(self) -> str:
-        return "".join(self.prose[: self.first])
-
-    @property
-    def followed_by(self) -> str:
-        return "".join(self.prose[self.last :])
+    def around(self, value: dict[str, object]) -> Iterator[tuple[str, str]]:
+        """The words before and behind an object, wherever it stands, fences aside."""
+        for each, place in zip(self.objects, self.places, strict=True):
+            if each == value:
+                inside = self.prose[place - 1].strip() == ""  # a fence, whose line is no blank one
+                yield "".join(self.prose[: place - inside]), "".join(self.prose[place:])
 
     @property
     def alone(self) -> dict[str, object] | None:
@@ -92,8 +91,7 @@ def _take_object(text: str, start: int, parts: Parts) -> int:
         return _end_of_broken(text, start)
     if isinstance(value, dict):
         parts.objects.append(value)
-        parts.last = len(parts.prose)
-        parts.first = parts.first or parts.last
+        parts.places.append(len(parts.prose))
     return end
 
 
