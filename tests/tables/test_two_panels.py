@@ -232,3 +232,30 @@ def test_what_tells_cases_apart_is_kept_and_is_never_a_rater(tmp_path: Path) -> 
 def test_a_rater_is_a_clinician_or_a_judge_and_not_both(tmp_path: Path) -> None:
     with pytest.raises(MedjuryError, match=r"'dr_a' is in both tables.*a rater cannot be its own yardstick"):
         read(tmp_path, HUMANS, {"item": ["a", "b"], "dr_a": [1, 2]}, columns="raters")
+
+
+def test_every_cell_that_is_no_score_is_counted(tmp_path: Path) -> None:
+    judges = {"item": ["a", "b", "c", "d"], "gpt": ["nan", "inf", "4/5", "4"]}
+    table = read(tmp_path, HUMANS, judges)
+    assert any("3 of 4 scores are empty or no number" in note for note in table.notes)
+
+
+def test_a_row_without_a_case_is_named_in_its_own_table(tmp_path: Path) -> None:
+    judges = {"item": ["a", " "], "rater": ["gpt"] * 2, "dimension": ["score"] * 2, "score": [1, 2]}
+    with pytest.raises(
+        MedjuryError, match=r"JUDGES \(j\.csv\): 1 scores have no item, first the one numbered 2"
+    ):
+        read(tmp_path, HUMANS, judges)
+
+
+def test_a_row_of_too_many_cells_is_refused_in_words(tmp_path: Path) -> None:
+    judges = tmp_path / "j.csv"
+    judges.write_text("item,gpt\na,1,2\nb,3\n")
+    with pytest.raises(MedjuryError, match=r"JUDGES \(j\.csv\): some row has more cells than the header"):
+        two_panels(written(tmp_path, "h.csv", HUMANS), judges, scale=(1, 5))
+
+
+@pytest.mark.parametrize("scale", [(float("nan"), 5), (1, float("inf")), (5, 1), (1, 10**8)])
+def test_a_scale_that_is_none_is_refused(tmp_path: Path, scale: tuple[float, float]) -> None:
+    with pytest.raises(MedjuryError, match="a scale "):
+        read(tmp_path, HUMANS, JUDGES, scale=scale)

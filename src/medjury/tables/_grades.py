@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from medjury.instruments import Instrument
 
 Numbers = NDArray[np.float64]
 _SAME = 1e-9
+# Tables of all grades by all grades are made; beyond this they do not fit.
+MOST_GRADES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +62,15 @@ def grades_of(given: Grades | Sequence[float]) -> Grades:
     if len(numbers) != 2:
         return Grades(numbers)
     low, high = numbers
-    if low != int(low) or high != int(high) or high <= low:
+    if not (math.isfinite(low) and math.isfinite(high)) or low % 1 or high % 1 or high <= low:
         raise MedjuryError(
             f"a scale of two numbers runs over whole grades from low to high, not {low:g} to {high:g}; "
             "list every grade where they are no whole numbers."
+        )
+    if high - low > MOST_GRADES:
+        raise MedjuryError(
+            f"a scale from {low:g} to {high:g} has more than {MOST_GRADES:,} grades, and nobody tells so many "
+            "apart; list the grades, or divide the scores."
         )
     return Grades(tuple(range(int(low), int(high) + 1)))
 

@@ -66,6 +66,11 @@ def open_panel(
     columns of a wide table hold scores. What is no score column is told, and what is not clear is refused."""
     place = Path(path)
     frame = None if place.suffix.lower() in (".yaml", ".yml") or place.is_dir() else read_plain_table(place)
+    if frame is None and place.suffix.lower() in (".csv", ".tsv") and _is_text(place):
+        raise MedjuryError(
+            f"{'HUMANS' if role == 'clinician' else 'JUDGES'} ({place.name}): some row has more cells than the "
+            "header names; look for a stray separator or quotation mark"
+        )
     if frame is None or {"key", "created_at", "explanation"} <= set(frame.columns):
         # A mapping, a run folder, our own export, or a refusal in words.
         frame, notes = read_rating_table(place)
@@ -82,6 +87,14 @@ def open_panel(
         return _of_role(panel.saying("long: one score in each row"))
     wide = _score_columns(panel, scores)
     return replace(panel, scores=wide)
+
+
+def _is_text(place: Path) -> bool:
+    try:
+        place.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeError):
+        return False
+    return True
 
 
 def _under_our_names(panel: Panel, named: dict[str, str]) -> Panel:

@@ -153,13 +153,21 @@ def _whole(panel: Panel, dimension: str) -> Panel:
         stated = pl.col("rater_kind").cast(pl.String).str.strip_chars().str.to_lowercase()
         kind = pl.when(stated.is_in(KINDS[panel.role])).then(stated).otherwise(pl.lit(panel.role))
     score = pl.col("score").cast(pl.String).str.strip_chars()
-    unread = frame.filter(score.cast(pl.Float64, strict=False).is_null()).height
+    numbers = score.cast(pl.Float64, strict=False)
+    unread = frame.filter(~numbers.is_finite().fill_null(value=False)).height
     if unread:
         words.append(f"{unread:,} of {frame.height:,} scores are empty or no number: they count as unscored")
     text = [name for name in (*KEYS, "rater", "dimension", "status", "reason") if name in frame.columns]
     frame = frame.with_columns(
         kind.alias("rater_kind"), score, *(pl.col(name).cast(pl.String) for name in text)
     )
+    for name in ("item", "rater", "dimension"):
+        empty = (frame[name].fill_null("").str.strip_chars() == "").arg_true()
+        if len(empty):
+            raise MedjuryError(
+                f"{panel.title}: {len(empty):,} scores have no {name}, first the one numbered {empty[0] + 1:,}; "
+                "fill it in"
+            )
     raters = ", ".join(frame["rater"].drop_nulls().unique(maintain_order=True).to_list()[:12])
     return replace(panel, frame=frame).saying(*words, f"{frame.height:,} ratings by {raters}")
 
