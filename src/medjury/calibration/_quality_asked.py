@@ -143,8 +143,8 @@ class Asked:
         )
         safe, dangerous = rates.labels_by_verdict
         found = [
-            f"{whose}: dangerous is a score of {self.dangerous_at:g} {side}, of the clinicians' mean and of the jury; "
-            f"{right} ({safe} labels where the jury says safe, {dangerous} where it says dangerous)"
+            f"{whose}: dangerous is a score of {self.dangerous_at:g} {side}, of the clinicians' mean and of the "
+            f"jury; {right} ({safe} labels where the jury says safe, {dangerous} where it says dangerous)"
         ]
         plan = None if planned is None else plan_labels(
             self.labels[here], self.scores[here], planned, confidence=self.confidence
