@@ -81,13 +81,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(folder: Path, evidence: object, found: object, *, quiet: bool) -> None:
-    from medjury.files import whole_file
+    from medjury.files import private_folder, whole_file
     from medjury.ratings import guard_frame
     from medjury.report import write_page
     from medjury.validation import Evidence, Validation, verdicts_json
 
     assert isinstance(evidence, Evidence) and isinstance(found, Validation)
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     page = write_page(folder, evidence=evidence)
     with whole_file(folder / "verdicts.json") as file:
         file.write(verdicts_json(found) + "\n")
