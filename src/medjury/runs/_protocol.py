@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from medjury.errors import MedjuryError
-from medjury.files import whole_file
+from medjury.files import private_folder, whole_file
 from medjury.runs._manifest_parts import ManifestHumans, ManifestInstrument, ManifestJudge, ManifestJury
 from medjury.runs._part import RunPart, first_problem
 from medjury.runs._stated import GateRules
@@ -69,7 +69,7 @@ class Protocol(RunPart):
 
     def write(self, folder: Path) -> Path:
         """The file in this folder; its path."""
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         place = folder / self.file_name
         with whole_file(place) as file:
             file.write(self.text())
