@@ -66,7 +66,7 @@ def verify_run(folder: str | Path, *, report: bool = True) -> tuple[Check, ...]:
 def record_report(folder: Path) -> None:
     """Write into the manifest which report lies in the folder now. A manifest that was changed by others is left as
     it is: writing it anew would make it good."""
-    if check_manifest(folder).sound:
+    if (folder / files.MANIFEST).is_file() and check_manifest(folder).sound:  # else a report of no run
         found = report_hashes(folder)
         read_manifest(folder).replaced(report_files=found).write(folder)
 
