@@ -17,7 +17,6 @@ from medjury.statistics import Estimate, Printable, Read, replicates, undefined
 
 Floats = NDArray[np.float64]
 Both = Callable[[Floats, Floats], tuple[Floats, Floats]]
-# The name by which its interval is drawn on a scale that ends at −1 and 1.
 KENDALL = "kendall_tau_b"
 FEWEST_SYSTEMS = 3
 NO_SPREAD = "all systems tie in one of the rankings"
@@ -97,7 +96,8 @@ def ranking_agreement(
             return lambda weights: {KENDALL: _tau(*measures(weights, rows))}
 
         drawn = replicates(table, statistics, clusters=units, resamples=resamples, seed=seed)
-        tau = drawn.estimate(KENDALL, confidence=confidence, reason=NO_SPREAD)
+        # Of quantiles of the resamples alone: tau has few values and ends at −1 and 1, where no width can be added.
+        tau = drawn.estimate(KENDALL, method="bca", confidence=confidence, reason=NO_SPREAD)
         if len(systems) < FEWEST_SYSTEMS and tau.value is not None:
             tau = Estimate(tau.value, None, None, tau.n, "no interval: two systems have only two orders")
     return RankingAgreement(tau, systems, *counts, pairs - sum(counts))
