@@ -372,3 +372,14 @@ def test_a_wider_confidence_gives_a_wider_interval() -> None:
     narrow, wide = (bootstrap(x, mean, confidence=share, resamples=999)["mean"] for share in (0.8, 0.99))
     assert wide.low < narrow.low < narrow.high < wide.high
     assert wide.method.startswith("99 %")
+
+
+def test_a_comparison_gives_both_sides_and_their_difference_at_the_confidence_asked_for() -> None:
+    rows = np.random.default_rng(4).normal(size=(40, 2))
+    wide, narrow = (
+        compare(rows, column_means, "a", "b", resamples=499, confidence=level) for level in (0.95, 0.5)
+    )
+    alone = bootstrap(rows, column_means, resamples=499, confidence=0.5)
+    assert (narrow.first, narrow.second) == (alone["a"], alone["b"])
+    for one, other in ((wide.first, narrow.first), (wide.difference, narrow.difference)):
+        assert one.low < other.low < other.value < other.high < one.high

@@ -85,7 +85,13 @@ def test_text_json_and_page_say_the_same_and_escape_names(runs: tuple[Path, Path
     comparison = compare_runs(*runs, resamples=200)
     page = write_comparison(comparison, tmp_path / "compare.html").read_text()
     assert "<b>" not in page and "&lt;b&gt;bold" in page
-    assert "prompt" in comparison.text() and json.loads(comparison.to_json())["changes"]
+    changes = json.loads(comparison.to_json())["changes"]
+    assert "prompt" in comparison.text() and len(changes) == len(comparison.rows) > 0
+    ends = {"difference", "difference_low", "difference_high"}
+    for row, change in zip(comparison.rows, changes, strict=True):
+        assert set(change) == {"dimension", "what", "n", "first", "second", "method", "reason"} | ends
+        assert (change["first"], change["second"]) == (row.first.value, row.second.value)
+        assert (change["reason"], change["difference"]) == (row.difference.reason, row.difference.value)
 
 
 def test_what_judging_took_is_compared_per_answer(tmp_path: Path) -> None:
