@@ -30,6 +30,9 @@ IntervalMethod = Literal["bca_t", "bca", "percentile", "basic"]
 # Two values of a statistic closer than this are the same value, computed in another order.
 SAME = 1e-12
 
+# What sums, squares and a ratio of them lose of sixteen digits, with room to spare.
+_ROUNDING = 1e-9
+
 
 def quantile(ordered: Floats, level: float) -> float:
     """The quantile of sorted values at (R + 1)·level, interpolated on the normal scale."""
@@ -51,9 +54,10 @@ def bias_correction(value: float, resampled: Floats) -> float:
     """BCa's z0 = Φ⁻¹(share of resamples below the value), half of the ties counted as below.
 
     Agreement statistics are discrete: many resamples hit the observed value exactly, and a strict count (R's
-    `boot`) would call that bias.
+    `boot`) would call that bias. Ties are equal up to the rounding of a
+    coefficient, which a shift of all scores alters.
     """
-    tolerance = SAME * max(1.0, abs(value))
+    tolerance = _ROUNDING * max(1.0, abs(value))
     below = np.count_nonzero(resampled < value - tolerance)
     not_above = np.count_nonzero(resampled <= value + tolerance)
     return float(ndtri((below + not_above) / (2 * len(resampled))))
