@@ -54,7 +54,12 @@ def test_the_json_names_rater_dimension_verdict_and_every_rule() -> None:
             "verdict": "NOT VALIDATED",
             "rules": [
                 {"name": "Enough cases", "state": "met", "found": "0.35 <low>", "why": ""},
-                {"name": "Agreement", "state": "not met", "found": "0.35 <low>", "why": "Agreement is 0.35 ✓."},
+                {
+                    "name": "Agreement",
+                    "state": "not met",
+                    "found": "0.35 <low>",
+                    "why": "Agreement is 0.35 ✓.",
+                },
             ],
         },
         {
@@ -78,7 +83,8 @@ def test_the_json_names_rater_dimension_verdict_and_every_rule() -> None:
 def test_junit_has_a_suite_for_each_verdict_and_a_case_for_each_rule() -> None:
     text = verdicts_junit(
         validation(
-            verdict("NOT VALIDATED", MET, FAILED, UNKNOWN), verdict("AUXILIARY", NOTHING, rater="", dimension="b")
+            verdict("NOT VALIDATED", MET, FAILED, UNKNOWN),
+            verdict("AUXILIARY", NOTHING, rater="", dimension="b"),
         )
     )
     assert text == (

@@ -68,8 +68,7 @@ def test_where_nothing_differs_the_text_says_nothing_under_each_title() -> None:
 def test_the_caption_names_the_confidence() -> None:
     caption = replace(COMPARISON, confidence=0.8).caption
     assert (
-        caption
-        == "Changes (B less A, on the same answers, 80 % paired intervals that resample whole cases)"
+        caption == "Changes (B less A, on the same answers, 80 % paired intervals that resample whole cases)"
     )
 
 

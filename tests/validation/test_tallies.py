@@ -1,4 +1,4 @@
-"""What records come to when they are counted: every number against a handful of records that can be counted by hand."""
+"""What records come to when they are counted, against a handful of records that can be counted by hand."""
 
 from __future__ import annotations
 
