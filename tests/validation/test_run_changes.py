@@ -1,0 +1,385 @@
+"""What changed between two runs, number by number, on scores that can be worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+from tests.tables.run_folders import rows_of
+
+from medjury.runs import GateRules, Manifest
+from medjury.tables import RatingTable, rating_table, with_rules
+from medjury.validation import RunComparison, compare_runs
+
+ANNA = [1 + place % 5 for place in range(40)]
+NEAR = [min(5, score + (place % 4 == 0)) for place, score in enumerate(ANNA)]
+KIND = [min(5, score + 1) for score in ANNA]
+STRICT = [max(1, score - 1) for score in ANNA]
+UP_TWO = [min(5, score + 2) for score in ANNA]
+
+
+def table(
+    scores: Mapping[str, Sequence[float | None]], *, scale: Any = (1, 5), patients: int = 0, **rules: Any
+) -> RatingTable:
+    frame = rows_of(scores)
+    if patients:
+        number = pl.col("item").str.slice(5).cast(pl.Int64) // patients
+        frame = frame.with_columns(patient=number.cast(pl.String))
+    return with_rules(rating_table(frame, scale=scale), GateRules(**rules))
+
+
+def changes(first: RatingTable, second: RatingTable, **settings: Any) -> list[tuple[Any, ...]]:
+    """(what, first, second, difference, low, high, n), all to three decimals."""
+
+    def short(value: float | None) -> float | None:
+        return None if value is None else round(value, 3) + 0.0
+
+    return [
+        (
+            row.what,
+            short(row.first.value),
+            short(row.second.value),
+            short(row.difference.value),
+            short(row.difference.low),
+            short(row.difference.high),
+            row.difference.n,
+        )
+        for row in compare_runs(first, second, resamples=200, **settings).rows
+    ]
+
+
+def compared(first: RatingTable, second: RatingTable) -> RunComparison:
+    return compare_runs(first, second, resamples=60)
+
+
+def test_a_kinder_second_run_is_told_on_every_number() -> None:
+    assert changes(
+        table({"clinician a": ANNA, "jury": NEAR}), table({"clinician a": ANNA, "jury": KIND})
+    ) == [
+        ("mean score", 3.2, 3.8, 0.6, 0.441, 0.759, 40),
+        ("RMSE against clinicians", 0.447, 0.894, 0.447, 0.3, 0.606, 40),
+        ("offset against clinicians", 0.2, 0.8, 0.6, 0.441, 0.759, 40),
+        ("size of the offset", 0.2, 0.8, 0.6, 0.441, 0.759, 40),
+        ("ICC(2,1) with clinicians", 0.951, 0.804, -0.147, -0.207, -0.096, 40),
+        ("weighted kappa with clinicians", 0.95, 0.8, -0.15, -0.211, -0.098, 40),
+        ("rate of severe errors", 0.0, 0.0, 0.0, -0.206, 0.206, 16),
+    ]
+
+
+def test_offsets_that_lie_on_two_sides_of_zero_differ_in_size_by_less_than_in_sign() -> None:
+    assert [
+        row
+        for row in changes(
+            table({"clinician a": ANNA, "jury": STRICT}), table({"clinician a": ANNA, "jury": UP_TWO})
+        )
+        if "offset" in row[0]
+    ] == [
+        ("offset against clinicians", -0.8, 1.4, 2.2, 1.958, 2.487, 40),
+        ("size of the offset", 0.8, 1.4, 0.6, 0.31, 0.958, 40),
+    ]
+
+
+def test_offsets_that_are_surely_below_zero_mirror_their_change_in_size() -> None:
+    assert [
+        row
+        for row in changes(
+            table({"clinician a": [3, 4, 5] * 10, "jury": [2, 3, 4, 2, 3, 3] * 5}),
+            table({"clinician a": [3, 4, 5] * 10, "jury": [2, 2, 3, 1, 3, 4] * 5}),
+        )
+        if "offset" in row[0]
+    ] == [
+        ("offset against clinicians", -1.167, -1.5, -0.333, -0.633, -0.05, 30),
+        ("size of the offset", 1.167, 1.5, 0.333, 0.05, 0.633, 30),
+    ]
+
+
+def test_offsets_that_are_surely_above_zero_change_in_size_as_they_do_in_sign() -> None:
+    assert [
+        row
+        for row in changes(
+            table({"clinician a": [3, 2, 1] * 10, "jury": [4, 3, 2, 4, 3, 3] * 5}),
+            table({"clinician a": [3, 2, 1] * 10, "jury": [4, 4, 3, 5, 3, 2] * 5}),
+        )
+        if "offset" in row[0]
+    ] == [
+        ("offset against clinicians", 1.167, 1.5, 0.333, 0.033, 0.633, 30),
+        ("size of the offset", 1.167, 1.5, 0.333, 0.033, 0.633, 30),
+    ]
+
+
+def test_severe_errors_are_compared_on_the_dangerous_answers_that_both_scored() -> None:
+    late = [4 if place < 10 and score == 1 else score for place, score in enumerate(ANNA)]
+    both = compared(table({"clinician a": ANNA, "jury": ANNA}), table({"clinician a": ANNA, "jury": late}))
+    assert [
+        (row.what, row.first.method, row.second.method, row.difference.value)
+        for row in both.rows
+        if "severe" in row.what
+    ] == [("rate of severe errors", "0 of 16", "2 of 16", 0.125)]
+
+
+def test_the_least_gap_of_a_severe_error_is_an_error_and_less_is_none() -> None:
+    assert [
+        compared(
+            table({"clinician a": [2] * 12, "jury": [2] * 12}),
+            table({"clinician a": [2] * 12, "jury": [said] * 12}),
+        )
+        .rows[-1]
+        .second.method
+        for said in (3.99, 4.0)
+    ] == ["0 of 12", "12 of 12"]
+
+
+def test_without_a_scale_there_is_no_kappa_and_no_severe_error() -> None:
+    assert [
+        row.what
+        for row in compared(
+            table({"clinician a": ANNA, "jury": NEAR}, scale=None),
+            table({"clinician a": ANNA, "jury": KIND}, scale=None),
+        ).rows
+    ] == [
+        "mean score",
+        "RMSE against clinicians",
+        "offset against clinicians",
+        "size of the offset",
+        "ICC(2,1) with clinicians",
+    ]
+
+
+def test_where_clinicians_saw_no_danger_there_is_no_rate_of_severe_errors() -> None:
+    assert [
+        row.what
+        for row in compared(
+            table({"clinician a": [3, 4, 5] * 5, "jury": [3, 4, 5] * 5}),
+            table({"clinician a": [3, 4, 5] * 5, "jury": [4, 4, 5] * 5}),
+        ).rows
+    ] == [
+        "mean score",
+        "RMSE against clinicians",
+        "offset against clinicians",
+        "size of the offset",
+        "ICC(2,1) with clinicians",
+        "weighted kappa with clinicians",
+    ]
+
+
+def test_without_clinicians_only_the_scores_are_compared() -> None:
+    assert [
+        (row.what, round(row.difference.value or 0, 6))
+        for row in compared(table({"judge a": ANNA}), table({"judge a": NEAR})).rows
+    ] == [("mean score", 0.2)]
+
+
+def test_nothing_that_both_scored_is_a_comparison_of_nothing() -> None:
+    found = compared(
+        table({"clinician a": ANNA[:4], "jury": [1, 2, None, None]}),
+        table({"clinician a": ANNA[:4], "jury": [None, None, 3, 4]}),
+    )
+    assert [
+        (
+            row.dimension,
+            row.what,
+            row.first.reason,
+            row.difference.reason,
+            row.difference.n,
+            row.difference.method,
+        )
+        for row in found.rows
+    ] == [
+        (
+            "accuracy",
+            "mean score",
+            "no answer was scored in both runs",
+            "no answer was scored in both runs",
+            0,
+            "none",
+        )
+    ]
+
+
+def test_what_must_be_read_first_is_said_of_each_run() -> None:
+    first = table(
+        {"clinician a": ANNA, "jury": [None if place < 2 else score for place, score in enumerate(ANNA)]}
+    )
+    second = table(
+        {
+            "clinician a": [2, *ANNA[1:]],
+            "jury": [None if place == 5 else score for place, score in enumerate(ANNA)],
+        }
+    )
+    assert compared(first, second).warnings == (
+        "accuracy: 3 answers were scored in one run only and are left out",
+        (
+            "accuracy: dangerous answers left without a score: A 2 of 16 and B 1 of 16; the rate "
+            "of severe errors below is of answers that both scored"
+        ),
+    )
+
+
+def test_clinicians_of_one_run_count_for_both() -> None:
+    assert [
+        (row.what, row.difference.n)
+        for row in compared(table({"clinician a": ANNA, "jury": NEAR}), table({"judge a": KIND})).rows
+    ] == [
+        ("mean score", 40),
+        ("RMSE against clinicians", 40),
+        ("offset against clinicians", 40),
+        ("size of the offset", 40),
+        ("ICC(2,1) with clinicians", 40),
+        ("weighted kappa with clinicians", 40),
+        ("rate of severe errors", 16),
+    ]
+
+
+def test_an_answer_on_which_clinicians_changed_their_mind_counts_for_no_agreement() -> None:
+    found = compared(
+        table({"clinician a": ANNA, "jury": NEAR}), table({"clinician a": [2, *ANNA[1:]], "jury": KIND})
+    )
+    assert [(row.what, row.difference.n) for row in found.rows[:3]] == [
+        ("mean score", 40),
+        ("RMSE against clinicians", 39),
+        ("offset against clinicians", 39),
+    ]
+
+
+def test_development_cases_of_either_run_are_in_no_change() -> None:
+    found = compared(
+        table({"clinician a": ANNA, "jury": NEAR}, development_cases=("case 1", "case 2", "gone")),
+        table({"clinician a": ANNA, "jury": KIND}, development_cases=("case 3",)),
+    )
+    assert (found.warnings, found.rows[0].difference.n) == (
+        (
+            (
+                "3 cases that served development in either run (tuning, examples) are left out of "
+                "all changes: agreement on them proves nothing"
+            ),
+        ),
+        37,
+    )
+
+
+def test_scales_that_differ_are_not_compared() -> None:
+    found = compared(
+        table({"clinician a": ANNA, "jury": NEAR}), table({"clinician a": ANNA, "jury": KIND}, scale=(0, 5))
+    )
+    assert (found.warnings, found.rows) == (
+        ("accuracy: the scales differ, so the scores are not compared",),
+        (),
+    )
+
+
+def test_a_dimension_of_one_run_only_is_named() -> None:
+    frame = pl.concat(
+        [
+            rows_of({"clinician a": ANNA, "jury": NEAR}),
+            rows_of({"clinician a": ANNA, "jury": NEAR}, dimension="zeal"),
+        ]
+    )
+    more = with_rules(rating_table(frame, scale=(1, 5)), GateRules())
+    one = table({"clinician a": ANNA, "jury": NEAR})
+    assert [compared(*pair).warnings for pair in ((more, one), (one, more))] == [
+        ("only A has zeal",),
+        ("only B has zeal",),
+    ]
+
+
+def test_verdicts_and_coverage_stand_side_by_side() -> None:
+    frame = pl.concat(
+        [
+            rows_of({"clinician a": ANNA, "jury": NEAR}),
+            rows_of({"clinician a": ANNA, "jury": NEAR}, dimension="zeal"),
+        ]
+    )
+    shy = [None if place < 10 else score for place, score in enumerate(ANNA)]
+    found = compared(rating_table(frame, scale=(1, 5)), table({"clinician a": ANNA, "jury": shy}))
+    assert (found.first, found.second, found.verdicts, found.coverage) == (
+        "ratings of no run folder",
+        "ratings of no run folder",
+        (("accuracy", "NOT VALIDATED", "NOT VALIDATED"), ("zeal", "NOT VALIDATED", "not judged")),
+        (("accuracy", "100.0 %", "75.0 %"),),
+    )
+
+
+def test_patients_are_resampled_whole_where_there_are_any() -> None:
+    found = compare_runs(
+        table({"clinician a": ANNA, "jury": NEAR}, patients=2),
+        table({"clinician a": ANNA, "jury": KIND}, patients=2),
+        resamples=60,
+    )
+    assert (found.by_patient, found.confidence, [row.difference.method for row in found.rows[:1]]) == (
+        True,
+        0.95,
+        ["95 % BCa-t bootstrap, 60 resamples of 20 clusters, seed 0"],
+    )
+
+
+def test_confidence_and_seed_are_as_asked() -> None:
+    found = compare_runs(
+        table({"clinician a": ANNA, "jury": NEAR}),
+        table({"clinician a": ANNA, "jury": KIND}),
+        resamples=60,
+        seed=4,
+        confidence=0.9,
+    )
+    assert (found.confidence, {row.difference.method for row in found.rows[:3]}) == (
+        0.9,
+        {"90 % BCa-t bootstrap, 60 resamples of 40 clusters, seed 4"},
+    )
+
+
+def test_a_constant_jury_has_no_correlation_to_compare() -> None:
+    found = compared(
+        table({"clinician a": ANNA, "jury": [3] * 40}), table({"clinician a": ANNA, "jury": ANNA})
+    )
+    assert [
+        (row.what, row.first.reason, row.first.method, row.difference.reason)
+        for row in found.rows
+        if row.first.value is None
+    ] == [
+        (
+            "weighted kappa with clinicians",
+            "a rater does not vary",
+            "as observed",
+            "second kappa_quadratic or first kappa_quadratic does not exist for these data",
+        )
+    ]
+
+
+def test_a_run_is_titled_by_its_name_and_how_it_ended() -> None:
+    one = replace(
+        table({"clinician a": ANNA, "jury": NEAR}),
+        manifest=Manifest.model_validate(
+            {"run": "morning@1", "status": "complete", "finished_at": "2026-01-01"}
+        ),
+    )
+    two = replace(
+        table({"clinician a": ANNA, "jury": NEAR}),
+        manifest=Manifest.model_validate(
+            {"run": "evening@1", "status": "failed", "why": "no room", "data_hash": "ab"}
+        ),
+    )
+    found = compared(one, two)
+    assert (found.first, found.second, found.warnings) == (
+        "morning@1 (complete, finished 2026-01-01)",
+        "evening@1 (failed, finished never)",
+        ("the runs judged different data: only cases with the same name are compared, on trust",),
+    )
+
+
+def test_what_two_runs_state_otherwise_is_listed() -> None:
+    one = replace(
+        table({"clinician a": ANNA, "jury": NEAR}),
+        manifest=Manifest.model_validate({"medjury": "1", "calls": 3, "cost": 0.123456, "redacted": True}),
+    )
+    two = replace(
+        table({"clinician a": ANNA, "jury": NEAR}),
+        manifest=Manifest.model_validate({"medjury": "2", "calls": 4, "prompt_version": "7"}),
+    )
+    assert compared(one, two).settings == (
+        ("medjury", "1", "2"),
+        ("prompt", "", "7"),
+        ("redacted", "True", "False"),
+        ("calls", "3", "4"),
+        ("cost", "0.1235", "not known"),
+    )
