@@ -1,0 +1,169 @@
+"""What a closed loop gained, and in which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.validation.on_trial import on_trial
+
+from medjury.judging import ClosedLoopBody
+from medjury.statistics import Estimate
+from medjury.tables import Measured
+from medjury.validation import (
+    Gain,
+    LoopRun,
+    loop_gains,
+)
+
+ANNA = [1 + place % 5 for place in range(40)]
+
+
+def gain(
+    loop: tuple[float, float], final: tuple[float, float], less: tuple[float, float], patients: int = 6
+) -> Gain:
+    """A gain by these intervals: the loop's, the final juror's, and of their difference."""
+    ends = [Estimate(sum(each) / 2, *each, 10, "test") for each in (loop, final, less)]
+    return Gain("loop", Measured("accuracy", "Accuracy", None), 10, patients, 0, *ends)
+
+
+def scored(**grades: float | None) -> dict[str, Any]:
+    return {
+        name: {"status": "unscored" if grade is None else "scored", "score": grade}
+        for name, grade in grades.items()
+    }
+
+
+def loop(item: str, *rounds: dict[str, Any], first: Any = None, last: Any = None) -> LoopRun:
+    body = {
+        "stopped": "rounds",
+        "rounds": [
+            {"round": place, "draft": "text", "scores": each, "passed": False}
+            for place, each in enumerate(rounds)
+        ],
+        "final": {"first": first, "last": last},
+    }
+    return LoopRun(item, "a", ClosedLoopBody.model_validate(body))
+
+
+def test_a_gain_is_confirmed_refuted_or_open_as_the_intervals_say() -> None:
+    assert [
+        gain(*each).word
+        for each in (
+            ((0.1, 0.5), (0.1, 0.5), (-0.2, 0.2)),
+            ((0.1, 0.5), (0.1, 0.3), (0.1, 0.2)),
+            ((0.1, 0.5), (-0.1, 0.1), (0.1, 0.4)),
+            ((0.1, 0.5), (-0.3, -0.1), (0.1, 0.4)),
+            ((-0.1, 0.5), (-0.3, -0.1), (-0.1, 0.4)),
+            ((-0.1, 0.5), (0.1, 0.4), (-0.1, 0.2)),
+            ((-0.1, 0.5), (-0.1, 0.4), (-0.1, 0.2)),
+            ((0.1, 0.5), (-0.1, 0.4), (-0.1, 0.2)),
+            ((0.0, 0.5), (-0.1, 0.0), (-0.1, 0.2)),
+        )
+    ] == [
+        "confirmed",
+        "confirmed, but smaller than the loop claims",
+        "NOT CONFIRMED: the final juror does not share it",
+        "WORSE by the final juror, NOT CONFIRMED",
+        "WORSE by the final juror",
+        "gain by the final juror alone",
+        "the loop claims no gain",
+        "not confirmed: too uncertain to tell",
+        "the loop claims no gain",
+    ]
+
+
+def test_five_patients_are_too_few_to_tell_a_gain() -> None:
+    few = gain((0.1, 0.5), (-0.3, -0.1), (0.1, 0.4), patients=5)
+    assert (few.word, few.enough, few.worse, few.refuted) == (
+        "too few cases to tell (fewer than 6)",
+        False,
+        False,
+        False,
+    )
+
+
+def test_a_loop_whose_draft_was_revised_and_judged_again_has_a_gain_on_each_dimension() -> None:
+    run = loop(
+        "1",
+        scored(accuracy=2, clarity=4),
+        scored(accuracy=3, clarity=None),
+        scored(accuracy=4, clarity=5),
+        first=scored(accuracy=1, clarity=3),
+        last=scored(accuracy=2),
+    )
+    harm, clarity = (
+        Measured("accuracy", "Accuracy", None, higher_is_better=False),
+        Measured("clarity", "Clarity", None),
+    )
+    assert (
+        run.revised,
+        run.gains(Measured("accuracy", "Accuracy", None)),
+        run.gains(harm),
+        run.gains(clarity),
+    ) == (True, (2.0, 1.0), (-2.0, -1.0), None)
+
+
+def test_a_draft_that_was_not_revised_or_not_judged_again_was_not_revised() -> None:
+    assert [
+        each.revised
+        for each in (
+            loop("1", scored(a=1), last=scored(a=1)),
+            loop("1", scored(a=1), scored(a=2)),
+            loop("1", scored(a=1), scored(a=2), last=scored(a=2)),
+        )
+    ] == [False, False, True]
+
+
+def test_gains_are_means_over_revised_drafts_with_the_cases_of_a_patient_together() -> None:
+    evidence = on_trial(
+        {"clinician a": ANNA[:12], "jury": ANNA[:12]},
+        known={"patient": [str(place // 2) for place in range(12)]},
+    )
+    runs = [
+        loop(
+            f"case {place}",
+            scored(accuracy=2),
+            scored(accuracy=2 + place % 3),
+            first=scored(accuracy=2),
+            last=scored(accuracy=None if place == 11 else 3),
+        )
+        for place in range(12)
+    ]
+    found = loop_gains(evidence, "loop", [*runs, loop("case 0", scored(accuracy=1))])
+    assert [
+        (
+            each.rater,
+            each.dimension.name,
+            each.cases,
+            each.patients,
+            each.left_out,
+            round(each.loop.value or 0, 4),
+            each.final.value,
+            round(each.difference.value or 0, 4),
+            each.loop.method,
+            each.final.low,
+        )
+        for each in found
+    ] == [
+        (
+            "loop",
+            "accuracy",
+            11,
+            6,
+            1,
+            0.9091,
+            1.0,
+            -0.0909,
+            "95 % BCa bootstrap, 2000 resamples of 6 clusters, seed 0",
+            1.0,
+        )
+    ]
+
+
+def test_a_loop_that_revised_nothing_gained_nothing() -> None:
+    assert (
+        loop_gains(
+            on_trial({"clinician a": ANNA, "jury": ANNA}), "loop", [loop("case 0", scored(accuracy=1))]
+        )
+        == []
+    )
