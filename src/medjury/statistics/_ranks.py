@@ -81,7 +81,8 @@ def concordance(x: Levels, y: Levels) -> Callable[[Floats], Floats]:
 
 
 def _by_merging(x: Levels, y: Levels) -> Callable[[Floats], Floats]:
-    """Concordant less discordant pairs = all pairs − those tied on x or on y − 2 × inversions.
+    """Concordant less discordant pairs = all pairs − those tied on x or on y − 2 × inversions. Rows that tie on
+    both (they differ by rounding alone) are in both counts of ties, and are taken out of one.
 
     With rows in order of x (then y), an inversion is an earlier row with a higher y. As in a merge sort, blocks
     of 1, 2, 4… rows are compared with their right neighbours; which row lies where is known beforehand, so a
@@ -100,6 +101,8 @@ def _by_merging(x: Levels, y: Levels) -> Callable[[Floats], Floats]:
         starts = np.searchsorted(pair[merged], np.arange(pair[-1] + 1))
         levels.append((order[merged], right[merged], starts))
         size *= 2
+    alike = np.unique(x.codes * len(y.values) + y.codes, return_inverse=True)[1].astype(np.float64)
+    tying = [(x, 1.0), (y, 1.0)] + ([(levels_of(alike), -1.0)] if alike.max() + 1 < len(alike) else [])
 
     def read(weights: Floats) -> Floats:
         inversions = np.zeros(len(weights))
@@ -112,8 +115,8 @@ def _by_merging(x: Levels, y: Levels) -> Callable[[Floats], Floats]:
             inversions += np.einsum("bq,bq->b", left, passed)
             inversions -= np.einsum("bp,bp->b", np.add.reduceat(left, starts, axis=1), before)
         same = (weights**2).sum(axis=1)
-        tied = [((each.weights(weights) ** 2).sum(axis=1) - same) / 2.0 for each in (x, y)]
-        return np.asarray((weights.sum(axis=1) ** 2 - same) / 2.0 - tied[0] - tied[1] - 2.0 * inversions)
+        tied = sum(sign * ((each.weights(weights) ** 2).sum(axis=1) - same) / 2.0 for each, sign in tying)
+        return np.asarray((weights.sum(axis=1) ** 2 - same) / 2.0 - tied - 2.0 * inversions)
 
     return read
 

@@ -1,0 +1,231 @@
+"""From resampled values to the two ends of an interval, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from medjury.statistics._interval import (
+    acceleration,
+    bca_levels,
+    bias_correction,
+    interval,
+    jackknife,
+    quantile,
+)
+from medjury.statistics._symmetric import AS_IT_IS, fewest_items, plain, symmetric
+
+
+def test_a_quantile_is_an_order_statistic_or_lies_between_two_on_the_normal_scale() -> None:
+    ordered = np.arange(1.0, 20.0)
+    assert [
+        round(quantile(ordered, level), 4) for level in (0.0, 0.04, 0.05, 0.5, 0.525, 0.95, 0.96, 1.0)
+    ] == [1.0, 1.0, 1.0, 10.0, 10.499, 19.0, 19.0, 19.0]
+
+
+def test_half_of_the_ties_count_as_below_and_rounding_makes_no_tie() -> None:
+    assert [
+        round(bias_correction(0.5, np.array(values)), 4)
+        for values in (
+            [0.4, 0.5, 0.6],
+            [0.4, 0.4, 0.6, 0.6],
+            [0.5, 0.5, 0.6],
+            [0.5 + 1e-12, 0.5 - 1e-12, 0.6],
+            [0.4, 0.4, 0.6],
+        )
+    ] == [0.0, 0.0, -0.4307, -0.4307, 0.4307]
+
+
+def test_acceleration_is_the_skewness_of_what_leaving_out_one_does() -> None:
+    values, times = np.array([1.0, 2.0, 4.0, np.nan]), np.array([1.0, 2.0, 1.0, 5.0])
+    deviation = np.array([2.25 - 1.0, 0.25, 0.25, 2.25 - 4.0])
+    assert (
+        round(acceleration(values, times) - (deviation**3).sum() / (6 * (deviation**2).sum() ** 1.5), 12),
+        acceleration(np.array([2.0, 2.0]), np.ones(2)),
+        acceleration(np.array([np.nan]), np.ones(1)),
+    ) == (0.0, 0.0, 0.0)
+
+
+def test_levels_without_bias_and_acceleration_are_those_asked_for() -> None:
+    assert [
+        tuple(round(level, 4) for level in bca_levels(z0, a, confidence))
+        for z0, a, confidence in (
+            (0.0, 0.0, 0.95),
+            (0.0, 0.0, 0.8),
+            (0.1, 0.05, 0.95),
+            (0.0, 0.6, 0.95),
+            (0.0, -0.6, 0.95),
+        )
+    ] == [(0.025, 0.975), (0.1, 0.9), (0.0546, 0.9917), (0.1839, 1.0), (0.0, 0.8161)]
+
+
+def test_the_jackknife_gives_the_standard_error_of_a_mean_and_fewer_degrees_of_freedom_for_heavy_tails() -> (
+    None
+):
+    values = np.array([1.0, 2.0, 3.0, 4.0, 10.0])
+    left_out = (values.sum() - values) / 4
+    found = jackknife(left_out, np.ones(5), AS_IT_IS)
+    assert found and (
+        round(found.error - stats.sem(values), 12),
+        round(found.freedom, 4),
+        found.clusters,
+        round(found.reach(0.95) - stats.t.ppf(0.975, found.freedom), 9),
+    ) == (0.0, 4.0, 5.0, 0.0)
+
+
+def test_a_heavy_tail_costs_degrees_of_freedom() -> None:
+    left_out = np.array([0.0] * 19 + [1.0])
+    found = jackknife(left_out, np.ones(20), AS_IT_IS)
+    kurtosis = stats.kurtosis(left_out)
+    assert found and round(found.freedom - 2 / (2 / 19 + kurtosis / 20), 9) == 0.0
+
+
+def test_two_left_out_values_are_enough_for_a_jackknife_and_one_is_not() -> None:
+    assert [
+        each if each is None else (each.clusters, each.error, each.freedom)
+        for each in (
+            jackknife(np.array(values), np.ones(len(values)), AS_IT_IS)
+            for values in ([1.0, 1.0], [1.0, np.nan], [1.0])
+        )
+    ] == [(2.0, 0.0, 2.0), None, None]
+
+
+def test_every_kind_of_interval_has_its_own_ends_and_name() -> None:
+    drawn = np.linspace(1.0, 3.0, 199) ** 2
+    left_out = np.linspace(3.5, 4.5, 12) ** 1.5 / 2
+    assert [
+        (
+            name,
+            *(
+                round(end, 3)
+                for end in interval(4.0, drawn, left_out, np.ones(12), method=name, confidence=level)[:2]
+            ),
+            interval(4.0, drawn, left_out, np.ones(12), method=name, confidence=level)[2],
+        )
+        for name in ("bca_t", "bca", "percentile", "basic")
+        for level in (0.95, 0.8)
+    ] == [
+        ("bca_t", 0.565, 8.924, "BCa-t"),
+        ("bca_t", 1.31, 8.138, "BCa-t"),
+        ("bca", 1.081, 8.753, "BCa"),
+        ("bca", 1.418, 7.878, "BCa"),
+        ("percentile", 1.082, 8.759, "percentile"),
+        ("percentile", 1.421, 7.885, "percentile"),
+        ("basic", -0.759, 6.918, "basic"),
+        ("basic", 0.115, 6.579, "basic"),
+    ]
+
+
+def test_a_coefficient_is_stretched_on_its_own_scale() -> None:
+    drawn = np.linspace(0.6, 0.9, 199)
+    left_out = np.linspace(0.7, 0.8, 12)
+    assert [
+        tuple(
+            round(end, 3)
+            for end in interval(
+                0.75, drawn, left_out, np.ones(12), method="bca_t", confidence=0.95, name=name
+            )[:2]
+        )
+        for name in ("kappa_quadratic", "auc", "rmse", "icc_2_k", "offset")
+    ] == [(0.417, 0.905), (0.467, 0.911), (0.552, 1.018), (0.369, 0.901), (0.521, 0.979)]
+
+
+def test_where_every_resample_lies_on_one_side_there_is_no_bca_and_it_is_said() -> None:
+    assert (
+        interval(
+            5.0,
+            np.linspace(1.0, 3.0, 99),
+            np.linspace(1.0, 3.0, 12),
+            np.ones(12),
+            method="bca",
+            confidence=0.9,
+        )[2]
+        == "percentile (no BCa: all resamples lie on one side of the value)"
+    )
+
+
+def test_a_turned_value_comes_back() -> None:
+    turns = [
+        symmetric(name, np.array([0.2, 0.6]))
+        for name in (
+            "kappa_quadratic",
+            "human spearman",
+            "icc_2_k",
+            "icc_3_k_z",
+            "icc_2_1",
+            "f1",
+            "rmse",
+            "offset",
+            "kappa_minus_spearman",
+            "auc_change",
+            "first\0rmse",
+        )
+    ]
+    assert [
+        (round(float(each.there(np.asarray(0.5))), 4), round(each.back(each.there(np.asarray(0.5))), 6))
+        for each in turns
+    ] == [
+        (0.5493, 0.5),
+        (0.5493, 0.5),
+        (0.6931, 0.5),
+        (0.6931, 0.5),
+        (0.5493, 0.5),
+        (0.0, 0.5),
+        (-0.6931, 0.5),
+        (0.5, 0.5),
+        (0.5, 0.5),
+        (0.5, 0.5),
+        (-0.6931, 0.5),
+    ]
+
+
+def test_values_beyond_a_scale_are_taken_as_they_are() -> None:
+    assert [
+        symmetric(name, np.array(values)) is AS_IT_IS
+        for name, values in (
+            ("kappa", [1.00005]),
+            ("kappa", [1.001]),
+            ("f1", [-0.00005]),
+            ("f1", [-0.001]),
+            ("rmse", [-1.0]),
+            ("rmse", [9.0]),
+            ("icc_2_k", [-5.0]),
+            ("icc_2_k", [1.1]),
+            ("kappa", [np.nan, 0.5]),
+        )
+    ] == [False, True, False, True, True, False, False, True, False]
+
+
+def test_an_end_on_the_edge_of_a_scale_is_finite() -> None:
+    assert [
+        round(float(symmetric(name, np.array([value])).there(np.asarray(value))), 3)
+        for name, value in (
+            ("kappa", 1.0),
+            ("kappa", -1.0),
+            ("auc", 0.0),
+            ("auc", 1.0),
+            ("rmse", 0.0),
+            ("icc_2_k", 1.0),
+        )
+    ] == [4.952, -4.952, -9.21, 9.21, -9.21, 9.21]
+
+
+def test_some_statistics_need_more_items() -> None:
+    assert [
+        fewest_items(name)
+        for name in (
+            "first rmse",
+            "limit_of_agreement_low",
+            "limit_of_agreement_high",
+            "gwet_ac2_quadratic",
+            "kappa_quadratic",
+        )
+    ] == [30, 30, 30, 30, 10]
+
+
+def test_a_name_is_plain_without_whose_value_it_is() -> None:
+    assert [plain(name) for name in ("first rmse", "accuracy\0jury\0kappa_quadratic", "rmse")] == [
+        "rmse",
+        "kappa_quadratic",
+        "rmse",
+    ]

@@ -1,0 +1,233 @@
+"""Values on resamples: what an estimate, a difference and a p-value are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from medjury.errors import MedjuryError
+from medjury.statistics import (
+    Estimate,
+    compare,
+    replicates,
+)
+from medjury.statistics._interval import (
+    jackknife,
+)
+from medjury.statistics._resample import leave_one_out, sample
+from medjury.statistics._symmetric import AS_IT_IS
+
+ROWS = np.array([[float(place)] for place in range(1, 21)])
+
+
+def mean(rows: Any) -> Callable[[Any], dict[str, Any]]:
+    """The mean, and a value that never exists."""
+
+    def read(weights: Any) -> dict[str, Any]:
+        return {
+            "mean": weights @ rows[:, 0] / weights.sum(axis=-1),
+            "nothing": np.full(len(weights), np.nan),
+        }
+
+    return read
+
+
+def means(rows: Any) -> Callable[[Any], dict[str, Any]]:
+    return lambda weights: {
+        name: weights @ rows[:, place] / weights.sum(axis=-1) for place, name in enumerate("ab")
+    }
+
+
+def said(each: Estimate) -> tuple[Any, ...]:
+    ends = (None if end is None else round(end, 3) for end in (each.value, each.low, each.high))
+    return *ends, each.n, each.method, each.reason
+
+
+def refused(call: Callable[[], object]) -> str:
+    with pytest.raises(MedjuryError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_without_enough_items_or_resamples_there_is_no_interval_and_the_method_says_why() -> None:
+    few = replicates(ROWS[:9], mean, resamples=100)
+    one = replicates(ROWS, mean, clusters=["a"] * 20, resamples=100)
+    assert [
+        each.estimate("mean").method
+        for each in (
+            few,
+            one,
+            replicates(ROWS, mean, resamples=0),
+            replicates(ROWS, mean, resamples=38),
+            replicates(ROWS, mean, resamples=39),
+            replicates(np.ones((20, 1)), mean, resamples=100),
+        )
+    ] == [
+        "no interval: 9 items are too few, at least 10 are needed",
+        "no interval: one cluster cannot be resampled",
+        "no interval",
+        "no interval: 38 resamples are too few for 95 %",
+        "95 % BCa-t bootstrap, 39 resamples of 20 items, seed 0",
+        "no interval: the same in all of 100 resamples of 20 items, seed 0",
+    ]
+
+
+def test_what_does_not_exist_is_undefined_with_the_reason_that_is_given() -> None:
+    found = replicates(ROWS, mean, resamples=50)
+    assert [
+        said(each)
+        for each in (
+            found.estimate("nothing"),
+            found.estimate("nothing", reason="because"),
+            found.difference("mean", "nothing"),
+        )
+    ] == [
+        (
+            None,
+            None,
+            None,
+            20,
+            "bootstrap, 50 resamples of 20 items, seed 0",
+            "nothing does not exist for these data",
+        ),
+        (None, None, None, 20, "bootstrap, 50 resamples of 20 items, seed 0", "because"),
+        (
+            None,
+            None,
+            None,
+            20,
+            "bootstrap, 50 resamples of 20 items, seed 0",
+            "mean or nothing does not exist for these data",
+        ),
+    ]
+
+
+def test_bca_without_a_jackknife_is_refused() -> None:
+    assert (
+        refused(lambda: replicates(ROWS, mean, resamples=50, jackknife=False).estimate("mean"))
+        == "BCa needs leave-one-out values: make the replicates with jackknife=True."
+    )
+
+
+def test_resamples_cannot_be_fewer_than_none() -> None:
+    assert (
+        refused(lambda: replicates(ROWS, mean, resamples=-1))
+        == "The number of resamples cannot be -1. Give 0 for no interval, or more."
+    )
+
+
+def test_a_difference_is_drawn_on_the_same_resamples() -> None:
+    table = np.column_stack([np.arange(20.0), np.arange(20.0) * 1.1 + 1])
+    found = replicates(table, means, resamples=200)
+    assert (
+        said(found.difference("b", "a")),
+        said(found.difference("b", "a", method="percentile", confidence=0.8)),
+    ) == (
+        (1.95, 1.661, 2.227, 20, "95 % BCa-t bootstrap, 200 resamples of 20 items, seed 0", ""),
+        (1.95, 1.825, 2.114, 20, "80 % percentile bootstrap, 200 resamples of 20 items, seed 0", ""),
+    )
+
+
+def test_the_p_value_is_the_share_of_resamples_below_or_that_of_the_jackknife_where_it_is_larger() -> None:
+    values = np.array([0.2, 0.5, -0.1, 0.4, 0.9, 0.3, -0.2, 0.6, 0.1, 0.7])
+    found = replicates(np.column_stack([values, np.zeros(10)]), means, resamples=199, seed=1)
+    gaps = found.resampled["a"] - found.resampled["b"]
+    share = (1 + (gaps <= 0.1).sum()) / 200
+    freedom = jackknife(found.left_out["a"], found.multiplicity, AS_IT_IS)
+    student = stats.t.cdf(-(values.mean() - 0.1) / stats.sem(values), freedom.freedom if freedom else 1)
+    assert round(found.p_at_most("a", "b", 0.1) - max(share, student), 9) == 0.0
+
+
+def test_without_a_jackknife_or_a_spread_the_p_value_is_the_share_alone() -> None:
+    plain_one = replicates(
+        np.column_stack([np.arange(10.0), np.zeros(10)]), means, resamples=99, jackknife=False
+    )
+    same = replicates(np.column_stack([np.ones(10), np.zeros(10)]), means, resamples=99)
+    assert (
+        plain_one.p_at_most("a", "b", 0.0),
+        same.p_at_most("a", "b", 1.0),
+        same.p_at_most("a", "b", 0.5),
+        same.p_at_most("a", "b", 1.0 - 1e-13),
+    ) == (0.01, 1.0, 0.01, 1.0)
+
+
+def test_a_comparison_has_a_two_sided_p_value() -> None:
+    table = np.column_stack([np.arange(12.0), np.arange(12.0)[::-1]])
+    found = compare(table, means, "a", "b", resamples=99)
+    drawn = replicates(table, means, resamples=99)
+    gaps = drawn.resampled["a"] - drawn.resampled["b"]
+    smaller = min((gaps <= 1e-12).sum(), (gaps >= -1e-12).sum())
+    assert found.p_value is not None and round(found.p_value - min(1.0, 2 * (1 + smaller) / 100), 12) == 0.0
+
+
+def test_thousands_of_patterns_are_left_out_in_groups_of_a_thousand() -> None:
+    table = np.random.default_rng(0).normal(size=(2500, 1))
+    blocks, times, groups = leave_one_out(sample(table), 0)
+    weights = np.concatenate(list(blocks))
+    assert (
+        weights.shape,
+        groups,
+        times.shape,
+        float(times.sum()),
+        sorted(set(weights.sum(axis=1).tolist())),
+        float((2500 - weights.sum(axis=1)).sum()),
+        bool(((1 - weights).sum(axis=0) == 1).all()),
+    ) == ((1000, 2500), 1000, (1000,), 1000.0, [2497.0, 2498.0], 2500.0, True)
+
+
+def test_clustered_patterns_are_left_out_in_groups_too() -> None:
+    names = [place // 2 for place in range(5000)]
+    blocks, _, groups = leave_one_out(sample(np.random.default_rng(0).normal(size=(5000, 1)), names), 0)
+    weights = np.concatenate(list(blocks))
+    assert (
+        weights.shape,
+        groups,
+        sorted(set(weights.sum(axis=1).tolist())),
+        bool(((1 - weights).sum(axis=0) == 1).all()),
+    ) == ((1000, 5000), 1000, [4994.0, 4996.0], True)
+
+
+def test_up_to_two_thousand_patterns_are_left_out_one_by_one() -> None:
+    blocks, _, groups = leave_one_out(sample(np.arange(2000.0)), 0)
+    weights = np.concatenate(list(blocks))
+    assert (
+        weights.shape,
+        groups,
+        set(weights.sum(axis=1).tolist()),
+        bool((np.diag(weights) == 0).all()),
+    ) == ((2000, 2000), 0, {1999.0}, True)
+
+
+def test_a_sample_knows_distinct_rows_and_how_many_clusters_look_alike() -> None:
+    found = sample(
+        [[1, 2], [1, 2], [3, np.nan], [3, np.nan], [1, 2], [3, np.nan]], ["a", "a", "b", "b", "c", "d"]
+    )
+    assert (
+        found.rows.tolist()[0],
+        found.counts.tolist(),
+        sorted(found.multiplicity.tolist()),
+        found.n,
+        found.clusters,
+        found.clustered,
+    ) == ([1.0, 2.0], [3.0, 3.0], [1, 1, 1, 1], 6, 4, True)
+
+
+def test_rows_of_three_axes_and_names_that_do_not_fit_are_refused() -> None:
+    assert [
+        refused(lambda call=call: call())
+        for call in (
+            lambda: sample(np.zeros((2, 2, 2))),
+            lambda: sample([1, 2], ["a"]),
+            lambda: sample([1, 2], ["a", None]),
+            lambda: sample([1, 2, 3], ["a", float("nan"), "b"]),
+        )
+    ] == [
+        "The rows to resample form a table of items by columns, not 3 axes.",
+        "There are 2 items but 1 cluster names. Give one name per item.",
+        "Item 2 has no cluster name. Name the case of every item.",
+        "Item 2 has no cluster name. Name the case of every item.",
+    ]
