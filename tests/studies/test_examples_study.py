@@ -20,7 +20,7 @@ from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.judging import Judge
 from medjury.report import write_page
-from medjury.studies import check_study, load_study, run_study
+from medjury.studies import check_study, load_study, register_study, run_study
 from medjury.validation import validate
 
 Write = Callable[..., Path]
@@ -53,20 +53,27 @@ def as_clinicians(call: Call) -> str:
 
 @pytest.fixture
 def write_rated(write_study: Write, server: LoopbackServer) -> Write:
-    """A study of forty cases of twenty patients, all rated by two clinicians who agree, and a judge who agrees."""
+    """A study of twenty `patients` with two cases each, which two clinicians rated; they and the judge agree."""
     server.endpoint.behaviours = as_clinicians
 
-    def write(*, rated: int = 2 * PATIENTS, clinicians: int = 2, comment: str = "", **settings: Any) -> Path:
+    def write(
+        *,
+        patients: int = PATIENTS,
+        rated: int | None = None,
+        clinicians: int = 2,
+        comment: str = "",
+        **settings: Any,
+    ) -> Path:
         cases = [
             {"id": f"case-{n:02d}", "system": "a", "patient": f"patient-{n // 2}", "candidate": text(n),
              "texts": {"context": f"Note {n}."}}
-            for n in range(2 * PATIENTS)
+            for n in range(2 * patients)
         ]  # fmt: skip
         judge = {"temperature": 0, "concurrency": 4, **settings.pop("judge", {})}
         study = write_study(cases=cases, judge=judge, **{"humans": {"path": "humans.csv"}, **settings})
         lines = [
             f"case-{n:02d},a,Dr {rater},{dimension},{grade(n)},{comment}"
-            for n in range(rated)
+            for n in range(2 * patients if rated is None else rated)
             for rater in range(clinicians)
             for dimension in DIMENSIONS
         ]
@@ -144,23 +151,43 @@ def test_an_example_is_graded_as_the_clinicians_did_and_explained_in_their_words
 
 
 def test_the_gate_leaves_the_training_side_out_and_says_so(write_rated: Write) -> None:
-    gate = {"minimum_cases": 14, "minimum_doubly_rated": 14, "severe_limit": 1.0}
-    plain = write_rated(gate=gate, study="plain", report={"resamples": 200})
-    assert run(plain) == "complete"
-    verdict = validate(plain.parent / "runs" / "plain").verdicts[0]
+    gate = {"minimum_cases": 42, "minimum_doubly_rated": 42, "severe_limit": 1.0}
+    plain: dict[str, Any] = {"patients": 60, "gate": gate, "study": "plain", "report": {"resamples": 200}}
+    shown = plain | {"study": "small", "examples": 2}
+    for each in (plain, shown):  # both are registered before anybody sees a score
+        each["protocol"] = register_study(load_study(write_rated(**each))).file.name
+    study = write_rated(**plain)
+    assert run(study) == "complete"
+    verdict = validate(study.parent / "runs" / "plain").verdicts[0]
     rule = next(each for each in verdict.rules if each.name == "Enough held-out cases")
-    assert rule.found.startswith("20 patients with 40 cases;") and rule.state == "met"
+    assert rule.found.startswith("60 patients with 120 cases;") and verdict.word == "VALIDATED"
 
-    study = write_rated(gate=gate, examples=2, report={"resamples": 200})
+    study = write_rated(**shown)
     assert run(study) == "complete"
     told = manifest(study)
     assert told["gate"]["development_cases"] == told["judges"][0]["development_cases"]
     verdict = validate(study.parent / "runs" / "small").verdicts[0]
     rule = next(each for each in verdict.rules if each.name == "Enough held-out cases")
     assert rule.found == (
-        "14 patients with 28 cases; a patient counts once (12 cases used for development are left out)"
+        "42 patients with 84 cases; a patient counts once (36 cases used for development are left out)"
     )
-    assert rule.state == "met"
+    assert verdict.word == "VALIDATED"
+
+
+def test_a_jury_that_never_differs_on_few_patients_is_not_validated(write_rated: Write) -> None:
+    """Twenty patients without a disagreement: up to 17 % of them could be guessed, and the margin is 0.1."""
+    gate = {"minimum_cases": 14, "minimum_doubly_rated": 14, "severe_limit": 1.0}
+    study = write_rated(gate=gate, report={"resamples": 200})
+    register_study(load_study(study))
+    assert run(study) == "complete"
+    verdict = validate(study.parent / "runs" / "small").verdicts[0]
+    assert verdict.word == "AUXILIARY"
+    assert [each.name for each in verdict.rules if not each.met] == [
+        "Not inferior to clinicians among themselves",
+        "and is neither beyond doubt",
+    ]
+    rule = next(each for each in verdict.rules if each.name == "Not inferior to clinicians among themselves")
+    assert rule.state == "not met" and rule.found.endswith("difference 0.000, lower bound −0.174")
 
 
 @pytest.mark.parametrize(

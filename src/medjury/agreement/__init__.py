@@ -8,6 +8,7 @@ from medjury.agreement._agreement_row import AgreementRow
 from medjury.agreement._agreement_table import AgreementTable
 from medjury.agreement._among_humans.additional_rater import judge_as_rater
 from medjury.agreement._among_humans.alternative_annotator import alternative_annotator_test
+from medjury.agreement._among_humans.no_disagreement import no_disagreement
 from medjury.agreement._among_humans.non_inferiority import NonInferiority, non_inferiority
 from medjury.agreement._among_humans.pairwise import incomplete, mean_over_pairs, over_pairs
 from medjury.agreement._groups.chance_corrected import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
@@ -101,6 +102,7 @@ __all__ = [
     "mean_over_pairs",
     "median_difference",
     "mixed_model_icc",
+    "no_disagreement",
     "non_inferiority",
     "offset",
     "over_pairs",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from medjury.statistics import Estimate, Floats, clustered_proportion, undefined
+from medjury.statistics import Estimate, Floats, clustered_proportion, proportion, undefined
 from medjury.tables import RatingTable
 
 
@@ -35,9 +35,13 @@ def clustered_contrast(
     clusters: NDArray[Any],
     *,
     confidence: float = 0.95,
+    span: float | None = None,
 ) -> tuple[Estimate, float]:
     """The mean of the values in group 1 less that in group 0 (or the mean itself where all are in group 1), with a
     t interval and the one-sided p-value of "not below zero"; other groups do not count.
+
+    Where no case differs from the mean, t would be certain of it. Where a value cannot be farther from it than
+    `span`, the interval is then that of the cases that could differ, 1 − tail^(1/K) of them, all by so much.
 
     The variance is that of sums over clusters of what each value adds to the difference, ±(x − x̄_g)/n_g, times
     K/(K − 1) for K clusters, with K − 1 degrees of freedom: a cluster may have values on both sides.
@@ -63,5 +67,8 @@ def clustered_contrast(
     error = math.sqrt(count / (count - 1) * float((np.bincount(codes, pull[used]) ** 2).sum()))
     half = float(stdtrit(count - 1, 0.5 + confidence / 2.0)) * error
     method = f"{100 * confidence:g} % t interval, {count} cases"
+    if error <= 1e-12 and span is not None:
+        half = span * (proportion(0, count, confidence=confidence).high or 1.0)
+        method = f"{100 * confidence:g} % exact: none of {count} cases differs"
     below = float(stdtr(count - 1, difference / error)) if error > 0 else float(difference >= 0)
     return Estimate(difference, difference - half, difference + half, n, method), below

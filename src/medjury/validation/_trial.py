@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import correlation_statistics, icc_statistics, incomplete, kappa_statistics, over_pairs
+from medjury.agreement import (
+    correlation_statistics,
+    icc_statistics,
+    incomplete,
+    kappa_statistics,
+    no_disagreement,
+    over_pairs,
+)
 from medjury.runs import GateRules
 from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics, combined, replicates
 from medjury.tables import ABSENT, UNSCORED, Grid, Measured, mean_of_raters
@@ -93,9 +100,11 @@ class Trial:
     def overall(self) -> Estimate:
         """Agreement with single clinicians on every answer that one of them and the rater scored."""
         made = self.agreement({"all": self.both}, humans=False, interval=True)
-        return made.estimate(
+        found = made.estimate(
             "jury all", confidence=self.confidence, reason="a rater does not vary, or nothing is shared"
         )
+        alike = no_disagreement(self._counted(self.said)[self.both], self.grid.clusters[self.both])
+        return found if alike is None else alike.ends(found, (1 - self.confidence) / 2)
 
     def if_silence_were(self, scores: Floats) -> float | None:
         """The same agreement if the silent answers had these scores."""
@@ -116,10 +125,7 @@ class Trial:
         """In each of these parts, on the same resamples of cases, `jury PART`: agreement of the rater with single
         clinicians, and `clinicians PART`: theirs with one another. Both are pooled over pairs of raters: in a part,
         pairs share few answers."""
-        together = np.column_stack([self.humans, self.said if said is None else said])
-        grades = self.dimension.grades
-        if self.statistic.startswith("kappa") and grades is not None:
-            together = grades.grade(together)
+        together = self._counted(self.said if said is None else said)
         width, several = together.shape[1], self.humans.shape[1]
         pairs = {"jury": [(human, width - 1) for human in range(several)]}
         if humans and several > 1:
@@ -150,6 +156,12 @@ class Trial:
             seed=self.seed,
             jackknife=interval,
         )
+
+    def _counted(self, said: Floats) -> Floats:
+        """The clinicians' scores and, last, the rater's, as the statistic sees them."""
+        together, grades = np.column_stack([self.humans, said]), self.dimension.grades
+        graded = self.statistic.startswith("kappa") and grades is not None
+        return grades.grade(together) if grades is not None and graded else together
 
     def _statistics(self) -> Statistics:
         grades = self.dimension.grades

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from medjury.agreement._among_humans.no_disagreement import no_disagreement
 from medjury.agreement._among_humans.pairwise import incomplete, over_pairs, said_of_pairs, shared_items
 from medjury.errors import MedjuryError
 from medjury.statistics import (
@@ -73,7 +74,8 @@ def non_inferiority(
     instead (see `pooled_pairs`): a mean of coefficients of two or three items is far too low. The bound is the
     lower end of the interval of the difference, read at 0.6 of the error that `confidence` allows, so that it errs
     no more often than that in simulated studies; `p_value` is that of a difference of −margin or
-    less. `names` restricts the result.
+    less. Where judge and humans never differ, resampling tells nothing and the bound is exact (see
+    `NoDisagreement`). `names` restricts the result.
 
     >>> from medjury.agreement._pairs.correlation import correlation_statistics
     >>> truth = np.tile([1.0, 2, 3, 4, 5], 12)
@@ -146,8 +148,10 @@ def among_humans(
             beside |= {name: {} for name in members}
             continue
         table = np.column_stack([humans, *(judges[name] for name in members)])[usable]
-        pool = incomplete(table[:, : humans.shape[1]])
-        pairs = _pairs(humans.shape[1], len(members))
+        width = humans.shape[1]
+        pool = incomplete(table[:, :width])
+        pairs = _pairs(width, len(members))
+        whose = None if clusters is None else np.asarray(clusters, dtype=object)[usable]
         made = replicates(
             table,
             combined(
@@ -156,7 +160,7 @@ def among_humans(
                     for prefix, each in pairs.items()
                 )
             ),
-            clusters=None if clusters is None else np.asarray(clusters, dtype=object)[usable],
+            clusters=whose,
             resamples=resamples,
             seed=seed,
         )
@@ -167,13 +171,20 @@ def among_humans(
             for key in made.observed
         }
         names = [key.removeprefix(_HUMAN) for key in estimates if key.startswith(_HUMAN)]
+        for name in names:
+            if alike := no_disagreement(_as_counted(name, table[:, :width], grades), whose):
+                estimates[_HUMAN + name] = alike.ends(estimates[_HUMAN + name], (1 - confidence) / 2)
         if usable.sum() == two.sum():
             own = {name: estimates[_HUMAN + name] for name in names}
         among = int(np.count_nonzero(shared_items(table, pairs[_HUMAN])))
         for place, judge in enumerate(members):
             beside[judge] = {
                 name: replace(
-                    _tested(made, estimates, name, f"{place} ", margin, confidence),
+                    _where_nobody_differs(
+                        _tested(made, estimates, name, f"{place} ", margin, confidence),
+                        _as_counted(name, table[:, [*range(width), width + place]], grades),
+                        whose,
+                    ),
                     cases=made.units,
                     pairs=among,
                     pooled=pool,
@@ -223,6 +234,27 @@ def _tested(
     return NonInferiority(
         name, estimates[first], estimates[second], difference, margin, confidence, p_value, verdict
     )
+
+
+def _where_nobody_differs(found: NonInferiority, scores: Floats, clusters: Clusters) -> NonInferiority:
+    """The same with exact bounds where the judge, in the last column, and the humans never differ."""
+    alike, tail = no_disagreement(scores, clusters), 1 - found.confidence
+    if alike is None or found.difference.low is not None:
+        return found
+    difference = alike.ends(found.difference, tail)
+    p_value, verdict = None, None
+    if found.margin is not None and difference.low is not None:
+        p_value, verdict = alike.chance(found.margin), bool(difference.low > -found.margin)
+    judge_human = alike.ends(found.judge_human, tail / 2)
+    return replace(
+        found, judge_human=judge_human, difference=difference, p_value=p_value, non_inferior=verdict
+    )
+
+
+def _as_counted(name: str, scores: Floats, grades: Grades | None) -> Floats:
+    """The scores as the statistic sees them: kappas and exact matches are of grades."""
+    graded = name.startswith(("kappa", "exact_match"))
+    return scores if grades is None or not graded else grades.grade(scores)
 
 
 def _by_two(humans: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -31,7 +31,11 @@ def offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
     apart = (trial.said - trial.reference)[trial.both]
     level = 2 * evidence.confidence - 1
     mean, _ = clustered_contrast(
-        apart, np.ones(len(apart), dtype=np.int64), trial.grid.clusters[trial.both], confidence=level
+        apart,
+        np.ones(len(apart), dtype=np.int64),
+        trial.grid.clusters[trial.both],
+        confidence=level,
+        span=trial.span,
     )
     value = float(apart.mean())
     inside = None if mean.low is None or mean.high is None else mean.low >= -limit and mean.high <= limit

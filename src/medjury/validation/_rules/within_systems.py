@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from medjury.agreement import no_disagreement
 from medjury.statistics import Floats, Read, Replicates, percent, replicates, shown
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
@@ -28,6 +29,13 @@ def within_systems(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
     made, level = _resampled(trial), 2 * evidence.confidence - 1
     reason = "clinicians gave every answer of a system the same score"
     inside = made.estimate("within", confidence=level, reason=reason)
+    alike = no_disagreement(
+        np.column_stack([trial.reference, trial.said])[trial.both],
+        trial.grid.clusters[trial.both],
+        groups=trial.grid.systems[trial.both],
+    )
+    if alike is not None:
+        inside = alike.ends(inside, 1 - evidence.confidence)
     gain = made.difference("whole", "means", confidence=level)
     value, low, least = inside.value, inside.low, gain.low
     sure = None if low is None or least is None else low >= floor and least > 0
