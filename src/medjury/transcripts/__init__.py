@@ -5,7 +5,7 @@ from medjury.transcripts._alignment import Alignment, Match, MatchType, make_mat
 from medjury.transcripts._context import context_before, context_text
 from medjury.transcripts._evaluate import AlignmentFault, AlignmentQuality, evaluate_alignment
 from medjury.transcripts._model_aligner import align_with_model, alignment_request
-from medjury.transcripts._normalise import fillers, normalise
+from medjury.transcripts._normalise import FillerList, fillers, normalise
 from medjury.transcripts._pairs import AlignedPair, aligned_pairs, impact_cases
 from medjury.transcripts._read import read_transcript
 from medjury.transcripts._repair import repair
@@ -22,6 +22,7 @@ __all__ = [
     "AlignmentFault",
     "AlignmentQuality",
     "Band",
+    "FillerList",
     "Match",
     "MatchType",
     "Transcript",
