@@ -31,7 +31,8 @@ def jury_of_calibrated(
     formed = {member for each, _ in parts if len(each.members) > 1 for member in each.members}
     judges = {each.rater for each, _ in parts if table.raters.get(each.rater) not in ("jury", "metric", None)}
     jurors = sorted(formed or judges)
-    found, told = {}, []
+    found: dict[str, tuple[Part, Floats, Marks, Marks]] = {}
+    told: list[str] = []
     for dimension, part in {each.dimension: part for each, part in parts}.items():
         missing = [name for name in jurors if dimension not in applied.get(name, {})]
         if len(jurors) < 2 or missing:
@@ -50,5 +51,5 @@ def jury_of_calibrated(
             told.append(
                 f"dimension {dimension!r}: {left} units lack the score of a juror; {JURY_OF_CALIBRATED} has none"
             )
-        found[dimension] = (part, joined, asked, skipped)
+        found[dimension] = (part, joined, np.asarray(asked), np.asarray(skipped))
     return found, told
