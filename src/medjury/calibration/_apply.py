@@ -10,8 +10,10 @@ import numpy as np
 from medjury.calibration._calibrated_ratings import CalibratedRatings, RatingMaker
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._cross_fit import OutOfFold
+from medjury.calibration._jury_of_calibrated import jury_of_calibrated
 from medjury.calibration._part import Marks, Part, instruments_of, part_of
 from medjury.calibration._saved import SavedCalibration
+from medjury.calibration._study import JURY_OF_CALIBRATED
 from medjury.calibration._study_result import CalibrationStudy, ComparedScores
 from medjury.errors import MedjuryError
 from medjury.ratings import Rating
@@ -25,12 +27,14 @@ def apply_calibrations(
     raters: Names | None = None,
     dimensions: Names | None = None,
     created_at: str | None = None,
+    with_jury: bool = False,
 ) -> CalibratedRatings:
     """Calibrate a table with a saved file. A case that taught a calibration gets the map fitted without it.
 
     Another instrument, or another version of it, is refused. A score on the scale but beyond what the fit saw is
-    calibrated, counted and warned of. A jury is formed anew from its judges, by the rule it was fitted with.
-    Cases that served development are calibrated like all others: nothing is concluded from them here.
+    calibrated, counted and warned of. A jury is formed anew from its judges, by the rule it was fitted with;
+    `with_jury` adds the jury of the calibrated jurors, `jury_of_calibrated`, by the table's rule. Cases that served
+    development are calibrated like all others: nothing is concluded from them here.
     """
     table = rating_table(table)
     asked = chosen_calibrations(saved, raters, dimensions)
@@ -48,6 +52,16 @@ def apply_calibrations(
         values = (part.grid, applied.scores, part.not_applicable(each.rater))
         known.setdefault(each.rater, {})[each.dimension] = values
         made += maker.of_part(part, applied.scores)
+    told: list[str] = []
+    if with_jury:
+        seated, told = jury_of_calibrated(table, parts, known)
+        if seated:
+            maker = makers[JURY_OF_CALIBRATED] = RatingMaker(
+                parts[0][0], "jury", when, JURY_OF_CALIBRATED, "a juror gave no score to calibrate"
+            )
+        for dimension, (part, scores, asked_units, skipped) in seated.items():
+            known.setdefault(JURY_OF_CALIBRATED, {})[dimension] = (part.grid, scores, skipped)
+            made += maker.of_units(part, scores, asked_units, skipped)
     if every.instrument is not None:
         for rater, maker in makers.items():
             made += maker.derived(every.instrument, known[rater])
@@ -63,7 +77,7 @@ def apply_calibrations(
         tuple(made),
         tuple(rows),
         tuple((each.rater, each.dimension) for each in unused),
-        (*every.warnings, *warnings),
+        (*every.warnings, *warnings, *told),
         table.everything,
     )
 

@@ -17,12 +17,11 @@ from medjury.calibration._written import as_json, write_frame
 from medjury.instruments import Instrument, Reason
 from medjury.ratings import RaterKind, Rating, rating_frame, write_ratings
 from medjury.statistics import Result
-from medjury.tables import Grid
+from medjury.tables import CALIBRATED, Grid
 
 if TYPE_CHECKING:
     import polars
 
-SUFFIX = ":calibrated"
 _PLAIN = (
     "item", "patient", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status",
     "reason",
@@ -65,7 +64,7 @@ class CalibratedRatings(Result[AppliedCalibration]):
         )
 
     def text(self) -> str:
-        wrote = f"\nWrote {self.n_written:,} ratings to {self.path}; calibrated raters end in `{SUFFIX}`."
+        wrote = f"\nWrote {self.n_written:,} ratings to {self.path}; calibrated raters end in `{CALIBRATED}`."
         return super().text() + (wrote if self.path else "")
 
     def shown_rows(self) -> list[dict[str, Any]]:
@@ -89,15 +88,22 @@ class CalibratedRatings(Result[AppliedCalibration]):
 
 @dataclass(frozen=True, slots=True)
 class RatingMaker:
-    """Makes the ratings of one calibrated rater."""
+    """Makes the ratings of one calibrated rater, under the name of the one that was calibrated unless it has a
+    `name` of its own."""
 
     saved: SavedCalibration
     kind: RaterKind
     when: str
+    name: str = ""
+    missing: str = "the judge gave no score to calibrate"
 
     def of_part(self, part: Part, scores: Floats) -> Iterator[Rating]:
-        skipped, units = part.not_applicable(self.saved.rater), units_of(part.grid)
-        for place in np.flatnonzero(part.asked(self.saved.rater)).tolist():
+        rater = self.saved.rater
+        yield from self.of_units(part, scores, part.asked(rater), part.not_applicable(rater))
+
+    def of_units(self, part: Part, scores: Floats, asked: Marks, skipped: Marks) -> Iterator[Rating]:
+        units = units_of(part.grid)
+        for place in np.flatnonzero(asked).tolist():
             score = None if np.isnan(scores[place]) else float(scores[place])
             yield self._rating(units[place], part.dimension, score, bool(skipped[place]))
 
@@ -111,7 +117,7 @@ class RatingMaker:
                     yield self._rating(unit, name, score)
 
     def _rating(self, unit: Unit, dimension: str, score: float | None, skipped: bool = False) -> Rating:
-        rater = self.saved.rater + SUFFIX
+        rater = self.name or self.saved.rater + CALIBRATED
         key = "\0".join((*unit, rater, dimension, self.saved.data_sha256))
         missing = score is None and not skipped
         return Rating(
@@ -125,7 +131,7 @@ class RatingMaker:
             score=score,
             status="scored" if score is not None else "not_applicable" if skipped else "unscored",
             reason=Reason.MISSING if missing else None,
-            explanation="the judge gave no score to calibrate" if missing else "",
+            explanation=self.missing if missing else "",
             seconds=0.0,
             tokens_in=0,
             tokens_out=0,

@@ -10,7 +10,8 @@ from medjury.cli._table_options import add_table_options, shared, table_from
 _METHODS = ("isotonic", "offset", "linear", "ordinal")
 _ABOUT = {
     "fit": "Fits one map per judge and dimension, and one for the jury, cross-fitted by case.\n",
-    "apply": "Writes calibrated ratings. A case that taught the calibration gets a map fitted without it.\n",
+    "apply": "Writes calibrated ratings. A case that taught the calibration gets a map fitted without it.\n"
+    "--jury mean (or median) writes the jury of the calibrated jurors too, as `jury_of_calibrated`.\n",
     "report": "Cross-fits (or, with --calibration, applies a file) and compares before with after, never on\n"
     "cases that taught the map. JSON: an object of `changes`, `refused` and `warnings`.\n",
 }  # fmt: skip
@@ -41,7 +42,11 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "apply":
         saved = calibration.load_calibrations(options.calibration)
         applied = calibration.apply_calibrations(
-            table, saved, raters=options.raters, dimensions=options.dimensions
+            table,
+            saved,
+            raters=options.raters,
+            dimensions=options.dimensions,
+            with_jury=options.jury is not None,
         ).save(options.out, with_originals=options.with_originals)
         print(applied.to_json() if options.json else applied.text())
         return 0

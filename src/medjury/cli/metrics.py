@@ -14,7 +14,8 @@ nothing was recognised (error rates 1, overlaps 0); without a reference no metri
 
 Metrics: wer, cer, mer, wil, semantic_wer, bleu_1 to bleu_4, rouge_1, rouge_2, rouge_l, rouge_w, chrf, chrf++,
 meteor (all of these by default); with the `neural` extra bert_score, sbert, simcse, nli, bart_score, bleurt,
-sema_score, heval, intelligibility.
+clinical_bleurt (needs --model), sema_score, heval, intelligibility. As Ellis et al. (2025) computed them:
+rouge_w_ellis, semantic_wer_ellis (`neural` extra); --fillers ellis.
 
 --label names a column with clinicians' labels (0, 1, 2): the metrics are then held against them.
 """
@@ -30,8 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--metrics", metavar="M", nargs="+", help="only these metrics, with spaces or commas between them")
     add("--normalise", action="store_true", help="compare without case and signs, numbers in words")
     add("--remove-fillers", action="store_true", help="with --normalise: leave out um, uh, hmm")
+    add(
+        "--fillers",
+        choices=("ours", "ellis"),
+        default="ours",
+        help="which list --remove-fillers takes (ours)",
+    )
     add("--model", metavar="METRIC=MODEL", action="append", default=[],
-        help="the model of a learned metric: a folder or a name; may be given several times")  # fmt: skip
+        help="the model of a learned metric: a folder or a name; several of one metric give several columns, told "
+        "apart by METRIC@NAME=MODEL or else by the models' own names")  # fmt: skip
     add("--device", help="where learned metrics run: cpu, cuda (default: the GPU where there is one)")
     add("--allow-download", action="store_true", help="let learned metrics fetch models that are not here")
     add("--label", metavar="COL", help="column with clinicians' labels: meta-evaluation of the metrics")
@@ -58,14 +66,17 @@ def run(options: argparse.Namespace) -> int:
 
     if options.remove_fillers and not options.normalise:
         raise MedjuryError("--remove-fillers works on normalised texts: give --normalise too")
+    if options.fillers != "ours" and not options.remove_fillers:
+        raise MedjuryError("--fillers says what --remove-fillers takes out: give --remove-fillers too")
     if not options.label and (options.call or options.figure):
         raise MedjuryError("--call and --figure belong to a meta-evaluation: give --label too")
-    names = chosen_metrics(options.metrics)
+    models = _models(options.model)
+    names = chosen_metrics(options.metrics, models)
     columns = [options.reference, options.hypothesis, options.label, options.call]
     pairs = read_pairs(options.pairs, [column for column in columns if column], added_columns(names))
     scored = score_pairs(
         pairs, options.reference, options.hypothesis, names, normalised=options.normalise,
-        remove_fillers=options.remove_fillers, models=dict(map(_model, options.model)), device=options.device,
+        remove_fillers=options.remove_fillers, filler_list=options.fillers, models=models, device=options.device,
         allow_download=options.allow_download,
     )  # fmt: skip
     write_pairs(scored.frame(), options.out)
@@ -83,8 +94,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _model(word: str) -> tuple[str, str]:
-    metric, _, model = word.partition("=")
-    if not model:
-        raise MedjuryError(f"--model {word}: write METRIC=MODEL, for instance sbert=path/to/folder")
-    return metric, model
+def _models(words: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for word in words:
+        metric, _, model = word.partition("=")
+        if not model:
+            raise MedjuryError(f"--model {word}: write METRIC=MODEL, for instance sbert=path/to/folder")
+        found.setdefault(metric, []).append(model)
+    return found

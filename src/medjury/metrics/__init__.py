@@ -1,6 +1,6 @@
 """Metrics: how far a text is from its reference, and what the difference means to a clinician."""
 
-from medjury.metrics._catalogue import LEARNED, LEXICAL, METRICS, Metric, metric_named
+from medjury.metrics._catalogue import LEARNED, LEXICAL, METRICS, Metric, base_name, metric_named
 from medjury.metrics._counts import kernels_in_use
 from medjury.metrics._embedding import sentence_embedder
 from medjury.metrics._enrichment_figure import enrichment_figure
@@ -15,6 +15,7 @@ from medjury.metrics._impact_model import (
     shipped_model,
 )
 from medjury.metrics._impact_pairs import ImpactPairs, impact_text
+from medjury.metrics._learned import models_of
 from medjury.metrics._meta_evaluation import MetricEvaluation, meta_evaluate, meta_text
 from medjury.metrics._pairs import labels_of, read_pairs, write_pairs
 from medjury.metrics._score import score
@@ -35,6 +36,7 @@ __all__ = [
     "MetricScores",
     "ScoredPairs",
     "added_columns",
+    "base_name",
     "check_impact",
     "chosen_metrics",
     "enrichment_figure",
@@ -48,6 +50,7 @@ __all__ = [
     "meta_evaluate",
     "meta_text",
     "metric_named",
+    "models_of",
     "read_impact_model",
     "read_pairs",
     "score",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from medjury.documents import nearest
@@ -14,12 +14,14 @@ Family = Literal["edit distance", "n-gram overlap", "learned"]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric by its name; `higher_is_better` says how to read it."""
+    """A metric by its name; `higher_is_better` says how to read it. `variant_of` names the metric of ours that a
+    paper computed in this other way: such a one is computed only where it is named."""
 
     name: str
     title: str
     family: Family
     higher_is_better: bool
+    variant_of: str = ""
 
     def oriented(self, value: float) -> float:
         """The value such that higher is better; error rates become 1 − rate."""
@@ -39,6 +41,7 @@ METRICS = {
         Metric("rouge_2", "ROUGE-2", "n-gram overlap", True),
         Metric("rouge_l", "ROUGE-L", "n-gram overlap", True),
         Metric("rouge_w", "ROUGE-W", "n-gram overlap", True),
+        Metric("rouge_w_ellis", "ROUGE-W of Ellis et al.", "n-gram overlap", True, "rouge_w"),
         Metric("chrf", "chrF", "n-gram overlap", True),
         Metric("chrf++", "chrF++", "n-gram overlap", True),
         Metric("meteor", "METEOR", "n-gram overlap", True),
@@ -48,24 +51,42 @@ METRICS = {
         Metric("nli", "NLI, both directions", "learned", True),
         Metric("bart_score", "BARTScore", "learned", True),
         Metric("bleurt", "BLEURT", "learned", True),
+        Metric("clinical_bleurt", "ClinicalBLEURT", "learned", True),
         Metric("sema_score", "SeMaScore", "learned", True),
         Metric("heval", "HEVAL", "learned", False),
         Metric("intelligibility", "intelligibility", "learned", True),
+        Metric("semantic_wer_ellis", "S-WER of Ellis et al.", "learned", False, "semantic_wer"),
     )
 }
-LEXICAL = tuple(name for name, metric in METRICS.items() if metric.family != "learned")
+LEXICAL = tuple(
+    name for name, metric in METRICS.items() if metric.family != "learned" and not metric.variant_of
+)
 LEARNED = tuple(name for name, metric in METRICS.items() if metric.family == "learned")
 # Names under which metrics are known elsewhere.
 ALIASES = {"swer": "semantic_wer", "chrfpp": "chrf++", "chrfplusplus": "chrf++", "bertscore": "bert_score"}
 
 
 def metric_named(name: str) -> Metric:
-    """The metric of this name, written in any of the usual ways: "BLEU-1", "bleu_1", "chrF++", "SeMaScore"."""
-    plain = _plain(name)
+    """The metric of this name, written in any of the usual ways: "BLEU-1", "bleu_1", "chrF++", "SeMaScore". Learned
+    ones may be told apart by their model: "nli@small"."""
+    base, at, label = name.partition("@")
+    plain = _plain(base)
     known = {_plain(each): each for each in METRICS} | ALIASES
     if plain not in known:
-        raise MedjuryError(f"There is no metric {name!r}; {nearest(name.lower(), list(METRICS))}")
-    return METRICS[known[plain]]
+        raise MedjuryError(f"There is no metric {name!r}; {nearest(base.lower(), list(METRICS))}")
+    metric = METRICS[known[plain]]
+    if not at:
+        return metric
+    if metric.family != "learned" or not re.fullmatch(r"[A-Za-z0-9._-]+", label):
+        raise MedjuryError(
+            f"{name!r}: only a learned metric has models to tell apart, by a word such as nli@small"
+        )
+    return replace(metric, name=f"{metric.name}@{label}", title=f"{metric.title}, {label}")
+
+
+def base_name(name: str) -> str:
+    """The metric's name without that of its model."""
+    return name.partition("@")[0]
 
 
 def _plain(name: str) -> str:

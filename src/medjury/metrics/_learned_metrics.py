@@ -15,6 +15,7 @@ from medjury.metrics._counts import links
 from medjury.metrics._lexicons import FUNCTION, lexicons
 from medjury.metrics._neural import Loaded, batches
 from medjury.metrics._phonetic import phonetic_similarity
+from medjury.metrics._semantic_wer import ALIKE, semantic_wer_ellis
 from medjury.metrics._uncompiled import align
 from medjury.metrics._word_vectors import (
     Floats,
@@ -54,6 +55,20 @@ def sentence_similarity(references: Texts, hypotheses: Texts, model: Loaded, poo
     said = sentence_vectors(model, references, pooling)
     heard = sentence_vectors(model, hypotheses, pooling)
     return np.asarray((said * heard).sum(axis=1), dtype=np.float64)
+
+
+def semantic_wer(references: Texts, hypotheses: Texts, model: Loaded, pooling: Pooling) -> Values:
+    """S-WER of Ellis et al. (2025): words whose own sentence vectors have a cosine of 0.6 or more are alike."""
+    said, heard = ([text.lower().split() for text in texts] for texts in (references, hypotheses))
+    every = dict.fromkeys(word for words in (*said, *heard) for word in words)
+    places = {word: place for place, word in enumerate(every)}
+    vectors = sentence_vectors(model, list(places), pooling)
+    values = []
+    for rows, columns in zip(said, heard, strict=True):
+        first, second = (np.array([places[word] for word in words]) for words in (rows, columns))
+        alike = ((vectors[second] @ vectors[word] >= ALIKE) | (second == word) for word in first)
+        values.append(semantic_wer_ellis(alike, len(first), len(second)))
+    return np.array(values, dtype=np.float64)
 
 
 def mutual_entailment(references: Texts, hypotheses: Texts, model: Loaded) -> Values:

@@ -139,6 +139,8 @@ FORMULAS = {
     "rouge_2": Formula("rouge", rouge_n(2), "reference_tokens", NO_TOKENS),
     "rouge_l": Formula("rouge", rouge_l, "reference_tokens", NO_TOKENS),
     "rouge_w": Formula("rouge_w", rouge_w, "reference_tokens", NO_TOKENS),
+    # Ellis et al. (2025) took the longest common subsequence for ROUGE-W: their two columns are the same.
+    "rouge_w_ellis": Formula("rouge", rouge_l, "reference_tokens", NO_TOKENS),
     "chrf": Formula("chrf", chrf(0), "reference_signs"),
     "chrf++": Formula("chrf_words", chrf(2), "reference_signs"),
 }

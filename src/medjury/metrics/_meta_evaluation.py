@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
-from medjury.metrics._catalogue import METRICS, Metric
+from medjury.metrics._catalogue import METRICS, Metric, base_name, metric_named
 
 if TYPE_CHECKING:
     from medjury.statistics import Estimate
@@ -54,7 +54,8 @@ def meta_evaluate(
         raise MedjuryError("The labels of impact are 0, 1 and 2; there are others.")
     found = []
     for name, column in values.items():
-        metric = METRICS.get(name) or Metric(name, name, "learned", True)
+        known = base_name(name) in METRICS
+        metric = metric_named(name) if known else Metric(name, name, "learned", True)
         numbers = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
         if len(numbers) != len(truth):
             raise MedjuryError(f"{name} has {len(numbers)} values for {len(truth)} labels.")

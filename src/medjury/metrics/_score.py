@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.metrics._catalogue import LEARNED, LEXICAL, metric_named
+from medjury.metrics._catalogue import LEXICAL, metric_named
 from medjury.metrics._counts import Counts, Kernels, count
-from medjury.metrics._learned import learned_scores
+from medjury.metrics._learned import Models, learned_scores, models_of
 from medjury.metrics._lexical import FORMULAS, NO_WORDS, TOO_LONG
 from medjury.metrics._lexicons import lexicons
 from medjury.metrics._meteor import meteor
@@ -26,7 +25,7 @@ def score(
     hypotheses: Sequence[str | None],
     metrics: Sequence[str] = LEXICAL,
     *,
-    models: Mapping[str, str | Path] | None = None,
+    models: Models | None = None,
     device: str | None = None,
     allow_download: bool = False,
     kernels: Kernels = "auto",
@@ -37,8 +36,9 @@ def score(
     error rates are 1 and the overlaps 0: everything was lost. Texts are compared as they are; normalise them
     first (`medjury.transcripts.normalise`) where case, signs and digits should not count.
 
-    `models` names the model of each learned metric (a name or a local folder) where it is not the default;
-    nothing is fetched unless `allow_download` is true. `device` is theirs too: the GPU where there is one.
+    `models` names the model of each learned metric (a name or a local folder, or several of them: then each gets
+    a column, `nli@small` and `nli@large`) where it is not the default; nothing is fetched unless `allow_download`
+    is true. `device` is theirs too: the GPU where there is one.
 
     >>> scores = score(["not throat but lips"], ["not so but lips"], ["wer", "bleu_1"])
     >>> scores.column("wer"), scores.column("bleu_1")
@@ -46,7 +46,8 @@ def score(
     """
     said = [text or "" for text in references]
     heard = [text or "" for text in hypotheses]
-    names = list(dict.fromkeys(metric_named(name).name for name in metrics))
+    chosen = models_of(list(dict.fromkeys(metric_named(name).name for name in metrics)), models or {})
+    names = list(chosen)
     groups = list(dict.fromkeys(FORMULAS[name].group for name in names if name in FORMULAS))
     counts = count(said, heard, groups or ["words"], kernels=kernels)
     wordnet = open_wordnet()
@@ -61,11 +62,9 @@ def score(
             notes[name] = "exact, stem and WordNet synonym" if wordnet else "exact and stem (no WordNet here)"
         elif name == "semantic_wer":
             values[name], reasons[name] = _semantic(said, heard)
-    wanted = [name for name in names if name in LEARNED]
+    wanted = {name: model for name, model in chosen.items() if model}
     if wanted:
-        found = learned_scores(
-            said, heard, wanted, models=models or {}, device=device, allow_download=allow_download
-        )
+        found = learned_scores(said, heard, wanted, device=device, allow_download=allow_download)
         for name, (numbers, why, note) in found.items():
             values[name], reasons[name], notes[name] = numbers, why, note
     return MetricScores(

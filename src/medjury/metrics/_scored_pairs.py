@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medjury.metrics._catalogue import LEXICAL, metric_named
+from medjury.metrics._learned import Models, models_of
 from medjury.metrics._score import score
 from medjury.metrics._scores import MetricScores
-from medjury.transcripts import normalise
+from medjury.transcripts import FillerList, normalise
 
 if TYPE_CHECKING:
     import polars
@@ -32,10 +33,11 @@ class ScoredPairs:
         return table
 
 
-def chosen_metrics(words: Sequence[str] | None) -> list[str]:
-    """The metrics that these words name, several of them in one word with commas; all lexical ones without any."""
+def chosen_metrics(words: Sequence[str] | None, models: Models | None = None) -> list[str]:
+    """The metrics that these words name, several of them in one word with commas; all lexical ones without any. One
+    of several models becomes several."""
     names = [name for word in words or LEXICAL for name in word.split(",") if name]
-    return list(dict.fromkeys(metric_named(name).name for name in names))
+    return list(models_of(list(dict.fromkeys(metric_named(name).name for name in names)), models or {}))
 
 
 def added_columns(metrics: Sequence[str]) -> list[str]:
@@ -51,13 +53,16 @@ def score_pairs(
     *,
     normalised: bool = False,
     remove_fillers: bool = False,
-    models: Mapping[str, str] | None = None,
+    filler_list: FillerList = "ours",
+    models: Models | None = None,
     device: str | None = None,
     allow_download: bool = False,
 ) -> ScoredPairs:
     """Score the two columns of a table; `normalised` compares without case and signs, numbers in words."""
     clean: Callable[[str], str] = (
-        (lambda cell: normalise(cell, remove_fillers=remove_fillers)) if normalised else str
+        (lambda cell: normalise(cell, remove_fillers=remove_fillers, filler_list=filler_list))
+        if normalised
+        else str
     )
     said, heard = ([clean(cell or "") for cell in pairs[name].to_list()] for name in (reference, hypothesis))
     scores = score(said, heard, metrics, models=models or {}, device=device, allow_download=allow_download)

@@ -42,6 +42,12 @@ class Material:
         return tuple(each for each in evidence.table.dimensions if len(evidence.both(each.name)[1]))
 
     @property
+    def graders(self) -> tuple[str, ...]:
+        """Those who are compared and give grades: the rater on trial first, and no text metric."""
+        evidence = self.evidence
+        return tuple(name for name in evidence.raters if evidence.table.raters.get(name) != "metric")
+
+    @property
     def records(self) -> Records:
         """How ratings of several steps came about: `records.of(kind)` gives one at a time."""
         return self.evidence.table.records

@@ -63,6 +63,7 @@ class Manifest(RunPart):
     prompt_version: str = ""
     judges: tuple[ManifestJudge, ...] = ()
     jury: ManifestJury = ManifestJury()
+    metrics: dict[str, str] = {}  # text metrics that rate beside the judges, and how each was computed
     gate: StatedGate | None = None
     protocol: Protocol | None = None
     protocol_hash: str = ""

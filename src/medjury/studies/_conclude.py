@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from pathlib import Path
 
 from medjury.cases import RedactedCases
 from medjury.instruments import Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
-from medjury.ratings import Store, write_ratings, write_records
+from medjury.ratings import Rating, Store, write_ratings, write_records
 from medjury.runs import (
     Conclusion,
     Coverage,
@@ -215,9 +217,12 @@ def judge_outcome(
 
 
 def _export(study: Study, store: Store, run: str, folder: Path) -> list[str]:
-    """Votes, the jury's rows and composites, as Parquet and CSV, and the records of strategies of several
-    steps, where there are any. A half-written file never has the name."""
-    write_ratings(study.jury.ratings(store.ratings(run)), folder / files.RATINGS)
+    """Votes, the jury's rows, composites and text metrics, as Parquet and CSV, and the records of strategies of
+    several steps, where there are any. A half-written file never has the name."""
+    rows: Iterable[Rating] = study.jury.ratings(store.ratings(run))
+    if study.metrics is not None:
+        rows = chain(rows, study.metrics.ratings(study.cases, study.instrument, now()))
+    write_ratings(rows, folder / files.RATINGS)
     write_ratings(folder / files.RATINGS, folder / files.RATINGS_CSV)
     recorded = write_records(store.records(run), folder / files.RECORDS)
     return [files.RATINGS, files.RATINGS_CSV, *([files.RECORDS] if recorded else [])]

@@ -249,6 +249,9 @@ class StudyFile(Part):
     judges: list[JudgePart] = Field(min_length=1)
     jury: JuryPart = JuryPart()
     repeats: int = Field(default=1, ge=1, le=1000)
+    metrics: list[
+        str | dict[str, str]
+    ] = []  # text metrics that rate beside the judges: see docs/text-metrics.md
     drafting: DraftingPart | None = None
     humans: HumansPart | None = None
     output: str | None = None

@@ -81,6 +81,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         prompt_version=PROMPT_VERSION,
         judges=tuple(_describe_judge(judge) for judge in jury.judges),
         jury=ManifestJury(name=jury.name, rule=jury.rule, quorum=jury.quorum, repeats=jury.repeats),
+        metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study),
         protocol=protocol,
         protocol_hash="" if protocol is None else protocol.hash(),

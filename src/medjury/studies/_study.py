@@ -18,6 +18,7 @@ from medjury.runs import files
 from medjury.studies._drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
+from medjury.studies._metric_raters import MetricRaters, metric_raters
 from medjury.studies._strategies import Setup, make_rater
 
 DEFAULT_CONCURRENCY = 64
@@ -38,6 +39,7 @@ class Study:
     models: Sequence[tuple[ChatModel, ModelPart]]  # every model that may be called, with its limits and price
     drafter: Drafter | None = None  # writes the answers first, where the study asks for it
     notes: tuple[str, ...] = ()  # what a reader of the plan should know
+    metrics: MetricRaters | None = None  # text metrics that rate beside the judges
 
     @property
     def workers(self) -> Mapping[str, int]:
@@ -129,6 +131,11 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         (*(made for setup in setups for made in setup.models), *drafting_models),
         drafter,
         examples.notes(),
+        _named(
+            document,
+            ("metrics",),
+            lambda: metric_raters(settings.metrics, folder, [*(each.name for each in judges), jury.name]),
+        ),
     )
 
 

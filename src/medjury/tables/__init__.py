@@ -6,7 +6,7 @@ from medjury.tables._consensus import ConsensusRule, adjudicated, consensus_of, 
 from medjury.tables._danger import danger_reference
 from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, RepeatRule
-from medjury.tables._jury import JURY, JuryName, JuryRule, add_jury
+from medjury.tables._jury import CALIBRATED, JURY, JuryName, JuryRule, add_jury
 from medjury.tables._measured import Measured
 from medjury.tables._open import open_run, rating_table, with_rules
 from medjury.tables._panel import CASE_PARTS, Meaning
@@ -18,6 +18,7 @@ from medjury.tables._two_panels import two_panels
 
 __all__ = [
     "ABSENT",
+    "CALIBRATED",
     "CASE_PARTS",
     "JURY",
     "MACHINES",

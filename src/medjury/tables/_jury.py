@@ -13,6 +13,7 @@ from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid
 
 JuryName = Literal["mean", "median", "majority"]
 JURY = "jury"
+CALIBRATED = ":calibrated"  # how the name of a calibrated rater ends
 Numbers = NDArray[np.float64]
 
 
@@ -36,6 +37,11 @@ class JuryVotes:
     scores: Numbers
     states: NDArray[np.uint8]
     unscored: dict[str, int]
+
+
+def seated_once(judges: Sequence[str]) -> tuple[str, ...]:
+    """A judge and its calibrated self have one seat between them, and it is the calibrated one's."""
+    return tuple(name for name in judges if f"{name}{CALIBRATED}" not in judges)
 
 
 def add_jury(grid: Grid, members: Sequence[str], rule: JuryRule) -> Grid:

@@ -142,7 +142,11 @@ class RatingTable:
             need_reference=need_reference,
         )
         if self.jury_asked and not found.jurors:
-            raise MedjuryError("a jury needs two or more compared raters that are judges.")
+            # Whoever names a jury whose rows are stored has one.
+            own = [name for name in found.raters if self.raters[name] == "jury"]
+            if not own:
+                raise MedjuryError("a jury needs two or more compared raters that are judges.")
+            return replace(found, jury=own[0])
         return found
 
     def grid(self, dimension: str, roles: Roles | None = None) -> Grid:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
-from medjury.tables._jury import JURY
+from medjury.tables._jury import JURY, seated_once
 from medjury.tables._spelling import known_rater
 
 CLINICIANS = "clinicians"
@@ -64,10 +64,14 @@ def assign(
         chosen = named(
             [name for name in listed if not (jury_named and name == JURY)], kinds, "compared rater"
         )
-    judges = tuple(
-        name
-        for name in (free if jury_named else chosen)
-        if name in free and name not in humans and kinds[name] in ("judge", *(() if kinds_known else ("",)))
+    judges = seated_once(
+        [
+            name
+            for name in (free if jury_named else chosen)
+            if name in free
+            and name not in humans
+            and kinds[name] in ("judge", *(() if kinds_known else ("",)))
+        ]
     )
     if jury_named and len(judges) < 2:
         raise MedjuryError(

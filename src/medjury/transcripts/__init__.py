@@ -5,8 +5,8 @@ from medjury.transcripts._alignment import Alignment, Match, MatchType, make_mat
 from medjury.transcripts._context import context_before, context_text
 from medjury.transcripts._evaluate import AlignmentFault, AlignmentQuality, evaluate_alignment
 from medjury.transcripts._model_aligner import align_with_model, alignment_request
-from medjury.transcripts._normalise import fillers, normalise
-from medjury.transcripts._pairs import AlignedPair, aligned_pairs, impact_cases
+from medjury.transcripts._normalise import FillerList, fillers, normalise
+from medjury.transcripts._pairs import NOTHING, AlignedPair, aligned_pairs, impact_cases
 from medjury.transcripts._read import read_transcript
 from medjury.transcripts._repair import repair
 from medjury.transcripts._sample import EDGES, Band, sample_by_band
@@ -17,11 +17,13 @@ from medjury.transcripts._words import comparable, similarity
 
 __all__ = [
     "EDGES",
+    "NOTHING",
     "AlignedPair",
     "Alignment",
     "AlignmentFault",
     "AlignmentQuality",
     "Band",
+    "FillerList",
     "Match",
     "MatchType",
     "Transcript",

@@ -10,7 +10,9 @@ import re
 import unicodedata
 from functools import cache
 from importlib import resources
+from typing import Literal, get_args
 
+from medjury.errors import MedjuryError
 from medjury.transcripts._numbers import spell, spell_decimal, spell_ordinal
 
 # A number: perhaps a minus sign that opens a word, digits perhaps grouped in threes by commas, perhaps a
@@ -21,6 +23,8 @@ NUMBER = re.compile(
     r"|(?<!\d)\.(?P<bare>\d+))",
     re.IGNORECASE,
 )
+# Whose list of hesitations is taken out: ours, or the one that Ellis et al. (2025) published.
+FillerList = Literal["ours", "ellis"]
 SPOKEN_SIGNS = {"%": " percent ", "&": " and ", "+": " plus "}
 # Removed without a trace, so that "it's" and "its", "a.m." and "am" are one word.
 JOINING_SIGNS = "'’‘ʼ`´."
@@ -52,30 +56,43 @@ _JOINING = bytes(ord(sign) for sign in JOINING_SIGNS if sign.isascii())
 _LONG_WAY = re.compile(r"[0-9%&+]")
 
 
-def normalise(text: str, *, remove_fillers: bool = False) -> str:
-    """The text as lower-case words with single spaces between them.
+def normalise(text: str, *, remove_fillers: bool = False, filler_list: FillerList = "ours") -> str:
+    """The text as lower-case words with single spaces between them. `filler_list` says which hesitations
+    `remove_fillers` takes out.
 
     >>> normalise("It's the 1st of May; I took 23 tablets, well-spaced.")
     'its the first of may i took twenty three tablets well spaced'
     >>> normalise("Um, not really.", remove_fillers=True)
     'not really'
     """
+    if remove_fillers and (hyphened := _hyphened(filler_list)):
+        text = hyphened.sub(" ", text)
     if text.isascii() and not _LONG_WAY.search(text):
         words = text.encode("ascii").translate(_PLAIN, _JOINING).decode("ascii").split()
     else:
         spelled = NUMBER.sub(_in_words, unicodedata.normalize("NFC", text))
         words = spelled.lower().translate(_SIGNS).split()
     if remove_fillers:
-        silent = fillers()
+        silent = fillers(filler_list)
         words = [word for word in words if word not in silent]
     return " ".join(words)
 
 
 @cache
-def fillers() -> frozenset[str]:
-    """The non-lexical tokens that `remove_fillers` takes out, from the data file beside this module."""
-    text = resources.files("medjury.transcripts").joinpath("fillers.txt").read_text(encoding="utf-8")
+def fillers(filler_list: FillerList = "ours") -> frozenset[str]:
+    """The non-lexical tokens that `remove_fillers` takes out, from the data files beside this module."""
+    if filler_list not in get_args(FillerList):
+        raise MedjuryError(f"there is no list of hesitations {filler_list!r}: `ours` and `ellis` are known")
+    file = "fillers.txt" if filler_list == "ours" else f"fillers_{filler_list}.txt"
+    text = resources.files("medjury.transcripts").joinpath(file).read_text(encoding="utf-8")
     return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
+
+
+@cache
+def _hyphened(filler_list: FillerList) -> re.Pattern[str] | None:
+    """The hesitations written with a hyphen, found before hyphens become spaces."""
+    written = sorted((each for each in fillers(filler_list) if "-" in each), key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(written)})(?![\w-])", re.IGNORECASE) if written else None
 
 
 def _in_words(match: re.Match[str]) -> str:

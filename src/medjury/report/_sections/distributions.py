@@ -16,7 +16,7 @@ _LINES = 8
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
-    raters = (*evidence.raters, *evidence.clinicians)
+    raters = (*material.graders, *evidence.clinicians)
     rows: list[tuple[Cell, ...]] = []
     for dimension in evidence.table.dimensions:
         grid = evidence.grid(dimension.name)
@@ -68,7 +68,7 @@ def _draw(axes: Axes, material: Material, dimension: Measured) -> None:
     assert dimension.grades is not None
     grades = np.asarray(dimension.grades.values)
     jury = int((grid.states[evidence.rater] == SCORED).sum()) if evidence.rater else 0
-    for place, rater in enumerate((*evidence.raters, *evidence.clinicians)[:_LINES]):
+    for place, rater in enumerate((*material.graders, *evidence.clinicians)[:_LINES]):
         scores = grid.scores[rater][grid.states[rater] == SCORED]
         if not len(scores):
             continue

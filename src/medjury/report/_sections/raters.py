@@ -20,7 +20,7 @@ Table = np.ndarray[Any, np.dtype[np.float64]]
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
-    raters = (*evidence.clinicians, *evidence.raters)[:_RATERS]
+    raters = (*evidence.clinicians, *material.graders)[:_RATERS]
     found = {
         each.name: _kappas(material, each.name, each.grades, raters)
         for each in evidence.table.counted

@@ -16,7 +16,7 @@ def section(material: Material) -> Section | None:
     chosen = [each for each in material.compared if each.grades][:PANELS]
     points: list[Point] = []
     for dimension in chosen:
-        for rater in material.evidence.raters:
+        for rater in material.graders:
             rho, kappa = (
                 material.evidence.estimate(dimension.name, rater, name)
                 for name in ("spearman", "kappa_quadratic")
