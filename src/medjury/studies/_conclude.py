@@ -71,14 +71,10 @@ class RunResult:
                 "rely on these answers, and say `context_window: TOKENS` (see docs/judging/context-windows.md)"
             )
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
-        lines.append(
-            f"{calls_made(self.calls, self.preflights)} ({money}); "
-            f"{self.progress.found:,} answers were stored already"
-        )
+        made = calls_made(self.calls, self.preflights)
         if self.recorded:
-            lines.append(
-                "All answers were recorded before: nobody was asked, and costs are those of that time"
-            )
+            made, money = f"Nobody was asked: {self.calls:,} recorded answers were read", f"then {money}"
+        lines.append(f"{made} ({money}); {self.progress.found:,} answers were stored already")
         if self.unended:
             lines.append(
                 f"{self.unended:,} calls have no end in the log: a run was killed while they were on their way, or "
