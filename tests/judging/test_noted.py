@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from medjury.instruments import Reason
-from medjury.judging._noted import Noted, failure_of
+from medjury.judging._noted import Noted
 from medjury.models import (
     ContextError,
     Gate,
@@ -14,6 +14,7 @@ from medjury.models import (
     ModelError,
     Request,
     Scripted,
+    failure_of,
     request_key,
 )
 from medjury.ratings import Question

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from medjury.errors import MedjuryError
-from medjury.models import KINDS, ChatModel, make_model
+from medjury.models import KINDS, ChatModel, RecordedAs, make_model, write_answers
 
 LEAST: dict[str, dict[str, Any]] = {
     "openai": {"url": "http://127.0.0.1:1/v1", "model": "llama-3.3"},
@@ -25,7 +26,7 @@ LEAST: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "recorded"])
 def test_every_kind_is_made_and_speaks_the_protocol(kind: str) -> None:
     model = make_model(kind, name="juror", **LEAST[kind])
     assert isinstance(model, ChatModel)
@@ -33,6 +34,14 @@ def test_every_kind_is_made_and_speaks_the_protocol(kind: str) -> None:
     assert all(isinstance(value, str) for value in model.identity.values())
     assert make_model(kind, name="other", **LEAST[kind]).identity == model.identity
     assert (model.host is None) == (kind in ("embedded", "scripted"))
+
+
+def test_a_recorded_model_speaks_the_protocol_and_is_the_model_that_was_recorded(tmp_path: Path) -> None:
+    identity = {"kind": "openai", "model": "llama-3.3"}
+    write_answers(tmp_path / "a.jsonl", [RecordedAs(names=["juror"], identity=identity, vendor="Meta")], [])
+    model = make_model("recorded", name="juror", file=str(tmp_path / "a.jsonl"))
+    assert isinstance(model, ChatModel) and model.host is None and model.vendor == "Meta"
+    assert model.identity == make_model("openai", **LEAST["openai"]).identity == identity
 
 
 def test_the_name_is_the_models_where_none_is_given() -> None:

@@ -30,7 +30,7 @@ def test_a_stored_reply_ends_the_claim_and_is_found(store: Store) -> None:
     store.write(
         replies=[StoredReply("a", Reply("yes", "length", 1, 2, 3, 0.5, "m-1"), 0.1)], releases=(first, ["a"])
     )
-    assert store.find_or_claim(["a"], second) == {"a": Reply("yes", "length", 1, 2, 3, 0.5, "m-1")}
+    assert store.find_or_claim(["a"], second) == {"a": Reply("yes", "length", 1, 2, 3, 0.5, "m-1", 0.1)}
     assert _claims(store) == []
 
 

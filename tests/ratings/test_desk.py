@@ -24,7 +24,7 @@ async def desk(store: Store) -> AsyncIterator[StoreDesk]:
 async def test_a_call_is_made_once_and_found_ever_after(store: Store, desk: StoreDesk) -> None:
     assert await desk.find_or_claim("a") is None
     await desk.put("a", Reply("yes"), 0.5)
-    assert await desk.find_or_claim("a") == Reply("yes")
+    assert await desk.find_or_claim("a") == Reply("yes", cost=0.5)
     assert store.spent("first") == (0.5, 1)
 
 

@@ -38,7 +38,7 @@ def test_replies_and_outcomes_are_found_by_their_keys(store: Store) -> None:
     store.write(
         replies=[StoredReply("call-1", Reply("yes"), 0.1)], ratings=[rating(score=4.0, explanation="so")]
     )
-    assert store.replies(["call-1", "call-2"]) == {"call-1": Reply("yes")}
+    assert store.replies(["call-1", "call-2"]) == {"call-1": Reply("yes", cost=0.1)}
     assert store.outcomes(["key-1", "key-2"]) == {("key-1", rating().dimension): Score(4.0, "so")}
 
 

@@ -171,7 +171,7 @@ def test_only_the_run_that_paid_has_spent(store: Store) -> None:
     assert store.spent("a") == (0.75, 3)
     assert store.spent("b") == (8.0, 1)
     assert store.spent("none") == (0.0, 0)
-    assert store.find_or_claim(["1"], new_owner()) == {"1": Reply("x")}, "the first reply stays"
+    assert store.find_or_claim(["1"], new_owner()) == {"1": Reply("x", cost=0.25)}, "the first reply stays"
 
 
 def test_counts_are_by_rater_status_and_reason(store: Store) -> None:

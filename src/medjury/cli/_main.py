@@ -19,6 +19,7 @@ COMMANDS = {
     "register": "freeze a study's rules, instrument, prompts and data before a score is seen",
     "run": "run a study file: judge every case, keep every vote, resume where it stopped",
     "reread": "read the stored replies of a run again, by the present reader and instrument, without a call",
+    "record": "write the answers of a run to a file, by which its study runs again without endpoints and keys",
     "draft": "write the answers that a study judges, from the question, the latest notes and values",
     "cases": "check a file of cases and show what was read",
     "redact": "preview or write cases with identifiers replaced",

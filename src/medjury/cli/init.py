@@ -1,4 +1,4 @@
-"""`medjury init`: a commented study file to start from."""
+"""`medjury init`: a commented study file to start from, or a whole study with its data and recorded answers."""
 
 from __future__ import annotations
 
@@ -6,16 +6,33 @@ import argparse
 from importlib import resources
 from pathlib import Path
 
+from medjury.cli._main import say
 from medjury.errors import MedjuryError
+from medjury.recipes import recipes_text, write_recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", default="study.yaml", help="where to write (default: study.yaml)")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="where to write (default: study.yaml); with --recipe a folder"
+    )
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+    parser.add_argument(
+        "--recipe",
+        metavar="NAME",
+        help="write a whole study that runs offline in seconds (default folder: NAME)",
+    )
+    parser.add_argument("--list-recipes", action="store_true", help="say which recipes there are")
 
 
 def run(options: argparse.Namespace) -> int:
-    file = Path(options.file)
+    if options.list_recipes:
+        print(recipes_text())
+        return 0
+    if options.recipe is not None:
+        study = write_recipe(options.recipe, options.file or options.recipe)
+        say(f"Wrote {study.parent}. Read {study.parent / 'README.md'}, then: medjury run {study}")
+        return 0
+    file = Path(options.file or "study.yaml")
     if file.exists() and not options.force:
         raise MedjuryError(f"{file} exists already; give another name, or --force to replace it")
     template = resources.files("medjury.studies").joinpath("template.yaml").read_text(encoding="utf-8")

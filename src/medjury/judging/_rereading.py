@@ -14,7 +14,7 @@ from dataclasses import replace
 from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored
 from medjury.judging._around import Around
 from medjury.judging._closed_loop.loop import revised_system
-from medjury.judging._noted import Noted, failure_of
+from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import (
     Answer,
@@ -25,6 +25,7 @@ from medjury.models import (
     PriceList,
     Request,
     asked_name,
+    failure_of,
     request_key,
 )
 from medjury.ratings import Rating, Store

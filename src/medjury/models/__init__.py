@@ -1,6 +1,7 @@
 """Models: the `ChatModel` protocol, one file per endpoint kind, and the one gate every call passes."""
 
 from medjury.models._answer import Answer
+from medjury.models._answer_file import AnswerFile, RecordedAs, RecordedFailure, write_answers
 from medjury.models._answering import DEPLOYMENTS, NOT_TOLD, asked_name, is_deployment, same_model
 from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
@@ -11,12 +12,14 @@ from medjury.models._context import ContextError, clearly_too_long, excess_token
 from medjury.models._context_windows import context_window
 from medjury.models._embedded import EmbeddedModel
 from medjury.models._endpoint_check import EndpointCheck, check_endpoint
+from medjury.models._failure import failure_of, failure_text
 from medjury.models._finish import Finish, why_unfinished
 from medjury.models._gate import Gate
 from medjury.models._google import GoogleModel
 from medjury.models._limits import Limits
 from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
+from medjury.models._recorded import RecordedModel
 from medjury.models._registry import KINDS, kinds_text, make_model
 from medjury.models._scripted import Scripted
 from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
@@ -27,6 +30,7 @@ __all__ = [
     "KINDS",
     "NOT_TOLD",
     "Answer",
+    "AnswerFile",
     "AnthropicModel",
     "AuditError",
     "AuditLog",
@@ -46,6 +50,9 @@ __all__ = [
     "OpenAIModel",
     "Price",
     "PriceList",
+    "RecordedAs",
+    "RecordedFailure",
+    "RecordedModel",
     "Reply",
     "ReplyCache",
     "Request",
@@ -58,6 +65,8 @@ __all__ = [
     "context_window",
     "estimate_tokens",
     "excess_tokens",
+    "failure_of",
+    "failure_text",
     "is_deployment",
     "kinds_text",
     "make_model",
@@ -69,4 +78,5 @@ __all__ = [
     "verify_audit_log",
     "weights_file",
     "why_unfinished",
+    "write_answers",
 ]

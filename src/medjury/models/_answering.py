@@ -17,8 +17,11 @@ _RELEASE = re.compile(
 
 
 def asked_name(model: ChatModel, reply: Reply) -> str:
-    """The model that is asked for, as its endpoint knows it. Inside this process it is the one that answers."""
-    return readable_name(reply.model if model.host is None else model.identity.get("model", ""))
+    """The model that is asked for, as its endpoint knows it. Inside this process it is the one that answers, unless
+    its answers were recorded elsewhere."""
+    stated = model.identity.get("model", "")
+    inside = model.host is None and not (model.recorded and stated)
+    return readable_name(reply.model if inside else stated)
 
 
 def is_deployment(model: ChatModel) -> bool:

@@ -20,13 +20,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to a model. `schema` is the JSON schema the answer must follow, if any."""
+    """One question to a model. `schema` is the JSON schema the answer must follow, if any. `draw` says which of the
+    possible answers is asked for: the gate sets it, no endpoint is told, and recorded answers are found by it."""
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any] | None = None
     max_tokens: int = 1024
     temperature: float | None = 0.0
     seed: int | None = None
+    draw: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,11 @@ class ChatModel(Protocol):
         not, the gate announces each call as one request."""
 
     @property
+    def recorded(self) -> str:
+        """The hash of the file that its answers come from; "" where it answers by itself. A recorded answer costs
+        what it cost then."""
+
+    @property
     def dropped(self) -> Sequence[str]:
         """Settings of requests that are no longer sent: the endpoint said that it does not take them."""
 
@@ -137,6 +144,10 @@ class PlainModel:
     concurrency: int | None = None
     context_window: int | None = None
     announces: bool = False
+
+    @property
+    def recorded(self) -> str:
+        return ""
 
     @property
     def dropped(self) -> Sequence[str]:

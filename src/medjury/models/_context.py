@@ -94,7 +94,7 @@ async def _counted(model: ChatModel, request: Request, counting: Counting | None
         if counting is not None and told is None:
             counting.end("not_counted", left=False)
     except ModelError as error:
-        if error.reason is not Reason.CONTEXT:
+        if error.reason is not Reason.CONTEXT or isinstance(error, ContextError):
             raise
         raise refused_by_endpoint(model, request) from None  # too long even to be counted
     return told

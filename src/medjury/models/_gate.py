@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
@@ -106,7 +107,8 @@ class Gate:
             ):
                 if host is not None and not is_local(host) and host not in self._allowed:
                     raise MedjuryError(forbidden(host, what))
-            if self._budget.money is not None and (self._prices is None or self._prices.price(model) is None):
+            unknown = self._prices is None or self._prices.price(model) is None
+            if self._budget.money is not None and unknown and not model.recorded:
                 raise MedjuryError(
                     f"a budget in money is set, but the price of model {model.name} is not known: add "
                     "`price: {input: ..., output: ...}` (per million tokens) to that judge, or cap calls"
@@ -124,7 +126,7 @@ class Gate:
         try:
             if self._before is not None:
                 await self._before(model)
-            return await self._call(model, request, key)
+            return await self._call(model, replace(request, draw=repeat) if repeat else request, key)
         except BaseException:
             await asyncio.shield(self._cache.release(key))
             raise
@@ -284,7 +286,10 @@ class Gate:
         sending.fail(reason, left=left, lost=lost)
 
     def price(self, model: ChatModel, reply: Reply) -> float | None:
-        """What a reply costs: by the price list, else as its endpoint says; None where that is not known."""
+        """What a reply costs: by the price list, else as its endpoint says; None where that is not known. A reply
+        that was recorded costs what it cost then."""
+        if model.recorded:
+            return reply.cost
         if model.host is None and not self._prices:
             return 0.0
         listed = self._prices.cost(model, reply) if self._prices else None

@@ -14,6 +14,7 @@ from medjury.errors import MedjuryError
 from medjury.models._chat import ChatModel, Reply
 
 _MILLION = 1_000_000
+_IN_PROCESS = ("embedded", "scripted")
 _VERSION = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 
 
@@ -86,10 +87,11 @@ class PriceList:
         return replace(self, by_juror={**self.by_juror, model.name: price})
 
     def price(self, model: ChatModel) -> Price | None:
-        """The price, or None where it is not known. A model inside this process is free."""
+        """The price, or None where it is not known. A model inside this process is free; one whose answers were
+        recorded has the price it had."""
         if model.name in self.by_juror:
             return self.by_juror[model.name]
-        if model.host is None:
+        if model.host is None and (not model.recorded or model.identity.get("kind") in _IN_PROCESS):
             return Price(0.0, 0.0)
         name = model.identity.get("model", "")
         return self.prices.get(name) or self.prices.get(without_version(name))

@@ -64,6 +64,11 @@ KINDS: Mapping[str, Kind] = {
         "_embedded", "EmbeddedModel",
         {"weights": _TEXT, "context_window": _WHOLE, "threads": _WHOLE, "vendor": _TEXT}, (),
     ),
+    "recorded": Kind(
+        "answers that another run was given, from the file that `medjury record` writes; no network, no key",
+        "_recorded", "RecordedModel",
+        {"file": _TEXT, "model": _TEXT, "vendor": _TEXT, "context_window": _WHOLE}, ("file",),
+    ),
     "scripted": Kind(
         "answers from a script, for tests and examples",
         "_scripted", "Scripted", {"answers": (str, list, dict), "vendor": _TEXT, "context_window": _WHOLE},

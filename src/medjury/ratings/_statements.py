@@ -30,8 +30,8 @@ _COUNTED = "rater, rater_kind, status, reason"
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    find_replies: str = """SELECT key, text, finish, tokens_in, tokens_out, tokens_cached, seconds, model
-        FROM replies WHERE key {keys}"""
+    find_replies: str = """SELECT key, text, finish, tokens_in, tokens_out, tokens_cached, seconds, model,
+        cost FROM replies WHERE key {keys}"""
     add_reply: str = """INSERT INTO replies (key, text, finish, tokens_in, tokens_out, tokens_cached, seconds,
         model, cost, run, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
     find_claims: str = "SELECT key, owner FROM claims WHERE key {keys}"

@@ -48,8 +48,8 @@ class Transaction:
 
     def find_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         return {
-            unescape(key): Reply(unescape(text), finish, into, out, cached, seconds, unescape(model))
-            for key, text, finish, into, out, cached, seconds, model in self._select(
+            unescape(key): Reply(unescape(text), finish, into, out, cached, seconds, unescape(model), cost)
+            for key, text, finish, into, out, cached, seconds, model, cost in self._select(
                 self._sql.find_replies, keys
             )
         }

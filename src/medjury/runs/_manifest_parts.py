@@ -65,12 +65,15 @@ class ManifestInstrument(RunPart):
 
 
 class ManifestModel(RunPart):
+    """A model. `recorded` is the hash of the file that its answers came from, where nobody was asked."""
+
     name: str = ""
     kind: str = ""
     model: str | None = None
     file: str | None = None
     vendor: str | None = None
     host: str | None = None
+    recorded: str | None = None
 
     @property
     def title(self) -> str:

@@ -7,6 +7,7 @@ from medjury.studies._manifest import run_name
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
+from medjury.studies._record import RecordResult, record_run
 from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import check_drafting, check_study, draft_study, register_study, run_study
 from medjury.studies._study import Study, load_study
@@ -15,6 +16,7 @@ from medjury.studies._transcript_study import TranscriptStudy, judges_settings, 
 __all__ = [
     "DraftResult",
     "JudgePlan",
+    "RecordResult",
     "Registered",
     "RereadResult",
     "RunPlan",
@@ -29,6 +31,7 @@ __all__ = [
     "load_study",
     "plan_study",
     "read_rules",
+    "record_run",
     "register_study",
     "reread_run",
     "run_name",

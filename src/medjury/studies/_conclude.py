@@ -51,6 +51,7 @@ class RunResult:
     judged: bool = True  # False where it was stopped before anything could be judged
     preflights: int = 0
     warnings: tuple[str, ...] = ()  # about the models that answered
+    recorded: bool = False  # every answer came from a file
 
     def text(self) -> str:
         """The run in a few lines; a run that is not complete says so first."""
@@ -72,10 +73,10 @@ class RunResult:
                 "rely on these answers, and say `context_window: TOKENS` (see docs/judging/context-windows.md)"
             )
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
-        lines.append(
-            f"{calls_made(self.calls, self.preflights)} ({money}); "
-            f"{self.progress.found:,} answers were stored already"
-        )
+        made = calls_made(self.calls, self.preflights)
+        if self.recorded:
+            made, money = f"Nobody was asked: {self.calls:,} recorded answers were read", f"then {money}"
+        lines.append(f"{made} ({money}); {self.progress.found:,} answers were stored already")
         if self.unended:
             lines.append(
                 f"{self.unended:,} calls have no end in the log: a run was killed while they were on their way, or "
@@ -163,6 +164,7 @@ def conclude(
         unended=spent.unended,
         preflights=outcome.preflights,
         warnings=model_warnings(manifest),
+        recorded=all(model.recorded for model in models),
     )
 
 
@@ -191,6 +193,12 @@ def judge_outcome(
         return (
             "incomplete",
             f"the budget was reached: {capped:,} ratings were not asked for; raise it and run again",
+        )
+    if unread and manifest.reread is None:
+        told = f"{unread:,} ratings have no score: the recorded answers hold none to their question"
+        return (
+            "incomplete",
+            f"{told}. The cases, the instrument or a setting are not those of the recorded run",
         )
     if unread:
         return (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from medjury.errors import MedjuryError
 from medjury.judging import Drafter, DraftingRules, SelectionRules, Speaker
 from medjury.models import ChatModel, make_model
@@ -11,12 +13,12 @@ from medjury.studies._file import DraftingPart, ModelPart
 NAME = "drafting"
 
 
-def make_drafter(part: DraftingPart) -> tuple[Drafter, tuple[ChatModel, ModelPart]]:
+def make_drafter(part: DraftingPart, folder: Path) -> tuple[Drafter, tuple[ChatModel, ModelPart]]:
     """The drafter, and its model with the part that says how fast it may be asked and what it costs."""
     options = part.options
     if "name" in options:
         raise MedjuryError("has no `name`; `system` is the name under which the drafts are judged")
-    model = make_model(part.kind, name=NAME, **options)
+    model = make_model(part.kind, name=NAME, **part.options_in(folder))
     if not model.vendor:
         raise MedjuryError(
             "the maker of the drafting model is not known, and without it nobody can tell whether a judge favours "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -62,6 +63,13 @@ class ModelPart(Part):
     def options(self) -> dict[str, Any]:
         """What goes to the endpoint kind."""
         return dict(self.model_extra or {})
+
+    def options_in(self, folder: Path) -> dict[str, Any]:
+        """The same; a file of recorded answers lies where the study file does."""
+        options = self.options
+        if self.kind == "recorded" and isinstance(options.get("file"), str):
+            options["file"] = str(folder / options["file"])
+        return options
 
 
 class ContextPart(Part):

@@ -109,9 +109,8 @@ def _describe_judge(judge: Rater) -> ManifestJudge:
 
 def describe_model(model: ChatModel) -> ManifestModel:
     """Which model it is; no secrets."""
-    return ManifestModel.model_validate(
-        {**model.identity, "name": model.name, "vendor": model.vendor, "host": model.host}
-    )
+    known = {**model.identity, "name": model.name, "vendor": model.vendor, "host": model.host}
+    return ManifestModel.model_validate(known | ({"recorded": model.recorded} if model.recorded else {}))
 
 
 def coverage(counts: Iterable[RatingCount]) -> Coverage:

@@ -79,13 +79,13 @@ def reread_run(
         raise MedjuryError(
             f"{folder}: nothing was judged in this run, so that there is nothing to read again"
         )
-    given = load_study(_study_file(folder, earlier, study), skip_bad_cases=bool(earlier.cases_skipped))
+    given = load_study(study_file_of(folder, earlier, study), skip_bad_cases=bool(earlier.cases_skipped))
     if given.name != earlier.study:
         raise MedjuryError(
             f"{folder} is a run of the study {earlier.study!r}, and {given.file} is {given.name!r}; name the "
             "right one with --study"
         )
-    address = _store_address(folder, given)
+    address = store_address_of(folder, given)
     check_store_host(address, given.settings.allow_hosts)
     prices = study_prices(given)
     with open_store(address, create=False) as store:
@@ -119,7 +119,7 @@ def reread_run(
     return RereadResult(result, earlier.run, changes, _notes(manifest, earlier))
 
 
-def _study_file(folder: Path, earlier: Manifest, stated: str | Path | None) -> Path:
+def study_file_of(folder: Path, earlier: Manifest, stated: str | Path | None) -> Path:
     if stated is not None:
         return Path(stated)
     file = folder / earlier.study_file if earlier.study_file else None
@@ -129,7 +129,7 @@ def _study_file(folder: Path, earlier: Manifest, stated: str | Path | None) -> P
     return file
 
 
-def _store_address(folder: Path, study: Study) -> str:
+def store_address_of(folder: Path, study: Study) -> str:
     """Where the study keeps its store; where it names none, the one in the run folder, which may have moved."""
     own = folder / files.STORE
     return str(own) if study.settings.store is None and own.exists() else study.store

@@ -97,7 +97,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
     drafter, drafting_models = None, []
     if settings.drafting is not None:
         part = settings.drafting
-        drafter, made = _named(document, ("drafting",), lambda: make_drafter(part))
+        drafter, made = _named(document, ("drafting",), lambda: make_drafter(part, folder))
         drafting_models = [made]
         judges = [AfterDrafting(judge) for judge in judges]
         if any(model.name == made[0].name for setup in setups for model, _ in setup.models):
@@ -130,7 +130,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         _named(document, ("store",), lambda: _store_address(settings.store, folder, output)),
         (*(made for setup in setups for made in setup.models), *drafting_models),
         drafter,
-        examples.notes(),
+        (*examples.notes(), *_recorded_notes(setups)),
         _named(
             document,
             ("metrics",),
@@ -145,6 +145,14 @@ def _named(document: Document, place: tuple[str | int, ...], build: Any) -> Any:
         return build()
     except MedjuryError as error:
         raise MedjuryError(document.complaint(place, str(error))) from None
+
+
+def _recorded_notes(setups: Sequence[Setup]) -> list[str]:
+    names = [
+        setup.name for setup in setups if setup.models and all(model.recorded for model, _ in setup.models)
+    ]
+    told = "recorded answers from a file: nobody is asked, and costs are those of that time"
+    return [f"{', '.join(names)}: {told}"] if names else []
 
 
 def _load_instrument(name: str, folder: Path) -> Instrument:

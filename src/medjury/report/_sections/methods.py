@@ -151,7 +151,7 @@ def _judges(material: Material) -> Html:
             model.kind or "–",
             model.title,
             model.vendor or "–",
-            model.host or "this machine",
+            model.host or ("recorded answers" if model.recorded else "this machine"),
             str(judge.others.get("temperature", "–")),
             str(judge.others.get("seed", "–")),
             judge.settings_hash[:12] or "–",

@@ -54,6 +54,6 @@ class Setup:
         for model, _ in self.models:
             if model.name == name:
                 return model
-        model = make_model(part.kind, name=name, **part.options)
+        model = make_model(part.kind, name=name, **part.options_in(self.folder))
         self.models.append((model, part))
         return model

@@ -1,0 +1,82 @@
+"""Runs a recipe's study once against an endpoint on this machine that answers from the planted truth, and keeps the
+answers: what ships is the study file, its data, and the recorded answers."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tests.loopback import Call, LoopbackServer
+
+from medjury.models import AnswerFile, Reply, write_answers
+from medjury.studies import load_study, record_run, run_study
+
+PACKAGED = Path(__file__).parent.parent / "src" / "medjury" / "recipes"
+ANSWERS = "answers.jsonl.gz"
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a recipe is made of: its files by name (study.yaml, README.md, the data), the answer to each question,
+    and the seconds that it took. Models in study.yaml are of `kind: recorded` with `file: answers.jsonl.gz`."""
+
+    files: Mapping[str, str]
+    answer: Callable[[Call], str]
+    seconds: Callable[[Reply], float] = lambda reply: 1.0 + reply.tokens_out / 100
+
+
+def write_recipe_files(made: Made, folder: Path) -> Path:
+    """Write the recipe as it ships. A study that is not complete is an error: a recipe must run to its end."""
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        LoopbackServer(lambda call: f"ok:{made.answer(call)}") as server,
+    ):
+        work = Path(scratch)
+        for name, text in made.files.items():
+            (work / name).write_text(text, encoding="utf-8")
+        live = work / "live.yaml"
+        live.write_text(yaml.safe_dump(_asked(yaml.safe_load(made.files["study.yaml"]), server.url)))
+        result = run_study(load_study(live), preflight=False)
+        if result.status != "complete":
+            raise SystemExit(f"{folder.name}: {result.text()}")
+        record_run(result.folder, work / "recorded.jsonl")
+        recorded = AnswerFile.open(work / "recorded.jsonl")
+        answers = [
+            (
+                key,
+                replace(reply, seconds=round(made.seconds(reply), 3)) if isinstance(reply, Reply) else reply,
+            )
+            for key, reply in recorded.answers.items()
+        ]
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        write_answers(folder / ANSWERS, recorded.models, answers)
+        (folder / ANSWERS).chmod(0o644)  # made up, for everybody
+        for name, text in made.files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def _asked(value: Any, url: str) -> Any:
+    """The study with its recorded models asked at an endpoint."""
+    if isinstance(value, list):
+        return [_asked(each, url) for each in value]
+    if not isinstance(value, dict):
+        return value
+    copy = {name: _asked(each, url) for name, each in value.items()}
+    if copy.get("kind") == "recorded":
+        copy.pop("file", None)
+        copy |= {"kind": "openai", "url": url}
+    return copy
+
+
+def chance(*about: object) -> float:
+    """A number from 0 to 1 that is always the same for the same words: noise without a seed to pass around."""
+    digest = hashlib.sha256(repr(about).encode()).digest()
+    return int.from_bytes(digest[:8]) / 2**64

@@ -1,0 +1,29 @@
+"""`medjury record`: the answers of a finished run in one file, to run its study again without asking anybody."""
+
+from __future__ import annotations
+
+import argparse
+
+from medjury.cli._main import say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", help="the run folder whose answers are recorded")
+    parser.add_argument(
+        "--out", metavar="FILE", required=True, help="the file of answers: NAME.jsonl, or NAME.jsonl.gz"
+    )
+    parser.add_argument(
+        "--study", metavar="FILE", help="the study file, where the run does not say where it is"
+    )
+    parser.add_argument(
+        "--replay",
+        metavar="FILE",
+        help="also write the study file with its models swapped for the recorded ones",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    from medjury.studies import record_run
+
+    say(record_run(options.run, options.out, study=options.study, replay=options.replay).text())
+    return 0

@@ -1,0 +1,187 @@
+"""The answer file: what models answered in a finished run, by the keys of their calls.
+
+One JSON object a line, in a plain file or one that ends in .gz. The first says which models answered; each other
+line is a reply, or the lasting failure that a call ended in. A key is the hash of everything that determines an
+answer (`request_key`): no question and no text of a case is in the file, only what the models said of them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from io import BufferedIOBase
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal, TypeVar, cast
+from weakref import WeakValueDictionary
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, TypeAdapter
+
+from medjury.errors import MedjuryError
+from medjury.files import whole_binary
+from medjury.models._chat import Reply
+from medjury.models._finish import Finish
+from medjury.models._tokens import MOST_COUNTED
+
+_FORMAT = "medjury answers 1"
+_LONGEST_LINE = 64 * 1024 * 1024
+_LARGEST_FILE = 4 * 1024**3  # after decompression
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
+
+
+class RecordedAs(_Line):
+    """A model as it was asked: `names` are those it had in the run, `identity` all that determines its answers."""
+
+    names: list[str]
+    identity: dict[str, str]
+    vendor: str = ""
+    context_window: int | None = Field(default=None, ge=1)
+    dropped: list[str] = []
+
+    @property
+    def title(self) -> str:
+        return self.identity.get("model", self.identity.get("kind", ""))
+
+
+class _Header(_Line):
+    format: Literal["medjury answers 1"]
+    models: list[RecordedAs]
+
+
+def _any_text(value: Any) -> Any:
+    """A text with whatever signs a model gave, half a surrogate pair among them, which pydantic refuses."""
+    if not isinstance(value, str):
+        raise ValueError("is no text")
+    return value
+
+
+_Text = Annotated[str, PlainValidator(_any_text)]
+
+
+class _Reply(_Line):
+    key: str
+    text: _Text
+    finish: Finish = "stop"
+    tokens_in: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    tokens_out: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    tokens_cached: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    seconds: float = Field(default=0.0, ge=0, strict=False)
+    model: _Text = ""
+    cost: float | None = Field(default=None, ge=0, strict=False)
+
+
+class _Failure(_Line):
+    key: str
+    failure: dict[str, Any]
+
+
+_AnyLine: TypeAdapter[_Reply | _Failure] = TypeAdapter(_Reply | _Failure)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFailure:
+    """A call that ended without a reply, as `failure_text` tells it."""
+
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerFile:
+    """An answer file, read once. `hash` is that of the file as it lies on the disk."""
+
+    path: Path
+    hash: str
+    models: tuple[RecordedAs, ...]
+    answers: Mapping[str, Reply | RecordedFailure] = field(repr=False)
+
+    @classmethod
+    def open(cls, path: Path) -> AnswerFile:
+        """The file, shared by all judges that name it."""
+        try:
+            found = path.stat()
+            known = (str(path.resolve()), found.st_mtime_ns, found.st_size)
+            if (there := _OPEN.get(known)) is not None:
+                return there
+            read = cls._read(path)
+        except (OSError, EOFError) as error:
+            why = getattr(error, "strerror", None) or type(error).__name__
+            raise MedjuryError(f"{path}: the recorded answers cannot be read ({why})") from None
+        _OPEN[known] = read
+        return read
+
+    @classmethod
+    def _read(cls, path: Path) -> AnswerFile:
+        with path.open("rb") as raw:
+            digest = hashlib.file_digest(raw, "sha256").hexdigest()
+            raw.seek(0)
+            lines = _lines(raw, path)
+            header = _checked(_Header.model_validate, next(lines, b""), path, 1)
+            answers: dict[str, Reply | RecordedFailure] = {}
+            for number, line in enumerate(lines, 2):
+                if line.strip():
+                    read = _checked(_AnyLine.validate_python, line, path, number)
+                    answer = _answer(read)
+                    if answers.setdefault(read.key, answer) != answer:
+                        told = "this call appears twice, with two answers; record the run again"
+                        raise MedjuryError(f"{path}, line {number}: {told}")
+        return cls(path, digest, tuple(header.models), answers)
+
+
+_Checked = TypeVar("_Checked")
+_OPEN: WeakValueDictionary[tuple[str, int, int], AnswerFile] = WeakValueDictionary()
+
+
+def _lines(raw: BinaryIO, path: Path) -> Iterator[bytes]:
+    file = cast(BufferedIOBase, gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw)
+    size = 0
+    while line := file.readline(_LONGEST_LINE + 1):
+        size += len(line)
+        if len(line) > _LONGEST_LINE or size > _LARGEST_FILE:
+            raise MedjuryError(f"{path}: is larger than a file of recorded answers may be")
+        yield line
+
+
+def _checked(validate: Callable[[Any], _Checked], line: bytes, path: Path, number: int) -> _Checked:
+    try:
+        return validate(json.loads(line))
+    except (ValueError, RecursionError):  # a ValidationError is one; its words may quote an answer
+        what = "the first line says no models" if number == 1 else "this is no recorded answer"
+        raise MedjuryError(
+            f"{path}, line {number}: {what}; a file of recorded answers is written by `medjury record`"
+        ) from None
+
+
+def _answer(line: _Reply | _Failure) -> Reply | RecordedFailure:
+    if isinstance(line, _Failure):
+        return RecordedFailure(json.dumps(line.failure, sort_keys=True))
+    return Reply(**{name: value for name, value in line if name != "key"})
+
+
+def write_answers(
+    path: Path, models: Iterable[RecordedAs], answers: Iterable[tuple[str, Reply | RecordedFailure]]
+) -> int:
+    """Write an answer file for its owner's eyes; how many answers it holds. The same answers are the same file."""
+    count = 0
+    with whole_binary(path) as raw:
+        zipped = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else None
+        file = cast(BinaryIO, zipped or raw)
+        file.write(_encoded({"format": _FORMAT, "models": [each.model_dump() for each in models]}))
+        for key, answer in answers:
+            count += 1
+            if isinstance(answer, RecordedFailure):
+                file.write(_encoded({"key": key, "failure": json.loads(answer.text)}))
+            else:
+                told = {name: getattr(answer, name) for name in Reply.__slots__}
+                file.write(_encoded({"key": key, **told}))
+        if zipped is not None:
+            zipped.close()
+    return count
+
+
+def _encoded(line: Mapping[str, Any]) -> bytes:
+    return (json.dumps(line) + "\n").encode()

@@ -1,0 +1,94 @@
+"""Recipes: written as a folder, run offline, never over what is there; what ships is what its generator makes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from recipes._recording import PACKAGED, write_recipe_files
+
+from medjury.cli import main
+from medjury.recipes import list_recipes
+from medjury.runs import verify_run
+
+ROOT = Path(__file__).parent.parent.parent
+NAMES = [recipe.name for recipe in list_recipes()]
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recipe_runs_offline_to_its_end(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mine"
+    assert main(["init", str(folder), "--recipe", name]) == 0
+    assert f"medjury run {folder / 'study.yaml'}" in capsys.readouterr().out
+    assert files_in(folder) == files_in(PACKAGED / name)
+    assert (folder / "study.yaml").stat().st_mode & 0o777 == 0o600 and folder.stat().st_mode & 0o777 == 0o700
+    assert main(["run", str(folder / "study.yaml"), "--quiet"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("COMPLETE") and "Nobody was asked" in told
+    (run,) = (folder / "runs").iterdir()
+    assert (run / "report.html").exists() and all(each.sound for each in verify_run(run))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_ships_is_what_the_generator_makes(name: str, tmp_path: Path) -> None:
+    made = importlib.import_module(f"recipes.{name.replace('-', '_')}").make()
+    assert files_in(write_recipe_files(made, tmp_path / name)) == files_in(PACKAGED / name)
+
+
+def test_the_list_has_one_line_for_each_recipe(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--list-recipes"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == NAMES
+    assert all(len(line.split()) > 4 for line in lines)
+
+
+def test_a_name_that_is_none_is_told_with_those_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", str(tmp_path / "x"), "--recipe", "diagnoses-jury"]) == 2
+    told = capsys.readouterr().err
+    assert "no recipe 'diagnoses-jury'; did you mean 'diagnosis-jury'?" in told
+    assert all(name in told for name in NAMES) and not (tmp_path / "x").exists()
+
+
+def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "study.yaml").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    for name in ("there", "file"):
+        assert main(["init", str(tmp_path / name), "--recipe", "diagnosis-jury", "--force"]) == 2
+        assert "nothing is written over; name another folder" in capsys.readouterr().err
+    assert files_in(tmp_path) == {"there/study.yaml": b"mine", "file": b"mine"}
+    (tmp_path / "empty").mkdir()
+    assert main(["init", str(tmp_path / "empty"), "--recipe", "diagnosis-jury"]) == 0
+
+
+def test_the_built_packages_hold_every_file_of_every_recipe(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    for kind in ("wheel", "sdist"):
+        done = subprocess.run(
+            [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(tmp_path)],
+            cwd=ROOT, capture_output=True, text=True, timeout=120, env={**os.environ, "MEDJURY_NO_KERNELS": "1"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    (wheel,), (source,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
+    wanted = {f"medjury/recipes/{file}" for file in files_in(PACKAGED) if "__pycache__" not in file}
+    assert len(wanted) > 5
+    assert wanted <= set(zipfile.ZipFile(wheel).namelist())
+    with tarfile.open(source) as archive:
+        names = {name.partition("/src/")[2] for name in archive.getnames()}
+    assert wanted <= names
