@@ -15,7 +15,7 @@ from medjury.agreement._groups.concordance import kendall_w
 from medjury.agreement._groups.cronbach import cronbach_alpha
 from medjury.agreement._groups.icc import icc, icc_statistics, intraclass_correlations
 from medjury.agreement._groups.icc_mixed import mixed_model_icc
-from medjury.agreement._groups.icc_standardised import icc_3_k_z
+from medjury.agreement._groups.icc_standardised import icc_3_k_z, mean_icc_3_k_z
 from medjury.agreement._groups.krippendorff import alpha_statistics, krippendorff_alpha
 from medjury.agreement._groups.many_raters import many_raters
 from medjury.agreement._pairs.beta_binomial import compare_paired_rates, compare_rates
@@ -98,6 +98,7 @@ __all__ = [
     "krippendorff_alpha",
     "many_raters",
     "mean_absolute_error",
+    "mean_icc_3_k_z",
     "mean_over_pairs",
     "median_difference",
     "mixed_model_icc",

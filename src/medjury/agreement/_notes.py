@@ -66,6 +66,7 @@ def notes_on(table: RatingTable, grids: Sequence[Grid], design: Design) -> tuple
         )
     notes.append(
         "icc_3_k_z is consistency on z-scores, 2r/(1+r) for two raters, blind to any offset: read it with "
-        "pearson and icc_2_1"
+        "pearson and icc_2_1. It averages the references, then standardises; icc_3_k_z_raters_first standardises "
+        "every rater over all of his or her items, then averages"
     )
     return tuple(notes)

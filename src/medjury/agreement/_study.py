@@ -13,6 +13,7 @@ from medjury.agreement._agreement_table import AgreementTable
 from medjury.agreement._among_humans.beside_rows import beside_humans, tested
 from medjury.agreement._among_humans.non_inferiority import AmongHumans
 from medjury.agreement._among_humans.rows import human_rows
+from medjury.agreement._among_humans.standardised_rows import RATERS_FIRST, standardised_rows
 from medjury.agreement._design import CONSENSUS, By, Design, Level, make_design, without
 from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS
 from medjury.agreement._notes import notes_on, nothing_in_common
@@ -202,7 +203,7 @@ def _tasks(
         for name in design.reference
         if singles and without(name) in grid.scores
     ]
-    return [*tasks, partial(human_rows, grid, among, design)]
+    return [*tasks, partial(standardised_rows, grid, design), partial(human_rows, grid, among, design)]
 
 
 def _with_consensus(grid: Grid, design: Design, unscored: dict[str, dict[str, int]]) -> Grid:
@@ -257,7 +258,7 @@ def _check_statistics(settings: Settings, rows: Sequence[AgreementRow]) -> None:
     """A name that no statistic has is a slip of the pen; one that these ratings do not give is refused only where
     nothing else was asked for."""
     found = {row.statistic for row in rows}
-    known = sorted({*ORDER, *BINARY, *BY_SYSTEM, *MANY_RATER_STATISTICS, "auc", *found})
+    known = sorted({*ORDER, *BINARY, *BY_SYSTEM, *MANY_RATER_STATISTICS, RATERS_FIRST, "auc", *found})
     for name in sorted(set(settings.statistics or ()) - found):
         if name not in known or not found:
             hint = "these ratings do not give it" if name in known else nearest(name, known)
