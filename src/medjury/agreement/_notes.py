@@ -32,11 +32,15 @@ def nothing_in_common(grids: Sequence[Grid], design: Design) -> str:
     return "no statistic exists for these ratings; every row says why"
 
 
-def notes_on(table: RatingTable, grids: Sequence[Grid], design: Design) -> tuple[str, ...]:
+def notes_on(
+    table: RatingTable, grids: Sequence[Grid], design: Design, apart: Sequence[str] = ()
+) -> tuple[str, ...]:
     """How the numbers were made; what follows from other dimensions has no scale to ask for."""
     notes = []
     if table.left_aside:
         notes.append(f"{counted(table.left_aside, 'case')} served development and count nowhere here")
+    if apart:
+        notes.append(f"not pooled, as yes/no questions are no grades: {', '.join(apart)} (name them to pool them)")
     derived = {each.name for each in table.dimensions if each.derived}
     bare = [grid.dimension for grid in grids if grid.scale is None and grid.dimension not in derived]
     if bare:

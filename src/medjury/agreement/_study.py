@@ -14,7 +14,15 @@ from medjury.agreement._among_humans.beside_rows import beside_humans, tested
 from medjury.agreement._among_humans.non_inferiority import AmongHumans
 from medjury.agreement._among_humans.rows import human_rows
 from medjury.agreement._among_humans.standardised_rows import RATERS_FIRST, standardised_rows
-from medjury.agreement._design import CONSENSUS, By, Design, Level, make_design, without
+from medjury.agreement._design import (
+    CONSENSUS,
+    By,
+    Design,
+    Level,
+    make_design,
+    pooled_together,
+    without,
+)
 from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS
 from medjury.agreement._notes import notes_on, nothing_in_common
 from medjury.agreement._pairs.classification import BINARY
@@ -73,8 +81,9 @@ def agreement(
 
     - `raters`, `reference`: names; by default the judges, juries and metrics, against the clinicians.
     - `dimensions`: only these. `statistics`: only these names.
-    - `by`: "dimension", "system" (each system too, and the system means), or "all" (dimensions pooled, without
-      those that follow from others).
+    - `by`: "dimension", "system" (each system too, and the system means), or "all" (dimensions pooled: a row for
+      every answer and dimension that both scored, without dimensions that follow from others and without yes/no
+      ones beside graded ones, unless they are named).
     - `level`: "item", "system" (the systems' means are the points) or "both".
     - `consensus`: "mean", "median", "majority", or "adjudicated" by `adjudicator`.
     - `panel`: a second panel that the others are compared with (win rate, severe errors).
@@ -95,6 +104,9 @@ def agreement(
     """
     ratings = rating_table(table)
     chosen = ratings.chosen(dimensions, derived=by != "all")
+    apart: tuple[str, ...] = ()
+    if by == "all" and dimensions is None:
+        chosen, apart = pooled_together(chosen)
     design = make_design(
         ratings,
         chosen,
@@ -132,7 +144,7 @@ def agreement(
     return AgreementTable(
         rows,
         tuple(warnings),
-        notes_on(ratings, grids, design),
+        notes_on(ratings, grids, design, apart),
         unscored,
         ratings,
         design.roles,

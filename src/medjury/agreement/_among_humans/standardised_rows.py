@@ -17,9 +17,12 @@ RATERS_FIRST = "icc_3_k_z_raters_first"
 
 def standardised_rows(grid: Grid, design: Design) -> list[AgreementRow]:
     """Rows of `RATERS_FIRST`: each rater's with the references' mean z-score, and the mean over pairs of
-    references. Every rater is standardised over all of his or her own items (see `icc_3_k_z`)."""
+    references. Every rater is standardised over all of his or her own items (see `icc_3_k_z`). One reference has
+    no order of averaging and standardising."""
     settings = design.settings
-    if design.level == "system" or not settings.wants(RATERS_FIRST) or not len(grid.items):
+    if len(design.reference) < 2 or design.level == "system" or not len(grid.items):
+        return []
+    if not settings.wants(RATERS_FIRST):
         return []
     options: Options = {
         "resamples": settings.resamples,
@@ -38,9 +41,6 @@ def standardised_rows(grid: Grid, design: Design) -> list[AgreementRow]:
             rows.append(
                 AgreementRow(grid.dimension, design.main_reference, rater, RATERS_FIRST, found, counts)
             )
-    if len(design.reference) > 1:
-        twice = (~np.isnan(table)).sum(axis=1) > 1
-        counts = group_counts(grid, design.reference, None, twice)
-        found = mean_icc_3_k_z(table, **options)
-        rows.append(AgreementRow(grid.dimension, EACH, OTHERS, RATERS_FIRST, found, counts))
-    return rows
+    counts = group_counts(grid, design.reference, None, (~np.isnan(table)).sum(axis=1) > 1)
+    found = mean_icc_3_k_z(table, **options)
+    return [*rows, AgreementRow(grid.dimension, EACH, OTHERS, RATERS_FIRST, found, counts)]
