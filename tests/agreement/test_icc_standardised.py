@@ -72,7 +72,9 @@ def test_missing_cells_use_the_raters_present() -> None:
     # The second group is standardised over all of its items, the one that the first lacks among them.
     z_other = (second - second.mean(axis=0)) / second.std(axis=0, ddof=1)
     both = np.delete(np.arange(40), 7)
-    expected = icc(np.column_stack([np.nanmean(z[both], axis=1), z_other[both].mean(axis=1)]), "icc_3_k").value
+    expected = icc(
+        np.column_stack([np.nanmean(z[both], axis=1), z_other[both].mean(axis=1)]), "icc_3_k"
+    ).value
     assert found.value == pytest.approx(expected, abs=1e-12)
 
 
@@ -149,7 +151,10 @@ def test_a_pair_of_clinicians_by_hand_and_the_pairs_that_count() -> None:
 
 def test_the_mean_over_complete_pairs_is_the_mean_of_their_coefficients() -> None:
     first, _ = panel()
-    pairs = [icc_3_k_z(first[:, one], first[:, two], interval="none").value for one, two in ((0, 1), (0, 2), (1, 2))]
+    pairs = [
+        icc_3_k_z(first[:, one], first[:, two], interval="none").value
+        for one, two in ((0, 1), (0, 2), (1, 2))
+    ]
     found = mean_icc_3_k_z(first, resamples=300)
     assert found.value == pytest.approx(np.mean(pairs), abs=1e-12)
     assert "mean over 3 of 3 pairs" in found.method

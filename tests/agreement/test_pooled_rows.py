@@ -62,7 +62,10 @@ def test_a_row_is_an_answer_and_a_graded_attribute_that_both_scored() -> None:
     found = agreement(frame, by="all", consensus="median", resamples=0)
     row = found.find("icc_3_k", reference="consensus", rater="judge")
     assert row.estimate.n == expected(applies) < len(GRADED) * SUMMARIES
-    assert any(f"not pooled, as yes/no questions are no grades: {', '.join(YES_OR_NO)}" in note for note in found.notes)
+    assert any(
+        f"not pooled, as yes/no questions are no grades: {', '.join(YES_OR_NO)}" in note
+        for note in found.notes
+    )
 
 
 def test_the_pooled_coefficient_is_that_of_the_rows_put_together_by_hand() -> None:
@@ -72,7 +75,9 @@ def test_the_pooled_coefficient_is_that_of_the_rows_put_together_by_hand() -> No
     )
     table = wide.select(*RATERS).to_numpy().astype(float)
     known = ~np.isnan(table).all(axis=1) & wide["judge"].is_not_null().to_numpy()
-    rows = np.column_stack([np.nanmedian(table[known], axis=1), wide["judge"].to_numpy()[known].astype(float)])
+    rows = np.column_stack(
+        [np.nanmedian(table[known], axis=1), wide["judge"].to_numpy()[known].astype(float)]
+    )
     found = agreement(frame, by="all", consensus="median", resamples=0)
     row = found.find("icc_3_k", reference="consensus", rater="judge")
     assert row.estimate.value == pytest.approx(icc(rows, "icc_3_k", interval="none").value, abs=1e-12)
@@ -91,4 +96,6 @@ def test_questions_alone_are_pooled() -> None:
     frame, _ = study()
     questions = rating_table(frame.filter(pl.col("dimension").is_in(YES_OR_NO)))
     found = agreement(questions, by="all", resamples=0)
-    assert found.find("icc_3_k", reference="consensus", rater="judge").estimate.n == len(YES_OR_NO) * SUMMARIES
+    assert (
+        found.find("icc_3_k", reference="consensus", rater="judge").estimate.n == len(YES_OR_NO) * SUMMARIES
+    )

@@ -40,7 +40,9 @@ def notes_on(
     if table.left_aside:
         notes.append(f"{counted(table.left_aside, 'case')} served development and count nowhere here")
     if apart:
-        notes.append(f"not pooled, as yes/no questions are no grades: {', '.join(apart)} (name them to pool them)")
+        notes.append(
+            f"not pooled, as yes/no questions are no grades: {', '.join(apart)} (name them to pool them)"
+        )
     derived = {each.name for each in table.dimensions if each.derived}
     bare = [grid.dimension for grid in grids if grid.scale is None and grid.dimension not in derived]
     if bare:

@@ -41,6 +41,9 @@ def standardised_rows(grid: Grid, design: Design) -> list[AgreementRow]:
             rows.append(
                 AgreementRow(grid.dimension, design.main_reference, rater, RATERS_FIRST, found, counts)
             )
-    counts = group_counts(grid, design.reference, None, (~np.isnan(table)).sum(axis=1) > 1)
+    twice = (~np.isnan(table)).sum(axis=1) > 1
+    if not twice.any():
+        return rows
+    counts = group_counts(grid, design.reference, None, twice)
     found = mean_icc_3_k_z(table, **options)
     return [*rows, AgreementRow(grid.dimension, EACH, OTHERS, RATERS_FIRST, found, counts)]

@@ -148,9 +148,11 @@ def mean_icc_3_k_z(scores: Scores, **options: Unpack[Options]) -> Estimate:
 def _who_varies(table: Floats, owner: Owner) -> tuple[Floats, Owner, int]:
     """The table without raters who never vary, and how many those are; a group of none but such keeps them, so
     that there is no value rather than a value of somebody else."""
-    flat = np.array([len(np.unique(column[~np.isnan(column)])) < 2 for column in table.T])
-    rest = np.array([flat[owner == group].all() for group in owner])
-    used = ~flat | rest
+    varies = [len(np.unique(column[~np.isnan(column)])) > 1 for column in table.T]
+    flat = np.logical_not(np.asarray(varies, dtype=np.bool_))
+    used = np.asarray(
+        [varied or flat[owner == group].all() for varied, group in zip(varies, owner, strict=True)]
+    )
     return table[:, used], owner[used], int((~used).sum())
 
 
