@@ -1,4 +1,4 @@
-"""One system per case: the systems are compared unpaired, the output says so, and intervals know whose cases they are."""
+"""One system per case: systems are compared unpaired, the output says so, and each has its own cases."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ def separate(
     """All pairwise differences of `values` (systems) against their resamples `(resamples, systems)`.
 
     `freedom` is the number of resampled units less one; where systems have units of their own, that of each system,
-    and a pair has that of the smaller one (the conservative choice of Welch's two-sample t). `scores` and `wins` are means over the resampled units:
-    t = |d| / s, with s the bootstrap standard deviation times √(n/(n − 1)), is compared with the resampled
+    and a pair has that of the smaller one (the conservative choice of Welch's two-sample t). `scores` and
+    `wins` are means over the resampled units: t = |d| / s, with s the bootstrap standard deviation times √(n/(n − 1)), is compared with the resampled
     maximum over pairs of |d* − d| / s (Romano & Wolf (2005) JASA 100:94-108, single step), after being shrunk to
     the normal quantile of its Student probability; with few units it is Student's t with Bonferroni. `wins` are
     bounded, so n units can never show more than that all of them favour one side: p is at least that of the sign

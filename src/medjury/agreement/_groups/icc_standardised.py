@@ -149,7 +149,7 @@ def _who_varies(table: Floats, owner: Owner) -> tuple[Floats, Owner, int]:
     """The table without raters who never vary, and how many those are; a group of none but such keeps them, so
     that there is no value rather than a value of somebody else."""
     varies = [len(np.unique(column[~np.isnan(column)])) > 1 for column in table.T]
-    flat = np.logical_not(np.asarray(varies, dtype=np.bool_))
+    flat = np.array([not varied for varied in varies], dtype=np.bool_)
     used = np.asarray(
         [varied or flat[owner == group].all() for varied, group in zip(varies, owner, strict=True)]
     )
