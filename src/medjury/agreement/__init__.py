@@ -38,6 +38,7 @@ from medjury.agreement._pairs.differences import (
     root_mean_squared_error,
 )
 from medjury.agreement._pairs.kappa import cohen_kappa, kappa_statistics
+from medjury.agreement._pairs.rater_pairs import RaterPair, RaterPairs, rater_pairs
 from medjury.agreement._pairs.roc import RocCurve, area_statistics, area_under_curve, roc_curve
 from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
@@ -61,6 +62,8 @@ __all__ = [
     "Expected",
     "GatePlan",
     "NonInferiority",
+    "RaterPair",
+    "RaterPairs",
     "RocCurve",
     "RulePower",
     "SevereErrors",
@@ -111,6 +114,7 @@ __all__ = [
     "plan_icc",
     "plan_kappa",
     "plan_study",
+    "rater_pairs",
     "reading",
     "roc_curve",
     "root_mean_squared_error",

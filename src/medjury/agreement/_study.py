@@ -68,6 +68,7 @@ def agreement(
     margin: float | None = None,
     statistics: Sequence[str] | None = None,
     singles: bool = True,
+    groups: bool = True,
 ) -> AgreementTable:
     """Compare raters with references.
 
@@ -93,6 +94,8 @@ def agreement(
     - `margin`: of non-inferiority; in a run folder that of its rules is the default.
     - `singles`: with several references, compare with each of them too, and them with one another. Without it the
       consensus and the groups remain, in a fraction of the time.
+    - `groups`: what is said of several references among themselves and of a rater among them. Without it, and
+      without `singles`, each rater is compared with the consensus alone.
 
     >>> import polars as pl
     >>> scores = {"human": [1, 2, 3, 4, 5, 3], "judge": [1, 2, 4, 4, 5, 2]}
@@ -131,9 +134,15 @@ def agreement(
     unscored = _unscored(ratings, chosen, design)
     grids = [_with_consensus(grid, design, unscored) for grid in _grids(ratings, chosen, design)]
     _check_systems(grids, design)
-    among = side_by_side([partial(beside_humans, grid, design) for grid in grids])
+    among = (
+        side_by_side([partial(beside_humans, grid, design) for grid in grids])
+        if groups
+        else [None] * len(grids)
+    )
     tasks = [
-        task for grid, each in zip(grids, among, strict=True) for task in _tasks(grid, each, design, singles)
+        task
+        for grid, each in zip(grids, among, strict=True)
+        for task in _tasks(grid, each, design, singles, groups)
     ]
     made = [row for part in side_by_side(tasks) for row in part]
     rows = tuple(row for row in made if design.settings.wants(row.statistic))
@@ -193,7 +202,7 @@ def _unscored(ratings: RatingTable, chosen: Sequence[Measured], design: Design) 
 
 
 def _tasks(
-    grid: Grid, among: AmongHumans | None, design: Design, singles: bool
+    grid: Grid, among: AmongHumans | None, design: Design, singles: bool, groups: bool
 ) -> list[Callable[[], list[AgreementRow]]]:
     """What is to be computed for one grid, in the order of the table."""
     references = [*(design.reference if singles else ()), design.main_reference]
@@ -215,6 +224,8 @@ def _tasks(
         for name in design.reference
         if singles and without(name) in grid.scores
     ]
+    if not groups:
+        return tasks
     return [*tasks, partial(standardised_rows, grid, design), partial(human_rows, grid, among, design)]
 
 

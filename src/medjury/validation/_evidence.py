@@ -156,10 +156,15 @@ class Evidence:
         return wanted, beside.judge_human if whole else trial.overall, beside
 
     def also(
-        self, *statistics: str, dimensions: Sequence[str] | None = None, pooled: bool = False, intervals: bool = True
+        self,
+        *statistics: str,
+        dimensions: Sequence[str] | None = None,
+        pooled: bool = False,
+        intervals: bool = True,
+        groups: bool = False,
     ) -> AgreementTable | None:
         """More of agreement, asked for in the same way, and computed once; None where nothing can be compared."""
-        key = (statistics, None if dimensions is None else tuple(dimensions), pooled, intervals)
+        key = (statistics, None if dimensions is None else tuple(dimensions), pooled, intervals, groups)
         if key not in self._more:
             self._more[key] = None
             if self.agreement is not None:
@@ -176,6 +181,7 @@ class Evidence:
                         statistics=statistics,
                         severe=(),
                         singles=False,
+                        groups=groups,
                     )
                 except MedjuryError:
                     pass  # these ratings do not give it, and the section says nothing

@@ -74,7 +74,11 @@ def _tables(material: Material) -> Html:
         rows,
         caption=f"Each rater against {reference}, on held-out cases, with {percent(evidence.confidence)} "
         "intervals. Offset is rater less reference."
-        + (" A text metric is on no clinical scale: only its order can be compared." if _metrics(material) else ""),
+        + (
+            " A text metric is on no clinical scale: only its order can be compared."
+            if _metrics(material)
+            else ""
+        ),
         shown=60,
     )
     return Html(

@@ -18,7 +18,7 @@ def standardised(material: Material) -> Html:
         kind == "metric" for kind in map(evidence.table.raters.get, evidence.raters)
     ):
         return Html("")
-    found = evidence.also(_AVERAGED, _FIRST, dimensions=[each.name for each in dimensions])
+    found = evidence.also(_AVERAGED, _FIRST, dimensions=[each.name for each in dimensions], groups=True)
     if found is None:
         return Html("")
     cells = {
@@ -33,7 +33,9 @@ def standardised(material: Material) -> Html:
             first = sides[1] or sides[0]
             if first is not None:
                 who = "clinicians with one another" if rater == _HUMANS else rater
-                pairs = first.estimate.method.split("mean over ")[-1].split(",")[0] if rater == _HUMANS else ""
+                pairs = (
+                    first.estimate.method.split("mean over ")[-1].split(",")[0] if rater == _HUMANS else ""
+                )
                 estimates = (None if row is None else row.estimate for row in sides)
                 rows.append((dimension.label, who, first.estimate.n, *estimates, pairs))
     return material.exhibits.table(
