@@ -117,7 +117,7 @@ def _rho_kappa(material: Material, found: RaterPairs, dimensions: list[Measured]
         return Html("")
     means = [_means(pairs[each.name]) for each in drawn]
     return material.exhibits.figure(
-        "rho-kappa",
+        "rater-pairs",
         (9, height(len(drawn), 3, 2.8)),
         lambda figure: draw_panels(
             figure, drawn, 3, lambda axes, each: _draw_pairs(axes, each, pairs[each.name])
