@@ -13,13 +13,14 @@ from medjury.calibration._reliability import Reliability
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
 from medjury.calibration._saved import load_calibrations, save_calibrations
 from medjury.calibration._strata import read_target
-from medjury.calibration._study import calibrate
+from medjury.calibration._study import JURY_OF_CALIBRATED, calibrate
 from medjury.calibration._study_result import CalibrationRow, CalibrationStudy
 from medjury.calibration._triage import triage
 from medjury.calibration._triage_result import Triage
 from medjury.calibration._written import check_ending, write_frame, write_text
 
 __all__ = [
+    "JURY_OF_CALIBRATED",
     "CalibrationRow",
     "CalibrationStudy",
     "ConformalIntervals",

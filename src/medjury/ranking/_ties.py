@@ -42,14 +42,15 @@ def separate(
 ) -> Separation:
     """All pairwise differences of `values` (systems) against their resamples `(resamples, systems)`.
 
-    `freedom` is the number of resampled units less one; where systems have units of their own, that of each system,
-    and a pair has that of the smaller one (the conservative choice of Welch's two-sample t). `scores` and
-    `wins` are means over the resampled units: t = |d| / s, with s the bootstrap standard deviation times √(n/(n − 1)), is compared with the resampled
-    maximum over pairs of |d* − d| / s (Romano & Wolf (2005) JASA 100:94-108, single step), after being shrunk to
-    the normal quantile of its Student probability; with few units it is Student's t with Bonferroni. `wins` are
-    bounded, so n units can never show more than that all of them favour one side: p is at least that of the sign
-    test with Bonferroni. `steps` are win rates that resample items, which jump where two means cross; t does not
-    describe them, and Bonferroni of the share of resamples beyond zero is used.
+    `freedom` is the number of resampled units less one; where systems have units of their own, that of each
+    system, and a pair has that of the smaller one (the conservative choice of Welch's two-sample t). `scores` and
+    `wins` are means over the resampled units: t = |d| / s, with s the bootstrap standard deviation times √(n/(n −
+    1)), is compared with the resampled maximum over pairs of |d* − d| / s (Romano & Wolf (2005) JASA 100:94-108,
+    single step), after being shrunk to the normal quantile of its Student probability; with few units it is
+    Student's t with Bonferroni. `wins` are bounded, so n units can never show more than that all of them favour
+    one side: p is at least that of the sign test with Bonferroni. `steps` are win rates that resample items, which
+    jump where two means cross; t does not describe them, and Bonferroni of the share of resamples beyond zero is
+    used.
     """
     first, second = np.triu_indices(len(values), 1)
     difference = values[first] - values[second]

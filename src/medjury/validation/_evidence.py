@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -168,7 +169,7 @@ class Evidence:
         if key not in self._more:
             self._more[key] = None
             if self.agreement is not None:
-                try:
+                with suppress(MedjuryError):  # where these ratings do not give it, the section says nothing
                     self._more[key] = agreement(
                         self.table,
                         raters=self.named[0],
@@ -183,8 +184,6 @@ class Evidence:
                         singles=False,
                         groups=groups,
                     )
-                except MedjuryError:
-                    pass  # these ratings do not give it, and the section says nothing
         return self._more[key]
 
     def trial(self, dimension: Measured) -> Trial:

@@ -1,4 +1,4 @@
-"""Calibration curves: which grade each rater's grade becomes, by the final map and by every fold's, composites too."""
+"""Calibration curves: what each rater's score becomes, by the final map and by every fold's, composites too."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def calibration_maps(material: Material, study: CalibrationStudy) -> Html:
         "the maps that leave out one fold (thin). Thin lines that lie together say that the map is stable. Below "
         "the dotted line a rater is too kind, above it too strict."
         + only_some(len(shown), len(names), "tables/calibration-curves.csv"),
-        alt=f"Calibration curves of {counted(len(raters), 'rater')} on {counted(len(names), 'dimension')}; the table "
-        "below has every number.",
+        alt=f"Calibration curves of {counted(len(raters), 'rater')} on {counted(len(names), 'dimension')}; the "
+        "table below has every number.",
     )
     return Html(element("h3", "Calibration curves, rater by rater") + picture + table)
 
