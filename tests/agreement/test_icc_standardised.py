@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import sqrt
+
 import numpy as np
 import pytest
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import icc, icc_3_k_z, intraclass_correlations, pearson
+from medjury.agreement import icc, icc_3_k_z, intraclass_correlations, mean_icc_3_k_z, pearson
 from medjury.errors import MedjuryError
 
 VALUES = reference("icc3k_zscored_two_raters_medhelm")
@@ -65,11 +68,13 @@ def test_missing_cells_use_the_raters_present() -> None:
     found = icc_3_k_z(first, second, order="standardise_first", resamples=300)
     assert found.n == 39
     assert "1 of 40 items not scored by every group" in found.method
-    kept = np.delete(first, 7, axis=0)
-    z = (kept - np.nanmean(kept, axis=0)) / np.nanstd(kept, axis=0, ddof=1)
-    other = np.delete(second, 7, axis=0)
-    z_other = (other - other.mean(axis=0)) / other.std(axis=0, ddof=1)
-    expected = icc(np.column_stack([np.nanmean(z, axis=1), z_other.mean(axis=1)]), "icc_3_k").value
+    z = (first - np.nanmean(first, axis=0)) / np.nanstd(first, axis=0, ddof=1)
+    # The second group is standardised over all of its items, the one that the first lacks among them.
+    z_other = (second - second.mean(axis=0)) / second.std(axis=0, ddof=1)
+    both = np.delete(np.arange(40), 7)
+    expected = icc(
+        np.column_stack([np.nanmean(z[both], axis=1), z_other[both].mean(axis=1)]), "icc_3_k"
+    ).value
     assert found.value == pytest.approx(expected, abs=1e-12)
 
 
@@ -91,3 +96,82 @@ def test_one_group_or_unequal_groups_are_refused() -> None:
         icc_3_k_z([1, 2, 3])
     with pytest.raises(MedjuryError, match="3, 2 items"):
         icc_3_k_z([1, 2, 3], [1, 2])
+
+
+def test_each_rater_first_by_hand_where_all_rated_all() -> None:
+    """Three items; the clinicians said 1, 2, 3 and 6, 2, 4, the jury 3, 1, 2."""
+    clinicians, jury = [[1, 6], [2, 2], [3, 4]], [3, 1, 2]
+    # z of the first clinician (mean 2, SD 1): -1, 0, 1; of the second (mean 4, SD 2): 1, -1, 0.
+    # Their means: 0, -1/2, 1/2. z of the jury (mean 2, SD 1): 1, -1, 0. Both columns sum to zero.
+    # Item totals: 1, -3/2, 1/2. SS items = (1 + 9/4 + 1/4) / 2 = 7/4; MS = 7/8.
+    # SS total = (0 + 1/4 + 1/4) + (1 + 1 + 0) = 5/2; SS error = 5/2 - 7/4 - 0 = 3/4; MS = 3/8.
+    by_hand = (Fraction(7, 8) - Fraction(3, 8)) / Fraction(7, 8)
+    assert by_hand == Fraction(4, 7)
+    found = icc_3_k_z(clinicians, jury, order="standardise_first", interval="none")
+    assert found.value == pytest.approx(float(by_hand), abs=1e-12)
+    # Averaged first: 7/2, 2, 7/2 with the jury's 3, 1, 2. r = (3/2) / sqrt(3/2 * 2) = sqrt(3)/2, and 2r/(1 + r).
+    other = icc_3_k_z(clinicians, jury, interval="none")
+    assert other.value == pytest.approx(sqrt(3) / (1 + sqrt(3) / 2), abs=1e-12)
+
+
+def test_each_rater_first_by_hand_where_raters_skip_items() -> None:
+    """Five items; one clinician rated the first three, one the second to fourth, the jury all but the fourth."""
+    nothing = None
+    clinicians = [[1, nothing], [2, 6], [3, 2], [nothing, 4], [nothing, nothing]]
+    jury = [1, 3, 1, nothing, 3]
+    # z over all of a rater's own items. First clinician (mean 2, SD 1): -1, 0, 1. Second (mean 4, SD 2): 1, -1, 0.
+    # Jury (mean 2, SD sqrt(4/3)): -s, s, -s, and s on the fifth item, with s = sqrt(3)/2.
+    # Both sides scored items 1 to 3. Clinicians' mean z: -1, 1/2, 0. Jury: -s, s, -s.
+    s = sqrt(3) / 2
+    totals = [-1 - s, 0.5 + s, -s]
+    correction = sum(totals) ** 2 / 6
+    items = sum(total**2 for total in totals) / 2 - correction
+    raters = (0.5**2 + s**2) / 3 - correction
+    error = (1 + 0.25 + 0) + 3 * s**2 - correction - items - raters
+    by_hand = (items / 2 - error / 2) / (items / 2)
+    found = icc_3_k_z(clinicians, jury, order="standardise_first", interval="none")
+    assert found.value == pytest.approx(by_hand, abs=1e-12)
+    assert by_hand == pytest.approx(0.843452, abs=1e-6)
+    assert found.n == 3
+    assert "2 of 5 items not scored by every group" in found.method
+
+
+def test_a_pair_of_clinicians_by_hand_and_the_pairs_that_count() -> None:
+    """The same two clinicians share items 2 and 3; a third shares one item with each, which is no pair."""
+    nothing = None
+    table = [[1, nothing, nothing], [2, 6, 5], [3, 2, nothing], [nothing, 4, nothing], [nothing, nothing, 2]]
+    # z on items 2 and 3: (0, 1) and (1, -1). Item totals 1, 0; grand total 1; correction 1/4.
+    # SS items = 1/2 - 1/4 = 1/4. SS raters = (1 + 0)/2 - 1/4 = 1/4. SS total = 0 + 1 + 1 + 1 - 1/4 = 11/4.
+    # SS error = 11/4 - 1/4 - 1/4 = 9/4, one degree of freedom each. ICC = (1/4 - 9/4) / (1/4) = -8.
+    found = mean_icc_3_k_z(table, interval="none")
+    assert found.value == pytest.approx(-8.0, abs=1e-12)
+    assert "mean over 1 of 3 pairs of raters" in found.method
+    assert found.n == 2
+
+
+def test_the_mean_over_complete_pairs_is_the_mean_of_their_coefficients() -> None:
+    first, _ = panel()
+    pairs = [
+        icc_3_k_z(first[:, one], first[:, two], interval="none").value
+        for one, two in ((0, 1), (0, 2), (1, 2))
+    ]
+    found = mean_icc_3_k_z(first, resamples=300)
+    assert found.value == pytest.approx(np.mean(pairs), abs=1e-12)
+    assert "mean over 3 of 3 pairs" in found.method
+    assert found.low < found.value < found.high
+
+
+def test_a_clinician_with_one_item_has_no_z_score_and_no_say() -> None:
+    first, second = panel()
+    once = np.full((40, 1), np.nan)
+    once[3] = 100.0
+    with_once = icc_3_k_z(np.hstack([first, once]), second, order="standardise_first", interval="none")
+    without = icc_3_k_z(first, second, order="standardise_first", interval="none")
+    assert with_once.value == pytest.approx(without.value, abs=1e-12)
+    assert "without spread, so without a z-score: 1 rater" in with_once.method
+
+
+def test_pairs_that_share_one_item_give_nothing() -> None:
+    found = mean_icc_3_k_z([[1, 2], [2, None], [None, 3]])
+    assert found.value is None
+    assert found.reason == "no two raters share two items"

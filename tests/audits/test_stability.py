@@ -154,3 +154,45 @@ def test_only_judges_are_asked_for_repeats() -> None:
 def test_the_reference_is_not_audited() -> None:
     both = pl.concat([repeats([4, 5], [2, 2]), repeats([4, 4], [2, 3], rater="dr one")])
     assert {row.rater for row in stability(both, reference="dr one", resamples=50).rows} == {"judge"}
+
+
+def people() -> pl.DataFrame:
+    """A judge asked twice, and two clinicians; the first of them rated the first two answers again."""
+    rows = [("judge", "judge", case, repeat, float(score)) for case, pair in enumerate([(4, 5), (2, 2), (1, 3)])
+            for repeat, score in enumerate(pair)]  # fmt: skip
+    rows += [("one", "clinician", 0, 0, 4.0), ("one", "clinician", 0, 1, 2.0), ("one", "clinician", 1, 0, 2.0),
+             ("one", "clinician", 1, 1, 3.0), ("one", "clinician", 2, 0, 1.0)]  # fmt: skip
+    rows += [("two", "clinician", case, 0, score) for case, score in enumerate([5.0, 4.0, 1.0])]
+    return pl.DataFrame(rows, schema=["rater", "rater_kind", "case", "repeat", "score"], orient="row").select(
+        pl.format("case {}", "case").alias("item"),
+        "rater",
+        "rater_kind",
+        pl.lit("risk").alias("dimension"),
+        "repeat",
+        "score",
+    )
+
+
+def test_people_stand_beside_the_judges_by_hand() -> None:
+    found = stability(people(), resamples=100)
+    value = {(each.rater, each.statistic): each.estimate for each in found.rows}
+    again = [statistics.stdev(scores) for scores in ([4, 2], [2, 3])]
+    assert value["one", "sd"].value == pytest.approx(statistics.fmean(again))
+    assert value["one", "sd"].n == 2
+    # Between people: the first clinician's mean of 4 and 2 beside 5, of 2 and 3 beside 4, 1 beside 1.
+    between = [statistics.stdev(scores) for scores in ([3, 5], [2.5, 4], [1, 1])]
+    among = "clinicians among themselves"
+    assert value[among, "sd"].value == pytest.approx(statistics.fmean(between))
+    assert value[among, "cv"].value == pytest.approx((between[0] / 4 + between[1] / 3.25 + 0) / 3)
+    assert ("two", "sd") not in value
+    assert found.n == 6  # the judge's ratings alone
+
+
+def test_who_is_named_stands_alone() -> None:
+    found = stability(people(), raters="judge", resamples=0)
+    assert {each.rater for each in found.rows} == {"judge"}
+
+
+def test_people_who_rated_again_do_not_make_up_for_judges_who_did_not() -> None:
+    with pytest.raises(MedjuryError, match="no rater rated any answer twice"):
+        stability(people().filter((pl.col("rater") != "judge") | (pl.col("repeat") == 0)), resamples=0)

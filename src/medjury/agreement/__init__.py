@@ -16,7 +16,7 @@ from medjury.agreement._groups.concordance import kendall_w
 from medjury.agreement._groups.cronbach import cronbach_alpha
 from medjury.agreement._groups.icc import icc, icc_statistics, intraclass_correlations
 from medjury.agreement._groups.icc_mixed import mixed_model_icc
-from medjury.agreement._groups.icc_standardised import icc_3_k_z
+from medjury.agreement._groups.icc_standardised import icc_3_k_z, mean_icc_3_k_z
 from medjury.agreement._groups.krippendorff import alpha_statistics, krippendorff_alpha
 from medjury.agreement._groups.many_raters import many_raters
 from medjury.agreement._pairs.beta_binomial import compare_paired_rates, compare_rates
@@ -39,6 +39,7 @@ from medjury.agreement._pairs.differences import (
     root_mean_squared_error,
 )
 from medjury.agreement._pairs.kappa import cohen_kappa, kappa_statistics
+from medjury.agreement._pairs.rater_pairs import RaterPair, RaterPairs, rater_pairs
 from medjury.agreement._pairs.roc import RocCurve, area_statistics, area_under_curve, roc_curve
 from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
@@ -62,6 +63,8 @@ __all__ = [
     "Expected",
     "GatePlan",
     "NonInferiority",
+    "RaterPair",
+    "RaterPairs",
     "RocCurve",
     "RulePower",
     "SevereErrors",
@@ -99,6 +102,7 @@ __all__ = [
     "krippendorff_alpha",
     "many_raters",
     "mean_absolute_error",
+    "mean_icc_3_k_z",
     "mean_over_pairs",
     "median_difference",
     "mixed_model_icc",
@@ -112,6 +116,7 @@ __all__ = [
     "plan_icc",
     "plan_kappa",
     "plan_study",
+    "rater_pairs",
     "reading",
     "roc_curve",
     "root_mean_squared_error",

@@ -125,6 +125,18 @@ def make_design(
     )
 
 
+def pooled_together(dimensions: Sequence[Measured]) -> tuple[tuple[Measured, ...], tuple[str, ...]]:
+    """The dimensions that are pooled, and the names of those that are not: a yes/no question beside two graded
+    dimensions or more is no grade of the same kind, and whoever says 0 there and 4 elsewhere would agree with
+    everybody for that alone. So Croxford et al. (2025) pool their eight graded attributes and not the ninth."""
+    graded = tuple(each for each in dimensions if each.grades is not None and len(each.grades.values) > 2)
+    yes_or_no = [each for each in dimensions if each.grades is not None and len(each.grades.values) == 2]
+    if len(graded) < 2:
+        return tuple(dimensions), ()
+    kept = tuple(each for each in dimensions if each not in yes_or_no)
+    return kept, tuple(each.name for each in yes_or_no)
+
+
 def _danger(
     table: RatingTable,
     dimensions: Sequence[Measured],

@@ -32,11 +32,17 @@ def nothing_in_common(grids: Sequence[Grid], design: Design) -> str:
     return "no statistic exists for these ratings; every row says why"
 
 
-def notes_on(table: RatingTable, grids: Sequence[Grid], design: Design) -> tuple[str, ...]:
+def notes_on(
+    table: RatingTable, grids: Sequence[Grid], design: Design, apart: Sequence[str] = ()
+) -> tuple[str, ...]:
     """How the numbers were made; what follows from other dimensions has no scale to ask for."""
     notes = []
     if table.left_aside:
         notes.append(f"{counted(table.left_aside, 'case')} served development and count nowhere here")
+    if apart:
+        notes.append(
+            f"not pooled, as yes/no questions are no grades: {', '.join(apart)} (name them to pool them)"
+        )
     derived = {each.name for each in table.dimensions if each.derived}
     bare = [grid.dimension for grid in grids if grid.scale is None and grid.dimension not in derived]
     if bare:
@@ -66,6 +72,7 @@ def notes_on(table: RatingTable, grids: Sequence[Grid], design: Design) -> tuple
         )
     notes.append(
         "icc_3_k_z is consistency on z-scores, 2r/(1+r) for two raters, blind to any offset: read it with "
-        "pearson and icc_2_1"
+        "pearson and icc_2_1. It averages the references, then standardises; icc_3_k_z_raters_first standardises "
+        "every rater over all of his or her items, then averages"
     )
     return tuple(notes)

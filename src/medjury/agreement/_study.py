@@ -13,7 +13,16 @@ from medjury.agreement._agreement_table import AgreementTable
 from medjury.agreement._among_humans.beside_rows import beside_humans, tested
 from medjury.agreement._among_humans.non_inferiority import AmongHumans
 from medjury.agreement._among_humans.rows import human_rows
-from medjury.agreement._design import CONSENSUS, By, Design, Level, make_design, without
+from medjury.agreement._among_humans.standardised_rows import RATERS_FIRST, standardised_rows
+from medjury.agreement._design import (
+    CONSENSUS,
+    By,
+    Design,
+    Level,
+    make_design,
+    pooled_together,
+    without,
+)
 from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS
 from medjury.agreement._notes import notes_on, nothing_in_common
 from medjury.agreement._pairs.classification import BINARY
@@ -59,6 +68,7 @@ def agreement(
     margin: float | None = None,
     statistics: Sequence[str] | None = None,
     singles: bool = True,
+    groups: bool = True,
 ) -> AgreementTable:
     """Compare raters with references.
 
@@ -72,8 +82,9 @@ def agreement(
 
     - `raters`, `reference`: names; by default the judges, juries and metrics, against the clinicians.
     - `dimensions`: only these. `statistics`: only these names.
-    - `by`: "dimension", "system" (each system too, and the system means), or "all" (dimensions pooled, without
-      those that follow from others).
+    - `by`: "dimension", "system" (each system too, and the system means), or "all" (dimensions pooled: a row for
+      every answer and dimension that both scored, without dimensions that follow from others and without yes/no
+      ones beside graded ones, unless they are named).
     - `level`: "item", "system" (the systems' means are the points) or "both".
     - `consensus`: "mean", "median", "majority", or "adjudicated" by `adjudicator`.
     - `panel`: a second panel that the others are compared with (win rate, severe errors).
@@ -83,6 +94,8 @@ def agreement(
     - `margin`: of non-inferiority; in a run folder that of its rules is the default.
     - `singles`: with several references, compare with each of them too, and them with one another. Without it the
       consensus and the groups remain, in a fraction of the time.
+    - `groups`: what is said of several references among themselves and of a rater among them. Without it, and
+      without `singles`, each rater is compared with the consensus alone.
 
     >>> import polars as pl
     >>> scores = {"human": [1, 2, 3, 4, 5, 3], "judge": [1, 2, 4, 4, 5, 2]}
@@ -94,6 +107,9 @@ def agreement(
     """
     ratings = rating_table(table)
     chosen = ratings.chosen(dimensions, derived=by != "all")
+    apart: tuple[str, ...] = ()
+    if by == "all" and dimensions is None:
+        chosen, apart = pooled_together(chosen)
     design = make_design(
         ratings,
         chosen,
@@ -118,9 +134,15 @@ def agreement(
     unscored = _unscored(ratings, chosen, design)
     grids = [_with_consensus(grid, design, unscored) for grid in _grids(ratings, chosen, design)]
     _check_systems(grids, design)
-    among = side_by_side([partial(beside_humans, grid, design) for grid in grids])
+    among = (
+        side_by_side([partial(beside_humans, grid, design) for grid in grids])
+        if groups
+        else [None] * len(grids)
+    )
     tasks = [
-        task for grid, each in zip(grids, among, strict=True) for task in _tasks(grid, each, design, singles)
+        task
+        for grid, each in zip(grids, among, strict=True)
+        for task in _tasks(grid, each, design, singles, groups)
     ]
     made = [row for part in side_by_side(tasks) for row in part]
     rows = tuple(row for row in made if design.settings.wants(row.statistic))
@@ -131,7 +153,7 @@ def agreement(
     return AgreementTable(
         rows,
         tuple(warnings),
-        notes_on(ratings, grids, design),
+        notes_on(ratings, grids, design, apart),
         unscored,
         ratings,
         design.roles,
@@ -180,7 +202,7 @@ def _unscored(ratings: RatingTable, chosen: Sequence[Measured], design: Design) 
 
 
 def _tasks(
-    grid: Grid, among: AmongHumans | None, design: Design, singles: bool
+    grid: Grid, among: AmongHumans | None, design: Design, singles: bool, groups: bool
 ) -> list[Callable[[], list[AgreementRow]]]:
     """What is to be computed for one grid, in the order of the table."""
     references = [*(design.reference if singles else ()), design.main_reference]
@@ -202,7 +224,9 @@ def _tasks(
         for name in design.reference
         if singles and without(name) in grid.scores
     ]
-    return [*tasks, partial(human_rows, grid, among, design)]
+    if not groups:
+        return tasks
+    return [*tasks, partial(standardised_rows, grid, design), partial(human_rows, grid, among, design)]
 
 
 def _with_consensus(grid: Grid, design: Design, unscored: dict[str, dict[str, int]]) -> Grid:
@@ -257,7 +281,7 @@ def _check_statistics(settings: Settings, rows: Sequence[AgreementRow]) -> None:
     """A name that no statistic has is a slip of the pen; one that these ratings do not give is refused only where
     nothing else was asked for."""
     found = {row.statistic for row in rows}
-    known = sorted({*ORDER, *BINARY, *BY_SYSTEM, *MANY_RATER_STATISTICS, "auc", *found})
+    known = sorted({*ORDER, *BINARY, *BY_SYSTEM, *MANY_RATER_STATISTICS, RATERS_FIRST, "auc", *found})
     for name in sorted(set(settings.statistics or ()) - found):
         if name not in known or not found:
             hint = "these ratings do not give it" if name in known else nearest(name, known)

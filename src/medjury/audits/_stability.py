@@ -26,6 +26,7 @@ STATISTICS = ("sd", "within_sd", "cv", *FLIPS)
 METHOD = "repeats of the same judge on the same answer; intervals resample cases"
 # From repeats of fewer cases an interval is rough.
 FEW_CASES = 10
+AMONG_CLINICIANS = "clinicians among themselves"
 
 
 def stability(
@@ -50,7 +51,12 @@ def stability(
     answers whose repeats are not all alike (it grows with the number of repeats); `repeats_needed`, the
     smallest number of repeats r for which the interval of an answer's mean, 2·z·within_sd/√r, is at most
     `width` wide; `repeats_needed_worst_tenth`, the same for the answer at the 90th percentile of the standard
-    deviation."""
+    deviation.
+
+    Beside the judges stand people, unless raters are named: each clinician who rated an answer again, and
+    `AMONG_CLINICIANS`, in which the scores of different clinicians for one answer are the repeats, as Rouillard et
+    al. (2026) put the panels' standard deviation and coefficient of variation beside the judges'. A second reading
+    by the same person and one by another are different things: the second holds their disagreement too."""
     import polars as pl
 
     if width <= 0:
@@ -66,9 +72,12 @@ def stability(
         kinds=JUDGES,
         formed_jury=False,
     )
-    answers = _answers(about.rows.filter(pl.col("status") == "scored"), threshold)
+    scored = pl.concat([about.rows, *([] if raters else [_people(about)])]).filter(
+        pl.col("status") == "scored"
+    )
+    answers = _answers(scored, threshold)
     repeated = answers.filter(pl.col("repeats") > 1)
-    if not repeated.height:
+    if not repeated.filter(pl.col("rater").is_in(about.raters)).height:
         raise MedjuryError(
             "no rater rated any answer twice, so stability cannot be seen. Run the judges with 2 repeats or "
             "more, and number them in the column `repeat`."
@@ -80,8 +89,26 @@ def stability(
         ]
     )
     findings = [finding for each in found for finding in each]
-    used = int(repeated["repeats"].sum())
+    used = int(repeated.filter(pl.col("rater").is_in(about.raters))["repeats"].sum())
     return about.result("stability", findings, METHOD, _warnings(about, answers, repeated), n=used)
+
+
+def _people(about: Audited) -> polars.DataFrame:
+    """Rows of clinicians who rated an answer again, and those of all clinicians as the repeats of one rater."""
+    import polars as pl
+
+    here = about.table.rows.filter(
+        pl.col("rater_kind") == "clinician", pl.col("dimension").is_in(about.dimensions)
+    )
+    key = ["rater", "dimension", "item", "system"]
+    again = here.filter(pl.struct(key).is_duplicated())
+    means = (
+        here.filter(pl.col("status") == "scored")
+        .with_columns(pl.col("score").mean().over(key))
+        .unique(key, keep="first", maintain_order=True)
+    )
+    several = means.filter(pl.struct(key[1:]).is_duplicated())
+    return pl.concat([again, several.with_columns(pl.lit(AMONG_CLINICIANS).alias("rater"))])
 
 
 def _answers(scored: polars.DataFrame, threshold: float | None) -> polars.DataFrame:
@@ -144,7 +171,8 @@ def _warnings(about: Audited, answers: polars.DataFrame, repeated: polars.DataFr
     import polars as pl
 
     warnings = []
-    if single := answers.height - repeated.height:
+    own = pl.col("rater").is_in(about.raters)
+    if single := answers.filter(own).height - repeated.filter(own).height:
         warnings.append(f"{single} answers were scored only once by their rater and say nothing on stability")
     if silent := [rater for rater in about.raters if rater not in set(repeated["rater"].to_list())]:
         warnings.append(f"without any repeat: {', '.join(silent)}")

@@ -3,6 +3,7 @@
 from medjury.calibration._apply import apply_calibrations, evaluate_calibrations
 from medjury.calibration._conformal_intervals import ConformalIntervals
 from medjury.calibration._conformal_sets import held_out_sets
+from medjury.calibration._curves import CurvePoint, calibration_curves
 from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.saved import save_jury_rule
 from medjury.calibration._jury_simulation.study import simulate_jury
@@ -12,16 +13,18 @@ from medjury.calibration._reliability import Reliability
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
 from medjury.calibration._saved import load_calibrations, save_calibrations
 from medjury.calibration._strata import read_target
-from medjury.calibration._study import calibrate
+from medjury.calibration._study import JURY_OF_CALIBRATED, calibrate
 from medjury.calibration._study_result import CalibrationRow, CalibrationStudy
 from medjury.calibration._triage import triage
 from medjury.calibration._triage_result import Triage
 from medjury.calibration._written import check_ending, write_frame, write_text
 
 __all__ = [
+    "JURY_OF_CALIBRATED",
     "CalibrationRow",
     "CalibrationStudy",
     "ConformalIntervals",
+    "CurvePoint",
     "JurySimulation",
     "PoweredMeans",
     "Quality",
@@ -30,6 +33,7 @@ __all__ = [
     "Triage",
     "apply_calibrations",
     "calibrate",
+    "calibration_curves",
     "check_ending",
     "estimate",
     "evaluate_calibrations",

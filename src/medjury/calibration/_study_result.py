@@ -144,14 +144,18 @@ class CalibrationStudy(Result[CalibrationRow]):
         return reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs])
 
     def to_json(self, *, curves: bool = False) -> str:
-        """An object of `changes`, `refused` and `warnings`; with `curves` also reliability and maps."""
+        """An object of `changes`, `refused` and `warnings`; with `curves` also reliability and maps, and all
+        curves point by point, those of composites too."""
         content: dict[str, Any] = {
             "changes": [row.as_dict() for row in self.rows],
             "refused": [each.as_dict() for each in self.refused],
             "warnings": list(self.warnings),
         }
         if curves:
+            from medjury.calibration._curves import calibration_curves
+
             content["curves"] = [self._curves(each) for each in self.calibrations]
+            content["points"] = [each.as_dict() for each in calibration_curves(self)]
         return as_json(content)
 
     def text(self) -> str:

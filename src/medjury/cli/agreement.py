@@ -46,12 +46,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="of non-inferiority to the references' own agreement (default: the run's)",
     )
+    add("--pairs", action="store_true", help="instead: weighted kappa and Spearman's rho of every two raters")
     add("--statistics", metavar="S[,S2...]", type=names, help="only these statistics")
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.agreement import agreement
+    from medjury.agreement import agreement, rater_pairs
 
+    if options.pairs:
+        named = {name: getattr(options, name) for name in ("raters", "reference", "dimensions")}
+        every = rater_pairs(table_from(options), **named)
+        print(every.to_json() if options.json else every.text())
+        return 0 if every.rows else 1
     found = agreement(
         table_from(options), **shared(options), **{name: getattr(options, name) for name in _OWN}
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import EXIT_INCOMPLETE
-from medjury.cli._table_options import add_table_options, shared, table_from
+from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
 
 _METHODS = ("isotonic", "offset", "linear", "ordinal")
 _ABOUT = {
@@ -14,6 +14,8 @@ _ABOUT = {
     "--jury mean (or median) writes the jury of the calibrated jurors too, as `jury_of_calibrated`.\n",
     "report": "Cross-fits (or, with --calibration, applies a file) and compares before with after, never on\n"
     "cases that taught the map. JSON: an object of `changes`, `refused` and `warnings`.\n",
+    "panel": "Judges and jury beside a second panel that scored the same answers, both against the reference: win\n"
+    "rates as scored and calibrated (out of fold), and severe errors. JSON: an object of `wins` and `safety`.\n",
 }  # fmt: skip
 
 
@@ -22,7 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fit = actions.add_parser("fit", help="fit every judge and the jury, and write a calibration file")
     apply = actions.add_parser("apply", help="calibrate ratings with a calibration file")
     report = actions.add_parser("report", help="offset, RMSE, rho and kappa before and after, and the change")
-    for name, action in (("fit", fit), ("apply", apply), ("report", report)):
+    panel = actions.add_parser(
+        "panel", help="who is nearer to the reference than a second panel, before and after"
+    )
+    panel.add_argument("--panel", metavar="R[,R2...]", type=names, help="the second panel's members")
+    for name, action in (("fit", fit), ("apply", apply), ("report", report), ("panel", panel)):
         add_table_options(action, about=_ABOUT[name])
     for action in (fit, report):
         action.add_argument("--method", choices=_METHODS, default="isotonic", help="(default: isotonic)")
@@ -39,6 +45,14 @@ def run(options: argparse.Namespace) -> int:
     from medjury import calibration
 
     table = table_from(options)
+    if options.action == "panel":
+        from medjury.validation import against_panel
+
+        found = against_panel(table, second_panel=options.panel, **shared(options))
+        if options.json:
+            show_notes(found.warnings)
+        print(found.to_json() if options.json else found.text())
+        return 0 if found.rows else EXIT_INCOMPLETE
     if options.action == "apply":
         saved = calibration.load_calibrations(options.calibration)
         applied = calibration.apply_calibrations(

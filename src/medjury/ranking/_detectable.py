@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 class DetectableEffect:
     """Minimum detectable effect (MDE) of one benchmark: mean and standard deviation over pairs of systems, the
     largest and whose it is, and how many pairs differ by more than their own MDE. `n` is the smallest number of
-    cases that a pair shares."""
+    cases that a pair shares, or that one of it has where they share none."""
 
     benchmark: str
     mde: float
@@ -56,7 +56,8 @@ def detectable_effects(
 
     MDE = (z₁₋α/₂ + z_power) · σ_d / √n, with σ_d the standard deviation of the difference over cases; averaged
     over pairs, with the standard deviation over pairs beside it. (MedHELM, appendix E; its sum over pairs is
-    divided by the number of pairs here.) It looks at one pair at a time: comparing all pairs needs more.
+    divided by the number of pairs here.) Systems that answered different cases have √(s₁²/n₁ + s₂²/n₂) in the
+    place of σ_d / √n. It looks at one pair at a time: comparing all pairs needs more.
     """
     from scipy.special import ndtri
 
@@ -87,16 +88,15 @@ def _one(
     effects: list[tuple[float, float, int, tuple[str, str]]] = []
     for one in range(len(scores.systems)):
         for other in range(one + 1, len(scores.systems)):
-            difference = table[:, one] - table[:, other]
-            difference = difference[np.isfinite(difference)]
-            if len(difference) < 2:
-                raise MedjuryError(
-                    f"{scores.systems[one]!r} and {scores.systems[other]!r} share {len(difference)} scored cases "
-                    f"on {benchmark!r}; a detectable effect needs two or more."
-                )
-            effect = factor * float(difference.std(ddof=1)) / float(np.sqrt(len(difference)))
             pair = scores.systems[one], scores.systems[other]
-            effects.append((effect, abs(float(difference.mean())), len(difference), pair))
+            made = _of_pair if scores.paired else _of_two_samples
+            error, seen, cases = made(table[:, one], table[:, other])
+            if cases < 2:
+                held = f"share {cases} scored cases" if scores.paired else "have fewer than two scored cases"
+                raise MedjuryError(
+                    f"{pair[0]!r} and {pair[1]!r} {held} on {benchmark!r}; a detectable effect needs two or more."
+                )
+            effects.append((factor * error, abs(seen), cases, pair))
     sizes = np.array([effect for effect, *_ in effects])
     largest = effects[int(sizes.argmax())]
     return DetectableEffect(
@@ -108,5 +108,26 @@ def _one(
         beyond=sum(seen > effect for effect, seen, *_ in effects),
         pairs=len(effects),
         n=min(count for _, _, count, _ in effects),
-        method=f"(z + z)·SD of the paired difference/√n, alpha {alpha:g}, power {power:g}",
+        method=f"(z + z)·{'SD of the paired difference/√n' if scores.paired else '√(SD₁²/n₁ + SD₂²/n₂)'}, "
+        f"alpha {alpha:g}, power {power:g}",
     )
+
+
+def _of_pair(first: Floats, second: Floats) -> tuple[float, float, int]:
+    """Standard error of the mean difference on the cases that both have, the difference, and their number."""
+    difference = first - second
+    difference = difference[np.isfinite(difference)]
+    if len(difference) < 2:
+        return 0.0, 0.0, len(difference)
+    error = float(difference.std(ddof=1)) / float(np.sqrt(len(difference)))
+    return error, float(difference.mean()), len(difference)
+
+
+def _of_two_samples(first: Floats, second: Floats) -> tuple[float, float, int]:
+    """The same of systems that answered different cases: √(s₁²/n₁ + s₂²/n₂), and the smaller number of cases."""
+    sides = [side[np.isfinite(side)] for side in (first, second)]
+    least = min(len(side) for side in sides)
+    if least < 2:
+        return 0.0, 0.0, least
+    error = float(np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides)))
+    return error, float(sides[0].mean() - sides[1].mean()), least

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 ANSWER = ("block", "benchmark", "item", "cluster", "rater", "system")
 SHOWN = 8
+# Fewer cases of a system say nothing of their spread.
+FEWEST_CASES = 5
 
 
 def shared_items(rows: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, ...]]:
@@ -43,6 +45,39 @@ def shared_items(rows: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, .
         f"left out: {by_system(dropped)}"
     )
     return kept.drop("shared"), (warning,)
+
+
+def one_system_each(rows: polars.DataFrame) -> bool:
+    """Whether every item was answered by one system alone, of two or more: a design without pairs."""
+    import polars as pl
+
+    several = rows.group_by("block", "item").agg(pl.col("system").n_unique().alias("systems"))
+    return rows["system"].n_unique() > 1 and not several.filter(pl.col("systems") > 1).height
+
+
+def enough_cases(rows: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, ...]]:
+    """The rows of systems with enough cases on every benchmark they have, and what to tell: the systems answered
+    different cases, so a difference between systems is also one between their cases."""
+    import polars as pl
+
+    cases = rows.group_by("benchmark", "system").agg(pl.col("cluster").n_unique().alias("cases"))
+    least = cases.group_by("system").agg(pl.col("cases").min()).sort("system")
+    few = least.filter(pl.col("cases") < FEWEST_CASES)
+    kept = rows.filter(~pl.col("system").is_in(few["system"].to_list()))
+    if kept["system"].n_unique() < 2:
+        raise MedjuryError(
+            "every case has the answer of one system, and fewer than two systems have "
+            f"{FEWEST_CASES} cases or more, so they cannot be compared. Let every system answer more cases."
+        )
+    told = [
+        "unpaired: every case has the answer of one system, so systems are compared on different cases. A system "
+        "whose cases were easier looks better; draw cases at random for each system, or let all answer the same"
+    ]
+    if few.height:
+        named = [f"{system} {count}" for system, count in few.iter_rows()]
+        shown = ", ".join(named[:SHOWN]) + (" …" if len(named) > SHOWN else "")
+        told.append(f"not ranked, for fewer than {FEWEST_CASES} cases: {shown}")
+    return kept, tuple(told)
 
 
 def whole_answers(by_dimension: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from medjury.ranking._cost import cost_performance
 from medjury.ranking._detectable import DetectableEffect, detectable_effects
 from medjury.ranking._drawn import MACRO, WIN, Drawn, Measure, draw_measures
 from medjury.ranking._ranking import PairDifference, Part, Ranking, Standing
-from medjury.ranking._scores import SystemScores
+from medjury.ranking._scores import SystemScores, cases_of_systems
 from medjury.ranking._ties import Kind, Separation, rank_limits, separate, tie_groups
 from medjury.ranking._win_rate import SAME, Ties, rival_win_rates, win_shares
 from medjury.statistics import Estimate
@@ -50,7 +50,8 @@ def rank_scores(
     drawn = draw_measures(scores, ties=ties, resamples=times, seed=seed or 0)
     values = drawn.observed(by)
     kind: Kind = "scores" if by == MACRO else "steps" if scores.blocks else "wins"
-    apart = separate(values, drawn.resampled(by), freedom=drawn.freedom, kind=kind, confidence=confidence)
+    freedom = drawn.freedom if scores.paired else cases_of_systems(scores) - 1.0
+    apart = separate(values, drawn.resampled(by), freedom=freedom, kind=kind, confidence=confidence)
     order = sorted(range(len(values)), key=lambda place: (-values[place], scores.systems[place]))
     standings = _standings(scores, drawn, apart, order, by, ties, confidence)
     pairs = _pairs(scores, drawn, apart, order, by, confidence)
@@ -59,7 +60,8 @@ def rank_scores(
     in_words = f" ({scores.scale})" if scores.scale else ""
     whose = f" of {', '.join(scores.raters)}" if any(scores.raters) else ""
     return Ranking(
-        title=f"ranked by {by}{whose}{in_words}{seen_by}; resampled: {scores.unit}",
+        title=f"ranked by {by}{whose}{in_words}{seen_by}; resampled: {scores.unit}"
+        + ("" if scores.paired else "; unpaired, every case has one system's answer"),
         rows=standings,
         pairs=Part(f"differences in {by}", pairs),
         agreement=agreement,
@@ -73,6 +75,7 @@ def rank_scores(
         benchmarks=scores.benchmarks,
         raters=scores.raters,
         warnings=tuple(warnings),
+        paired=scores.paired,
     )
 
 

@@ -149,7 +149,8 @@ class Ranking(_Titled[Standing]):
     """The systems from best to worst by `by`: its `rows`. `raters` are those whose scores rank them, `scale` says
     what a mean score is in, and `unit` what was resampled. The other tables: `pairs`, every two systems;
     `reference_ranks`, as the reference would rank them; `agreement` with the order that the reference gives; the
-    smallest `detectable` differences; `cost`. None where there is nothing to make one of."""
+    smallest `detectable` differences; `cost`. None where there is nothing to make one of. It is not `paired` where
+    every case has the answer of one system."""
 
     title: str
     rows: tuple[Standing, ...]
@@ -165,6 +166,7 @@ class Ranking(_Titled[Standing]):
     benchmarks: tuple[str, ...]
     raters: tuple[str, ...]
     warnings: tuple[str, ...]
+    paired: bool = True
 
     @property
     def systems(self) -> Part[Standing]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
-from medjury.ranking._paired import ANSWER, shared_items
+from medjury.ranking._paired import ANSWER, enough_cases, one_system_each, shared_items
 
 if TYPE_CHECKING:
     import polars
@@ -37,7 +37,8 @@ class SystemScores:
 
     `means` is systems by benchmarks. `blocks` hold the item-level scores; without them only the benchmarks can
     be resampled. `counts` and `unscored` are per system: scores used, answers without one. `resampled` says what a
-    cluster is, and `scale` what the scores are in ("": as the benchmarks have them).
+    cluster is, and `scale` what the scores are in ("": as the benchmarks have them). They are not `paired` where
+    every case has the answer of one system.
     """
 
     systems: tuple[str, ...]
@@ -50,6 +51,7 @@ class SystemScores:
     warnings: tuple[str, ...]
     resampled: str = "cases"
     scale: str = ""
+    paired: bool = True
 
     @property
     def unit(self) -> str:
@@ -57,6 +59,16 @@ class SystemScores:
         if not self.blocks:
             return "benchmarks"
         return self.resampled if len(self.blocks) == 1 else f"{self.resampled} within each benchmark"
+
+
+def cases_of_systems(scores: SystemScores) -> Floats:
+    """How many clusters hold an answer of each system, on the benchmark where that is least."""
+    found = np.full(len(scores.systems), np.inf)
+    for block in scores.blocks:
+        shape = (len(block.clusters), len(scores.raters), len(scores.systems), len(block.benchmarks))
+        clusters = (block.counts.reshape(shape).sum(axis=1) > 0).sum(axis=0)
+        found = np.minimum(found, np.where(clusters > 0, clusters, np.inf).min(axis=1))
+    return found
 
 
 def block_means(weights: Floats, block: Block, raters: int, systems: int) -> Floats:
@@ -99,20 +111,23 @@ def from_items(
     """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`.
 
     Rows of one `block` share their items: its benchmarks are resampled together. Systems are compared on the
-    items that all of them have from a rater; what that leaves out is told of.
+    items that all of them have from a rater; what that leaves out is told of. Where every item was answered by
+    one system alone, they are compared unpaired, each on all of its items.
     """
     import polars as pl
 
     if not rows.height:
         raise MedjuryError("no rating has a score, so there is nothing to rank.")
-    _refuse_strangers(rows)
+    unpaired = one_system_each(rows)
+    if not unpaired:
+        _refuse_strangers(rows)
     silent = sorted(set(unscored["system"].to_list()) - set(rows["system"].to_list()))
     if silent and rows["system"].n_unique() == 1:
         raise MedjuryError(
             f"a ranking needs two systems or more; there is only {rows['system'][0]!r}, for no answer of "
             f"{', '.join(map(str, silent))} has a score."
         )
-    rows, told = shared_items(rows)
+    rows, told = enough_cases(rows) if unpaired else shared_items(rows)
     if silent:
         told = (
             f"not ranked, because none of their ratings has a score: {', '.join(map(str, silent))}",
@@ -151,6 +166,7 @@ def from_items(
         tuple(int(lost.get(system, 0)) for system in systems),
         (*warnings, *told),
         "patients" if by_patient else "cases",
+        paired=not unpaired,
     )
     return complete(scores, missing)
 

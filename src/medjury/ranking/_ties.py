@@ -33,36 +33,44 @@ class Separation:
 
 
 def separate(
-    values: Floats, resampled: Floats, *, freedom: int, kind: Kind = "scores", confidence: float = 0.95
+    values: Floats,
+    resampled: Floats,
+    *,
+    freedom: int | Floats,
+    kind: Kind = "scores",
+    confidence: float = 0.95,
 ) -> Separation:
     """All pairwise differences of `values` (systems) against their resamples `(resamples, systems)`.
 
-    `freedom` is the number of resampled units less one. `scores` and `wins` are means over the resampled units:
-    t = |d| / s, with s the bootstrap standard deviation times √(n/(n − 1)), is compared with the resampled
-    maximum over pairs of |d* − d| / s (Romano & Wolf (2005) JASA 100:94-108, single step), after being shrunk to
-    the normal quantile of its Student probability; with few units it is Student's t with Bonferroni. `wins` are
-    bounded, so n units can never show more than that all of them favour one side: p is at least that of the sign
-    test with Bonferroni. `steps` are win rates that resample items, which jump where two means cross; t does not
-    describe them, and Bonferroni of the share of resamples beyond zero is used.
+    `freedom` is the number of resampled units less one; where systems have units of their own, that of each
+    system, and a pair has that of the smaller one (the conservative choice of Welch's two-sample t). `scores` and
+    `wins` are means over the resampled units: t = |d| / s, with s the bootstrap standard deviation times √(n/(n −
+    1)), is compared with the resampled maximum over pairs of |d* − d| / s (Romano & Wolf (2005) JASA 100:94-108,
+    single step), after being shrunk to the normal quantile of its Student probability; with few units it is
+    Student's t with Bonferroni. `wins` are bounded, so n units can never show more than that all of them favour
+    one side: p is at least that of the sign test with Bonferroni. `steps` are win rates that resample items, which
+    jump where two means cross; t does not describe them, and Bonferroni of the share of resamples beyond zero is
+    used.
     """
     first, second = np.triu_indices(len(values), 1)
     difference = values[first] - values[second]
     drawn = resampled[:, first] - resampled[:, second]
-    freedom = max(freedom, 1)
+    each = np.broadcast_to(np.asarray(freedom, dtype=np.float64), values.shape)
+    of_pair = np.maximum(np.minimum(each[first], each[second]), 1.0)
     if not len(drawn):
         p = np.ones(len(difference))
     elif kind == "steps":
         beyond = np.minimum((drawn <= 1e-12).sum(axis=0), (drawn >= -1e-12).sum(axis=0))
         p = 2.0 * (1.0 + beyond) / (1.0 + len(drawn)) * len(difference)
     else:
-        p = _student(difference, drawn, freedom, sign_test=kind == "wins")
+        p = _student(difference, drawn, of_pair, sign_test=kind == "wins")
     p = np.where(np.abs(difference) > 1e-12, np.minimum(p, 1.0), 1.0)
     table = np.ones((len(values), len(values)))
     table[first, second] = table[second, first] = p
     return Separation(table, table <= 1.0 - confidence)
 
 
-def _student(difference: Floats, drawn: Floats, freedom: int, sign_test: bool) -> Floats:
+def _student(difference: Floats, drawn: Floats, freedom: Floats, sign_test: bool) -> Floats:
     from scipy.special import ndtri, stdtr
 
     spread = drawn.std(axis=0, ddof=1) if len(drawn) > 1 else np.zeros(len(difference))
@@ -70,11 +78,11 @@ def _student(difference: Floats, drawn: Floats, freedom: int, sign_test: bool) -
     scale = np.where(varies, spread, 1.0)
     t = np.abs(difference) / scale * np.sqrt(freedom / (freedom + 1.0))
     tail = np.maximum(stdtr(freedom, -t), 1e-300)
-    if freedom + 1 < FEW_UNITS:
-        p = 2.0 * tail * len(difference)
-    else:
+    p = 2.0 * tail * len(difference)
+    if (freedom + 1 >= FEW_UNITS).any():
         largest = np.max(np.abs(drawn - difference) / scale * varies, axis=1, initial=0.0)
-        p = (1.0 + (largest[:, np.newaxis] >= -ndtri(tail)).sum(axis=0)) / (1.0 + len(drawn))
+        together = (1.0 + (largest[:, np.newaxis] >= -ndtri(tail)).sum(axis=0)) / (1.0 + len(drawn))
+        p = np.where(freedom + 1 < FEW_UNITS, p, together)
     # A difference that never varies has no t: all units agree exactly, which is the sign test's case.
     least = 2.0 * 0.5 ** (freedom + 1) * len(difference)
     return np.where(varies, np.maximum(p, least) if sign_test else p, least)

@@ -12,6 +12,7 @@ from medjury.validation._loop_gains import Gain, LoopRun, loop_gains
 from medjury.validation._order_tally import OrderTally
 from medjury.validation._rules.found import RuleFound
 from medjury.validation._run_comparison import RunChange, RunComparison
+from medjury.validation._second_panel import PanelComparison, PanelSafety, PanelWin, against_panel, panel_of
 from medjury.validation._validate import Validation, Verdict, validate, validation_of
 from medjury.validation._ways import FEWEST_CASES, Price, Way, Ways
 from medjury.validation._words import MEANING, STATISTICS, Word
@@ -29,6 +30,9 @@ __all__ = [
     "Gain",
     "LoopRun",
     "OrderTally",
+    "PanelComparison",
+    "PanelSafety",
+    "PanelWin",
     "Price",
     "RuleFound",
     "RunChange",
@@ -39,11 +43,13 @@ __all__ = [
     "Way",
     "Ways",
     "Word",
+    "against_panel",
     "clustered_share",
     "compare_runs",
     "compare_ways",
     "evidence_of",
     "loop_gains",
+    "panel_of",
     "patients",
     "share_curve",
     "validate",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,6 +48,7 @@ REPORTED = (
     "spearman",
     "kappa_quadratic",
     "icc_2_1",
+    "icc_3_k",
     "krippendorff_alpha_ordinal",
     "gwet_ac2_quadratic",
     "spearman_between_systems",
@@ -58,7 +60,8 @@ REPORTED = (
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """`rater` is on trial: the jury, the only judge, or who was named. `agreement` is None where nothing can be
-    compared, and `problem` says why where that is no plain want of clinicians."""
+    compared, and `problem` says why where that is no plain want of clinicians. `named` are raters and reference as
+    they were asked for, if they were."""
 
     table: RatingTable
     roles: Roles
@@ -69,6 +72,7 @@ class Evidence:
     confidence: float = 0.95
     resamples: int = RESAMPLES
     seed: int = 0
+    named: tuple[Names | None, Names | None] = (None, None)
 
     @property
     def manifest(self) -> Manifest:
@@ -100,6 +104,11 @@ class Evidence:
         """The rater on trial first, then all others that are compared."""
         others = [name for name in self.roles.raters if name != self.rater]
         return (self.rater, *others) if self.rater else tuple(others)
+
+    @property
+    def main_reference(self) -> str:
+        """What the clinicians together are called in a table of agreement; "" without any."""
+        return "consensus" if len(self.clinicians) > 1 else next(iter(self.clinicians), "")
 
     def label(self, dimension: str) -> str:
         return next((each.label for each in self.table.dimensions if each.name == dimension), dimension)
@@ -147,6 +156,36 @@ class Evidence:
         whole = not (trial.both & (trial.raters == 1)).any()
         return wanted, beside.judge_human if whole else trial.overall, beside
 
+    def also(
+        self,
+        *statistics: str,
+        dimensions: Sequence[str] | None = None,
+        pooled: bool = False,
+        intervals: bool = True,
+        groups: bool = False,
+    ) -> AgreementTable | None:
+        """More of agreement, asked for in the same way, and computed once; None where nothing can be compared."""
+        key = (statistics, None if dimensions is None else tuple(dimensions), pooled, intervals, groups)
+        if key not in self._more:
+            self._more[key] = None
+            if self.agreement is not None:
+                with suppress(MedjuryError):  # where these ratings do not give it, the section says nothing
+                    self._more[key] = agreement(
+                        self.table,
+                        raters=self.named[0],
+                        reference=self.named[1],
+                        dimensions=dimensions,
+                        by="all" if pooled else "dimension",
+                        confidence=self.confidence,
+                        resamples=self.resamples if intervals else 0,
+                        seed=self.seed,
+                        statistics=statistics,
+                        severe=(),
+                        singles=False,
+                        groups=groups,
+                    )
+        return self._more[key]
+
     def trial(self, dimension: Measured) -> Trial:
         """The rater on trial beside the clinicians on one dimension, answer by answer."""
         if dimension.name not in self._trials:
@@ -182,6 +221,10 @@ class Evidence:
         return self._parts[dimension.name]
 
     @cached_property
+    def _more(self) -> dict[Any, AgreementTable | None]:
+        return {}
+
+    @cached_property
     def _trials(self) -> dict[str, Trial]:
         return {}
 
@@ -193,7 +236,7 @@ class Evidence:
     def _rows(self) -> dict[tuple[str, str, str], AgreementRow]:
         if self.agreement is None:
             return {}
-        reference = "consensus" if len(self.clinicians) > 1 else self.clinicians[0]
+        reference = self.main_reference
         return {
             (row.dimension, row.rater, row.statistic): row
             for row in self.agreement.rows
@@ -249,6 +292,7 @@ def evidence_of(
         confidence,
         table.resamples(resamples),
         table.seed(seed),
+        (raters, reference),
     )
 
 

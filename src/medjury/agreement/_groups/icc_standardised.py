@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Literal, Unpack, get_args
 
 import numpy as np
@@ -20,8 +21,10 @@ from medjury.statistics import (
     Scores,
     Statistics,
     choose,
+    counted,
     estimates,
     read_scores,
+    undefined,
 )
 
 Order = Literal["average_first", "standardise_first"]
@@ -32,14 +35,17 @@ def icc_3_k_z(*groups: Scores, order: Order = "average_first", **options: Unpack
     """ICC(3,k) of groups of raters after z-scoring; each group (items by raters, or a list) is one rater.
 
     order="average_first": a group's scores are averaged per item, then the averages are z-scored.
-    order="standardise_first": every rater is z-scored over the items he or she rated, then z-scores are
-    averaged, so a rater with a wide range no longer dominates. The two differ once a group has two raters.
+    order="standardise_first": every rater is z-scored over all items he or she rated, also those that nobody
+    else did, then the z-scores of an item are averaged over the raters it has (the order of Bedi et al. (2026),
+    MedHELM), so a rater with a wide range no longer dominates. A rater without spread (one item, or always the
+    same score) has no z-score and no say. The two orders differ once a group has two raters or raters skip items.
 
     **This is consistency, not absolute agreement.** For two groups with averages z-scored it is exactly
     2r/(1 + r): a judge two grades too high on every item scores 1. Show Pearson's r and icc_2_1 of the raw
     scores beside it.
 
-    Items count where every group has a score. The bootstrap (default, BCa) standardises anew in every
+    With z the scores to compare, ICC(3,k) = (MS items − MS error) / MS items over the items where every group has
+    a score. The bootstrap (default, BCa) standardises anew in every
     resample; the analytic F interval takes the z-scores as given.
 
     >>> clinicians, jury = [[1, 2], [2, 2], [3, 4], [4, 5]], [3, 4, 4, 5]
@@ -58,10 +64,15 @@ def icc_3_k_z(*groups: Scores, order: Order = "average_first", **options: Unpack
     owner = np.repeat(np.arange(len(tables)), [each.shape[1] for each in tables])
     scored = np.column_stack([(~np.isnan(each)).any(axis=1) for each in tables])
     kept = np.asarray(scored.all(axis=1))
-    rows = table[kept]
     lost = int(np.count_nonzero(~kept))
-    if order == "average_first" and len(rows):
-        with np.errstate(invalid="ignore"):
+    note = f"; {lost} of {len(table)} items not scored by every group, left out" if lost else ""
+    if order == "standardise_first":
+        rows, owner, silent = _who_varies(table, owner)
+        kept = np.ones(len(rows), dtype=np.bool_)
+        note += f"; without spread, so without a z-score: {counted(silent, 'rater')}" if silent else ""
+    else:
+        rows = table[kept]
+        if len(rows):
             rows = np.column_stack(
                 [np.nanmean(rows[:, owner == group], axis=1) for group in range(len(tables))]
             )
@@ -76,10 +87,73 @@ def icc_3_k_z(*groups: Scores, order: Order = "average_first", **options: Unpack
         standardised_statistics(owner),
         kept=kept,
         analytic=analytic,
-        reason=lambda _: _reason(rows),
-        note=f"; {lost} of {len(table)} items not scored by every group, left out" if lost else "",
+        reason=lambda _: _reason(rows, len(table) - lost),
+        note=note,
+        n=len(table) - lost,
         **options,
     )["icc_3_k_z"]
+
+
+def mean_icc_3_k_z(scores: Scores, **options: Unpack[Options]) -> Estimate:
+    """ICC(3,2) on z-scores of every two raters of a table of items by raters, averaged over the pairs: how far
+    clinicians agree with one another, as in Bedi et al. (2026), MedHELM.
+
+    Every rater is z-scored over all of his or her items; a pair counts where it shares two items or more and its
+    coefficient exists. The method says how many pairs count, and `n` how many items two raters scored.
+
+    >>> found = mean_icc_3_k_z([[1, 2, None], [2, 4, None], [3, 5, 3]], interval="none")
+    >>> round(found.value, 3), "1 of 3 pairs" in found.method
+    (0.991, True)
+    """
+    table = read_scores(scores, None, 2)
+    twice = int(((~np.isnan(table)).sum(axis=1) > 1).sum())
+    pairs = [
+        pair
+        for pair in combinations(range(table.shape[1]), 2)
+        if (~np.isnan(table[:, list(pair)])).all(axis=1).sum() > 1
+    ]
+    whole = table.shape[1] * (table.shape[1] - 1) // 2
+    if not pairs:
+        return undefined("no two raters share two items", twice, f"mean over 0 of {whole} pairs of raters")
+    two = np.arange(2)
+    alone = [standardised_statistics(two)(table[:, pair])(np.ones((1, len(table)))) for pair in pairs]
+    exists = [bool(np.isfinite(found["icc_3_k_z"][0])) for found in alone]
+    counting = [pair for pair, there in zip(pairs, exists, strict=True) if there]
+
+    def statistics(rows: Floats) -> Read:
+        reads = [standardised_statistics(two)(rows[:, pair]) for pair in counting]
+
+        def read(weights: Floats) -> dict[str, Floats]:
+            if not reads:
+                return {"icc_3_k_z": np.full(len(weights), np.nan)}
+            values = np.stack([each(weights)["icc_3_k_z"] for each in reads])
+            known = np.isfinite(values)
+            there = known.sum(axis=0)
+            mean = np.where(known, values, 0.0).sum(axis=0) / np.where(there > 0, there, np.nan)
+            return {"icc_3_k_z": mean}
+
+        return read
+
+    return estimates(
+        table,
+        statistics,
+        kept=np.ones(len(table), dtype=np.bool_),
+        reason=lambda _: "no two raters who share two items both differ in their scores",
+        note=f"; mean over {len(counting)} of {whole} pairs of raters, those who share two items and vary",
+        n=twice,
+        **options,
+    )["icc_3_k_z"]
+
+
+def _who_varies(table: Floats, owner: Owner) -> tuple[Floats, Owner, int]:
+    """The table without raters who never vary, and how many those are; a group of none but such keeps them, so
+    that there is no value rather than a value of somebody else."""
+    varies = [len(np.unique(column[~np.isnan(column)])) > 1 for column in table.T]
+    flat = np.array([not varied for varied in varies], dtype=np.bool_)
+    used = np.asarray(
+        [varied or flat[owner == group].all() for varied, group in zip(varies, owner, strict=True)]
+    )
+    return table[:, used], owner[used], int((~used).sum())
 
 
 def standardised_statistics(owner: Owner) -> Statistics:
@@ -101,37 +175,39 @@ def standardised_mean_squares(rows: Floats, owner: Owner) -> Callable[[Floats], 
         [column[~np.isnan(column)].mean() if (~np.isnan(column)).any() else 0.0 for column in rows.T]
     )
     cells = np.where(present, rows - middle, 0.0)
-    per_group = np.column_stack([mask[:, owner == group].sum(axis=1) for group in range(groups)])
-    share = np.divide(mask, per_group[:, owner], out=np.zeros_like(mask), where=present)
 
     def read(weights: Floats) -> MeanSquares:
         n_rated, total, square = weights @ mask, weights @ cells, weights @ cells**2
         mean = np.divide(total, n_rated, out=np.zeros_like(total), where=n_rated > 0)
-        variance = (square - n_rated * mean**2) / (n_rated - 1.0)
-        spread = np.where((n_rated > 1) & (variance > NEGLIGIBLE * square), variance, np.nan)
-        # A rater none of whose items was drawn has no say; one without spread makes the resample undefined.
-        per_unit = np.where(n_rated > 0, 1.0 / np.sqrt(spread), 0.0)
+        variance = (square - n_rated * mean**2) / np.where(n_rated > 1, n_rated - 1.0, np.nan)
+        varies = (n_rated > 1) & (variance > NEGLIGIBLE * square)
+        # Who has no spread in a resample has no z-score there, and no say.
+        per_unit = np.where(varies, 1.0 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
+        own = [owner == group for group in range(groups)]
+        voices = np.stack([varies[:, each].astype(np.float64) @ mask[:, each].T for each in own], axis=-1)
         standard = np.stack(
             [
-                per_unit[:, owner == group] @ (cells * share)[:, owner == group].T
-                - (per_unit * mean)[:, owner == group] @ share[:, owner == group].T
-                for group in range(groups)
+                per_unit[:, each] @ cells[:, each].T - (per_unit * mean)[:, each] @ mask[:, each].T
+                for each in own
             ],
             axis=-1,
         )
+        heard = (voices > 0).all(axis=-1)
+        standard = np.where(heard[..., np.newaxis], standard / np.where(voices > 0, voices, 1.0), 0.0)
+        counting = weights * heard
         return from_sums(
-            weights.sum(axis=-1),
-            np.einsum("bq,bq->b", weights, standard.sum(axis=-1) ** 2),
-            np.einsum("bq,bqg->b", weights, standard**2),
-            np.einsum("bq,bqg->bg", weights, standard),
+            counting.sum(axis=-1),
+            np.einsum("bq,bq->b", counting, standard.sum(axis=-1) ** 2),
+            np.einsum("bq,bqg->b", counting, standard**2),
+            np.einsum("bq,bqg->bg", counting, standard),
             groups,
         )
 
     return read
 
 
-def _reason(rows: Floats) -> str:
-    if len(rows) < 2:
+def _reason(rows: Floats, shared: int) -> str:
+    if shared < 2:
         return "fewer than two items were scored by every group"
     if any(np.nanmax(column) == np.nanmin(column) for column in rows.T if not np.isnan(column).all()):
         return "a rater gave every item the same score (or scored one item), so the z-score does not exist"

@@ -8,6 +8,7 @@ from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.report._sections.by_system import by_system
 from medjury.report._sections.human_baseline import human_baseline
+from medjury.report._sections.standardised import standardised
 from medjury.statistics import Estimate, percent, shown
 from medjury.validation import STATISTICS
 
@@ -37,7 +38,14 @@ def section(material: Material) -> Section:
     if not material.compared:
         nothing = paragraph("No case has both a clinician's and a judge's score.", class_="note")
         return Section("agreement", _TITLE, Html(nothing + problems))
-    body = _forest(material) + human_baseline(material) + _tables(material) + by_system(material) + problems
+    body = (
+        _forest(material)
+        + human_baseline(material)
+        + _tables(material)
+        + standardised(material)
+        + by_system(material)
+        + problems
+    )
     return Section("agreement", _TITLE, Html(body))
 
 
@@ -48,20 +56,29 @@ def _tables(material: Material) -> Html:
     others: list[tuple[Cell, ...]] = []
     for dimension in material.compared:
         for rater in evidence.raters:
-            row = evidence.row(dimension.name, rater, "offset")
+            # A text metric is on no clinical scale: it has an order, and no offset.
+            row = evidence.row(dimension.name, rater, "offset") or evidence.row(
+                dimension.name, rater, "spearman"
+            )
             if row is None:
                 continue
             found = {name: evidence.estimate(dimension.name, rater, name) for name in (*_COLUMNS, *_OTHERS)}
             counts = (row.counts.n, row.counts.n_unscored)
             rows.append((dimension.label, rater, *counts, *(found[name] for name in _COLUMNS)))
-            others.append((dimension.label, rater, *(found[name] for name in _OTHERS)))
+            if evidence.table.raters.get(rater) != "metric":
+                others.append((dimension.label, rater, *(found[name] for name in _OTHERS)))
     reference = "the clinicians' mean" if len(evidence.clinicians) > 1 else evidence.clinicians[0]
     table = material.exhibits.table(
         "agreement",
         ("dimension", "rater", "n", "unscored", *_COLUMNS.values()),
         rows,
         caption=f"Each rater against {reference}, on held-out cases, with {percent(evidence.confidence)} "
-        "intervals. Offset is rater less reference.",
+        "intervals. Offset is rater less reference."
+        + (
+            " A text metric is on no clinical scale: only its order can be compared."
+            if _metrics(material)
+            else ""
+        ),
         shown=60,
     )
     return Html(
@@ -75,6 +92,11 @@ def _tables(material: Material) -> Html:
             folded=True,
         )
     )
+
+
+def _metrics(material: Material) -> bool:
+    evidence = material.evidence
+    return any(evidence.table.raters.get(rater) == "metric" for rater in evidence.raters)
 
 
 def _forest(material: Material) -> Html:

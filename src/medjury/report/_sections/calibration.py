@@ -9,6 +9,7 @@ from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import draw_panels
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import PANELS, Material, Section, height, only_some, short
+from medjury.report._sections.calibration_maps import calibration_maps
 from medjury.report._svg import SOFT
 from medjury.statistics import percent, shown
 from medjury.tables import Measured
@@ -28,9 +29,10 @@ def section(material: Material) -> Section | None:
     if not any(each.grades for each in material.compared) or not evidence.rater:
         return None
     try:
-        study = calibrate(table).only(evidence.rater)
+        whole = calibrate(table)
     except MedjuryError as error:
         return Section("calibration", _TITLE, paragraph(str(error), class_="note"))
+    study = whole.only(evidence.rater)
     rows: list[tuple[Cell, ...]] = [
         (evidence.label(row.dimension), _SHOWN[row.statistic], row.n, row.before, row.after, row.change)
         for row in study.rows
@@ -55,7 +57,8 @@ def section(material: Material) -> Section | None:
     )
     refused = bullets(f"{evidence.label(each.dimension)}: {each.reason}" for each in study.refused)
     picture = _figure(material, curves, len(study.calibrations)) if curves else Html("")
-    return Section("calibration", _TITLE, Html(paragraph(lead) + picture + shown_rows + refused))
+    maps = calibration_maps(material, whole)
+    return Section("calibration", _TITLE, Html(paragraph(lead) + picture + shown_rows + maps + refused))
 
 
 def _figure(material: Material, curves: list[Curves], whole: int) -> Html:

@@ -55,6 +55,8 @@ def section(material: Material) -> Section | None:
         ),
     )
     lead = "The ranking is as this jury sees it."
+    if not found.paired:
+        lead += " It is unpaired: every case has the answer of one system, so the systems answered different cases."
     if any(verdict.word != "VALIDATED" for verdict in material.validation.verdicts):
         lead += " It can be trusted no further than the jury: read the verdict first."
     warnings = [each for each in found.warnings if each not in evidence.table.warnings]

@@ -1,4 +1,4 @@
-"""Who agrees with whom: weighted kappa between every two raters."""
+"""Who agrees with whom: weighted kappa and Spearman's rho between every two raters."""
 
 from __future__ import annotations
 
@@ -6,51 +6,61 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import cohen_kappa
+from medjury.agreement import RaterPair, RaterPairs, rater_pairs
 from medjury.report._axes import Axes
-from medjury.report._exhibits import BLUES
+from medjury.report._exhibits import BLUES, CLINICIAN_COLOUR, COLOURS, JURY_COLOUR
 from medjury.report._figure import draw_panels, heat
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section, height, only_some, short
-from medjury.tables import Grades, Measured
+from medjury.report._svg import SOFT
+from medjury.tables import Measured
 
 _RATERS, _DIMENSIONS = 12, 6
+# Pairs that contain their own part (the jury and its judges) are in the table alone.
+_GROUPS = {
+    "judge with judge": (JURY_COLOUR, "o"),
+    "judge with human": (COLOURS[2], "^"),
+    "human with human": (CLINICIAN_COLOUR, "s"),
+}
 Table = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
-    raters = (*evidence.clinicians, *material.graders)[:_RATERS]
-    found = {
-        each.name: _kappas(material, each.name, each.grades, raters)
-        for each in evidence.table.counted
-        if each.grades
-    }
-    scaled = [each for each in evidence.table.counted if each.name in found]
-    if len(raters) < 3 or not scaled:
+    if not evidence.roles.raters and len(evidence.clinicians) < 3:
         return None
-    rows: list[tuple[Cell, ...]] = []
-    for each in scaled:
-        kappas, counts = found[each.name]
-        for one in range(len(raters)):
-            for two in range(one + 1, len(raters)):
-                value = None if np.isnan(kappas[one, two]) else float(kappas[one, two])
-                rows.append((each.label, raters[one], raters[two], int(counts[one, two]), value))
+    found = rater_pairs(evidence.table, raters=evidence.named[0], reference=evidence.named[1])
+    scaled = [each for each in evidence.table.counted if each.grades]
+    if len(found.raters) < 3 or not scaled:
+        return None
+    rows: list[tuple[Cell, ...]] = [
+        (
+            evidence.label(row.dimension),
+            row.first,
+            row.second,
+            row.group,
+            row.n,
+            row.kappa_quadratic,
+            row.spearman,
+        )
+        for row in found.rows
+    ]
     table = material.exhibits.table(
         "rater-kappas",
-        ("dimension", "rater", "with", "answers", "weighted kappa"),
+        ("dimension", "rater", "with", "who", "answers", "weighted kappa", "Spearman's rho"),
         rows,
-        caption="Weighted kappa between every two raters",
+        caption="Weighted kappa and Spearman's rho between every two raters",
         shown=60,
         folded=True,
     )
+    shown = _order(material, found)[:_RATERS]
     chosen = scaled[:_DIMENSIONS]
-    size = 1.6 + 0.34 * len(raters)
+    size = 1.6 + 0.34 * len(shown)
     picture = material.exhibits.figure(
         "rater-kappas",
         (9.5, height(len(chosen), 2, size)),
         lambda figure: draw_panels(
-            figure, chosen, 2, lambda axes, each: _draw(axes, each, found[each.name][0], raters)
+            figure, chosen, 2, lambda axes, each: _draw(axes, each, _matrix(found, each.name, shown), shown)
         ),
         caption="Weighted kappa between every two raters, on the answers that both scored. The jury contains its "
         "judges, which raises its agreement with them."
@@ -60,34 +70,90 @@ def section(material: Material) -> Section | None:
     return Section(
         "raters",
         "Who agrees with whom",
-        Html(paragraph("Judges and clinicians, two by two.") + picture + table),
+        Html(
+            paragraph("Judges and clinicians, two by two.")
+            + picture
+            + _rho_kappa(material, found, chosen)
+            + table
+        ),
     )
 
 
-def _kappas(
-    material: Material, dimension: str, grades: Grades, raters: tuple[str, ...]
-) -> tuple[Table, Table]:
-    grid = material.evidence.grid(dimension)
-    scores = [grades.grade(grid.scores[rater]) for rater in raters]
-    size = len(raters)
-    kappas, counts = np.full((size, size), np.nan), np.zeros((size, size))
-    for one in range(size):
-        for two in range(one + 1, size):
-            both = ~np.isnan(scores[one]) & ~np.isnan(scores[two])
-            counts[one, two] = both.sum()
-            if both.any():
-                found = cohen_kappa(
-                    scores[one][both],
-                    scores[two][both],
-                    scale=grades.values,
-                    weights="quadratic",
-                    interval="none",
-                )
-                kappas[one, two] = kappas[two, one] = np.nan if found.value is None else found.value
-    return kappas, counts
+def _order(material: Material, found: RaterPairs) -> list[str]:
+    """Clinicians first, then the rater on trial and the others."""
+    evidence = material.evidence
+    return sorted(found.raters, key=lambda name: (name in evidence.raters, name != evidence.rater))
 
 
-def _draw(axes: Axes, dimension: Measured, kappas: Table, raters: tuple[str, ...]) -> None:
+def _matrix(found: RaterPairs, dimension: str, raters: list[str]) -> Table:
+    place = {name: number for number, name in enumerate(raters)}
+    kappas = np.full((len(raters), len(raters)), np.nan)
+    for row in found.rows:
+        if (
+            row.dimension == dimension
+            and row.kappa_quadratic is not None
+            and {row.first, row.second} <= {*place}
+        ):
+            one, two = place[row.first], place[row.second]
+            kappas[one, two] = kappas[two, one] = row.kappa_quadratic
+    return kappas
+
+
+def _rho_kappa(material: Material, found: RaterPairs, dimensions: list[Measured]) -> Html:
+    """Order against absolute agreement, pair by pair."""
+    pairs = {
+        each.name: [
+            row
+            for row in found.rows
+            if row.dimension == each.name
+            and row.group in _GROUPS
+            and row.kappa_quadratic is not None
+            and row.spearman is not None
+        ]
+        for each in dimensions
+    }
+    drawn = [each for each in dimensions if pairs[each.name]]
+    if not drawn:
+        return Html("")
+    means = [_means(pairs[each.name]) for each in drawn]
+    return material.exhibits.figure(
+        "rater-pairs",
+        (9, height(len(drawn), 3, 2.8)),
+        lambda figure: draw_panels(
+            figure, drawn, 3, lambda axes, each: _draw_pairs(axes, each, pairs[each.name])
+        ),
+        caption="Each point is a pair of raters: Spearman's rho (same order) against weighted kappa (same grade). "
+        "Points far below the dotted line keep the order of the answers at another level, which a calibration "
+        "can change."
+        + only_some(len(drawn), sum(1 for each in dimensions if each.grades), "tables/rater-kappas.csv"),
+        alt="; ".join(f"{each.label}: {said}" for each, said in zip(drawn, means, strict=True)),
+    )
+
+
+def _means(pairs: list[RaterPair]) -> str:
+    said = []
+    for group in _GROUPS:
+        here = [row for row in pairs if row.group == group]
+        if here:
+            kappa = np.mean([row.kappa_quadratic for row in here if row.kappa_quadratic is not None])
+            said.append(f"{group}, {len(here)} pairs, mean kappa {kappa:.2f}")
+    return ", ".join(said)
+
+
+def _draw_pairs(axes: Axes, dimension: Measured, pairs: list[RaterPair]) -> None:
+    low = min(0.0, *(min(row.kappa_quadratic or 0.0, row.spearman or 0.0) for row in pairs))
+    axes.line([low, 1], [low, 1], SOFT, width=0.8, dash=":")
+    for group, (colour, marker) in _GROUPS.items():
+        here = [row for row in pairs if row.group == group]
+        if here:
+            rho, kappa = [row.spearman or 0.0 for row in here], [row.kappa_quadratic or 0.0 for row in here]
+            axes.points(rho, kappa, colour, marker=marker, label=group, opacity=0.85)
+    axes.title = f"{short(dimension.label, 24)} ({len(pairs)} pairs)"
+    axes.x_name, axes.y_name = "Spearman's rho", "weighted kappa"
+    axes.x_limits = axes.y_limits = (low - 0.02, 1.02)
+
+
+def _draw(axes: Axes, dimension: Measured, kappas: Table, raters: list[str]) -> None:
     heat(axes, kappas, BLUES, 0, light=lambda value: value > 0.6)
     names = [short(rater, 14) for rater in raters]
     axes.x_ticks = axes.y_ticks = list(enumerate(names))

@@ -1,0 +1,111 @@
+"""Every two raters: weighted kappa and rank correlation, in groups of who they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from medjury.agreement._pairs.correlation import correlation_statistics
+from medjury.agreement._pairs.kappa import kappa_statistics
+from medjury.statistics import Floats, Result, Statistics, read_scale
+from medjury.tables import Grid, Measured, Names, RatingTable, Roles, rating_table
+
+JUDGES, MIXED, HUMANS, WITH_JURY = "judge with judge", "judge with human", "human with human", "with the jury"
+
+
+@dataclass(frozen=True, slots=True)
+class RaterPair:
+    """Two raters on one dimension: how many answers both scored, quadratic weighted kappa on the full scale (scores
+    between grades rounded half up) and Spearman's rho of the scores as they are; None where one does not exist."""
+
+    dimension: str
+    first: str
+    second: str
+    group: str
+    n: int
+    kappa_quadratic: float | None
+    spearman: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class RaterPairs(Result[RaterPair]):
+    """Every two raters on every dimension that has a scale; `raters` in the order of the table."""
+
+    rows: tuple[RaterPair, ...]
+    raters: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def rater_pairs(
+    table: object,
+    *,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+) -> RaterPairs:
+    """Compare every two of the clinicians, the judges and the jury.
+
+    `group` tells judges among themselves, a judge with a human and humans among themselves apart, as the plot of
+    rho against kappa of Rouillard et al. (2026) does; the jury contains its judges and is a group of its own. Text
+    metrics are on no scale and take no part. There are no intervals: many pairs are for looking at, and
+    `agreement` has them for the pairs that matter.
+
+    >>> import polars as pl
+    >>> scores = {"one": [1, 2, 3, 4, 5, 3], "two": [1, 2, 4, 4, 5, 2]}
+    >>> rows = [(str(i), who, "accuracy", s) for who, all in scores.items() for i, s in enumerate(all)]
+    >>> frame = pl.DataFrame(rows, schema=["item", "rater", "dimension", "score"], orient="row")
+    >>> pair = rater_pairs(rating_table(frame, scale=(1, 5)), reference="one").rows[0]
+    >>> round(pair.kappa_quadratic, 3), round(pair.spearman, 3)
+    (0.909, 0.925)
+    """
+    ratings = rating_table(table)
+    roles = ratings.roles(raters, reference, need_reference=False)
+    humans = tuple(dict.fromkeys((*roles.reference, *(() if raters else ratings.clinicians))))
+    listed = tuple(
+        name for name in dict.fromkeys((*humans, *roles.raters)) if ratings.raters.get(name) != "metric"
+    )
+    groups = {pair: _group(ratings, roles, humans, *pair) for pair in combinations(listed, 2)}
+    rows = [
+        row
+        for each in ratings.chosen(dimensions, derived=False)
+        if each.grades is not None
+        for row in _rows(ratings.grid(each.name, roles), each, groups)
+    ]
+    return RaterPairs(tuple(rows), listed, ratings.warnings)
+
+
+def _group(table: RatingTable, roles: Roles, humans: tuple[str, ...], first: str, second: str) -> str:
+    if any(name == roles.jury or table.raters.get(name) == "jury" for name in (first, second)):
+        return WITH_JURY
+    return (JUDGES, MIXED, HUMANS)[(first in humans) + (second in humans)]
+
+
+def _rows(grid: Grid, dimension: Measured, groups: Mapping[tuple[str, str], str]) -> list[RaterPair]:
+    assert dimension.grades is not None
+    graded = {name: dimension.grades.grade(grid.scores[name]) for pair in groups for name in pair}
+    kappa = kappa_statistics(read_scale(dimension.grades.values), ["quadratic"])
+    rho = correlation_statistics(["spearman"])
+    rows = []
+    for (first, second), group in groups.items():
+        scores = np.column_stack([grid.scores[first], grid.scores[second]])
+        both = ~np.isnan(scores).any(axis=1)
+        grades = np.column_stack([graded[first], graded[second]])[both]
+        found = _value(kappa, grades), _value(rho, scores[both])
+        rows.append(RaterPair(dimension.name, first, second, group, int(both.sum()), *found))
+    return rows
+
+
+def _value(statistics: Statistics, rows: Floats) -> float | None:
+    """The one value of the statistics on these rows; None where it does not exist."""
+    if not len(rows):
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        (value,) = statistics(rows)(np.ones((1, len(rows)))).values()
+    return float(value[0]) if np.isfinite(value[0]) else None
