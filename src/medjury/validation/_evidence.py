@@ -110,7 +110,7 @@ class Evidence:
 
     def reference(self, grid: Grid) -> Floats:
         """The clinicians' mean on every answer; NaN where none scored it."""
-        return self.table.reference_mean(grid, self.clinicians)
+        return self.table.reference_scores(grid, self.clinicians)
 
     def both(self, dimension: str) -> tuple[Grid, Floats, Floats]:
         """The answers that clinicians and the rater on trial scored, the clinicians' mean and its scores."""
@@ -281,7 +281,7 @@ def coverage_of(table: RatingTable, grid: Grid, rater: str, roles: Roles) -> tup
     states = grid.states.get(rater)
     if states is None:
         return None, 0, 0
-    rated = ~np.isnan(table.reference_mean(grid, roles.reference))
+    rated = ~np.isnan(table.reference_scores(grid, roles.reference))
     excused = (NOT_APPLICABLE,) if table.manifest is not None else (NOT_APPLICABLE, ABSENT)
     scored = int((states == SCORED).sum())
     lost = int(((states == UNSCORED) | (rated & np.isin(states, excused))).sum())
