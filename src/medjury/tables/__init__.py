@@ -1,9 +1,8 @@
 """Tables: ratings from anywhere, made ready once: who rated what, on which scale, for which patient."""
 
-from medjury.runs import ConsensusRule
 from medjury.tables._answers import answers_of
 from medjury.tables._clean import clean_rows
-from medjury.tables._consensus import adjudicated, consensus_of, majority, mean_of_raters
+from medjury.tables._consensus import ConsensusRule, adjudicated, consensus_of, majority, mean_of_raters
 from medjury.tables._consensus_rater import with_consensus
 from medjury.tables._danger import danger_reference
 from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of

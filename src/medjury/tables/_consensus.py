@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.errors import MedjuryError
-from medjury.runs import ConsensusRule
+from medjury.runs import ConsensusRule as ConsensusRule
 
 Numbers = NDArray[np.float64]
 
