@@ -14,8 +14,8 @@ def mixed_ways(judges: Sequence[ManifestJudge], jury: str) -> str:
     if len(ways) < 2:
         return ""
     return (
-        f"the jury {jury!r} averages judges of {len(ways)} ways of judging ({'; '.join(ways)}), and nobody named "
-        "its members. Say `juries:` with the members of each, or `jury: none` to see the judges side by side"
+        f"The jury {jury!r} averages judges of {len(ways)} ways of judging ({'; '.join(ways)}), and nobody named "
+        "its members. Say `juries:` with the members of each, or `jury: none` to see the judges side by side."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from medjury.documents import Document
 from medjury.errors import MedjuryError
@@ -21,15 +22,19 @@ def make_jury(document: Document, settings: StudyFile, judges: Sequence[Rater]) 
     for part, place in zip(stated, places, strict=False):
         _check_quorum(document, part, place, len(judges))
     first = stated[0] if stated else JuryPart()
-    benches = tuple(_bench(part) for part in stated)
     plain = settings.juries is None and bool(stated) and first.members is None
+    place: tuple[str | int, ...] = ("judges",)
     try:
-        return Jury(
-            judges, settings.repeats, first.aggregate, first.quorum, first.name, None if plain else benches
+        jury = Jury(judges, settings.repeats, benches=())
+        place = place if plain else (places[0][0],)
+        return replace(
+            jury,
+            rule=first.aggregate,
+            quorum=first.quorum,
+            name=first.name,
+            benches=None if plain else tuple(_bench(part) for part in stated),
         )
     except MedjuryError as error:
-        named = settings.juries is not None or (settings.jury is not None and settings.jury.members)
-        place = (places[0][0],) if named and "jury" in str(error) else ("judges",)
         raise MedjuryError(document.complaint(place, str(error))) from None
 
 

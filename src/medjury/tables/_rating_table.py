@@ -98,6 +98,12 @@ class RatingTable:
         return self.of_kind("judge")
 
     @property
+    def default_reference(self) -> tuple[str, ...]:
+        """Whose scores are the yardstick where nobody else is named."""
+        free = tuple(name for name in self.clinicians if name not in self._stated.aside)
+        return self.reference or free
+
+    @property
     def panel(self) -> str:
         """The rater that is the second panel's consensus; "" where it has one member, or there is none."""
         return self.second_panel_name if len(self.second_panel) > 1 else ""
@@ -246,9 +252,7 @@ class RatingTable:
     def reference_scores(self, grid: Grid, reference: Sequence[str] | None = None) -> Numbers:
         """The one score of the reference raters (by default the run's) on every unit, by the run's consensus rule;
         NaN where there is none."""
-        if reference is None:
-            reference = self.reference or [name for name in self.clinicians if name not in self._stated.aside]
-        return self.consensus_scores(grid, reference)
+        return self.consensus_scores(grid, self.default_reference if reference is None else reference)
 
     def danger_word(self, grid: Grid, dimension: Measured, reference: Sequence[str]) -> Numbers:
         """The reference raters' score by which the rules call a unit dangerous, low being dangerous. Where an
