@@ -58,10 +58,10 @@ def test_dimensions_on_different_scales_have_none_in_common() -> None:
 def test_the_mean_of_the_reference_is_that_of_whoever_scored() -> None:
     table = rating_table(long_table({"a": [1, None, None], "b": [2, 4, None], "c": [9, 9, 9]}))
     grid = table.grid("quality")
-    assert table.reference_mean(grid, ("a", "b")) == pytest.approx([1.5, 4, np.nan], nan_ok=True)
-    assert np.isnan(table.reference_mean(grid)).all()
+    assert table.reference_scores(grid, ("a", "b")) == pytest.approx([1.5, 4, np.nan], nan_ok=True)
+    assert np.isnan(table.reference_scores(grid)).all()
     known = diagnosis()
-    assert known.reference_mean(known.grid("risk")).tolist() == [1, 2, 3, 4]
+    assert known.reference_scores(known.grid("risk")).tolist() == [1, 2, 3, 4]
 
 
 def test_a_jury_that_cannot_be_formed_is_refused() -> None:

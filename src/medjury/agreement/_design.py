@@ -86,7 +86,7 @@ def make_design(
     reference: Names | None,
     by: By,
     level: Level,
-    consensus: ConsensusRule,
+    consensus: ConsensusRule | None,
     adjudicator: str | None,
     panel: str | None,
     severe: Names | None,
@@ -98,14 +98,23 @@ def make_design(
     """The design, or a refusal of what cannot be meant."""
     _choice("by", by, ("dimension", "system", "all"))
     _choice("level", level, ("item", "system", "both"))
+    if consensus is None and adjudicator is None:
+        consensus, adjudicator = table.consensus, table.adjudicator or None
+    consensus = consensus or "mean"
     _choice("consensus", consensus, ("mean", "median", "majority", "adjudicated"))
+    if consensus == "adjudicated" and adjudicator is None:
+        adjudicator = table.adjudicator or None
     if (consensus == "adjudicated") != (adjudicator is not None):
         raise MedjuryError("an adjudicated consensus and the adjudicator's name go together; give both.")
     for name, part in ((adjudicator, "adjudicator"), (panel, "second panel")):
         if name is not None:
             named(name, table.raters, part)
     roles = table.roles(raters, reference, aside=[name for name in (adjudicator, panel) if name])
-    if panel is not None and panel not in roles.raters:
+    if len(roles.reference) < 2:
+        consensus, adjudicator = "mean", None  # one rater's scores are nobody's consensus
+    if panel is None:
+        panel = next((name for name in (table.panel, *table.second_panel) if name in roles.raters), None)
+    elif panel not in roles.raters:
         roles = replace(roles, raters=(*roles.raters, panel))
     if len(roles.reference) > 1 and CONSENSUS in table.raters:
         raise MedjuryError(f"a rater is called {CONSENSUS!r}, the name of the group made here; rename it.")

@@ -35,16 +35,13 @@ from medjury.errors import MedjuryError
 from medjury.statistics import side_by_side
 from medjury.tables import (
     ABSENT,
-    NOT_APPLICABLE,
-    SCORED,
-    UNSCORED,
     ConsensusRule,
     Grid,
     Measured,
     Names,
     RatingTable,
-    consensus_of,
     rating_table,
+    with_consensus,
 )
 
 
@@ -59,7 +56,7 @@ def agreement(
     seed: int | None = None,
     by: By = "dimension",
     level: Level = "item",
-    consensus: ConsensusRule = "mean",
+    consensus: ConsensusRule | None = None,
     adjudicator: str | None = None,
     panel: str | None = None,
     severe: Names | None = None,
@@ -86,8 +83,8 @@ def agreement(
       every answer and dimension that both scored, without dimensions that follow from others and without yes/no
       ones beside graded ones, unless they are named).
     - `level`: "item", "system" (the systems' means are the points) or "both".
-    - `consensus`: "mean", "median", "majority", or "adjudicated" by `adjudicator`.
-    - `panel`: a second panel that the others are compared with (win rate, severe errors).
+    - `consensus`: "mean", "median", "majority", or "adjudicated" by `adjudicator`; by default the run's.
+    - `panel`: a second panel that the others are compared with (win rate, severe errors); by default the run's.
     - `severe`: dimensions on which severe errors are counted: with scores turned so that low is dangerous, a
       reference of at most `threshold` and a rater at least `gap` higher. Both follow from the scale where they
       are not given. In a run folder the dimensions of its rules are the default, else none.
@@ -132,7 +129,7 @@ def agreement(
         ),
     )
     unscored = _unscored(ratings, chosen, design)
-    grids = [_with_consensus(grid, design, unscored) for grid in _grids(ratings, chosen, design)]
+    grids = [_with_consensus(ratings, grid, design, unscored) for grid in _grids(ratings, chosen, design)]
     _check_systems(grids, design)
     among = (
         side_by_side([partial(beside_humans, grid, design) for grid in grids])
@@ -229,42 +226,27 @@ def _tasks(
     return [*tasks, partial(standardised_rows, grid, design), partial(human_rows, grid, among, design)]
 
 
-def _with_consensus(grid: Grid, design: Design, unscored: dict[str, dict[str, int]]) -> Grid:
+def _with_consensus(
+    ratings: RatingTable, grid: Grid, design: Design, unscored: dict[str, dict[str, int]]
+) -> Grid:
     """The grid with the references' consensus, and that of all but each of them, as raters of their own."""
     if len(design.reference) < 2:
         return grid
-    settled = None if design.adjudicator is None else grid.scores[design.adjudicator]
-    members = np.column_stack([grid.scores[name] for name in design.reference])
-    if len(design.reference) > 2 and settled is None:
+    made = grid
+    if len(design.reference) > 2 and design.adjudicator is None:
         # A human's own agreement with a consensus is with that of the others.
-        for place, name in enumerate(design.reference):
+        for name in design.reference:
             rest = [each for each in design.reference if each != name]
-            scores = consensus_of(np.delete(members, place, axis=1), design.consensus)
-            grid = _add(grid, without(name), scores, rest, {})
-    scores = consensus_of(members, design.consensus, settled)
-    return _add(grid, CONSENSUS, scores, design.reference, unscored)
-
-
-def _add(
-    grid: Grid, name: str, scores: np.ndarray, members: Sequence[str], unscored: dict[str, dict[str, int]]
-) -> Grid:
-    """A consensus as a rater. Without a score it is unscored where one of its members failed or they tie, not
-    applicable where that is all its members say, and absent where nobody was asked."""
-    states = np.stack([grid.states[member] for member in members])
-    failed = (states == UNSCORED).any(axis=0)
-    excused = (states == NOT_APPLICABLE).any(axis=0) & ~failed
-    partly = (states == SCORED).any(axis=0) & (states != SCORED).any(axis=0) & ~excused
-    asked = (states != ABSENT).any(axis=0)
-    missing = np.isnan(scores)
-    state = np.select([~missing, excused, asked], [SCORED, NOT_APPLICABLE, UNSCORED], ABSENT).astype(np.uint8)
-    lost = missing & (state == UNSCORED)
-    reasons = {"missing": lost & failed & ~partly, "no_quorum": lost & partly}
-    reasons["tie"] = lost & ~reasons["missing"] & ~reasons["no_quorum"]
-    for reason, units in reasons.items():
-        if units.any():
-            counted = unscored.setdefault(name, {})
-            counted[reason] = counted.get(reason, 0) + int(units.sum())
-    return grid.with_rater(name, scores, state)
+            scores = ratings.consensus_scores(grid, rest, rule=design.consensus)
+            made, _ = with_consensus(made, without(name), scores, rest)
+    scores = ratings.consensus_scores(
+        grid, design.reference, rule=design.consensus, adjudicator=design.adjudicator
+    )
+    made, lost = with_consensus(made, CONSENSUS, scores, design.reference)
+    own = unscored.setdefault(CONSENSUS, {}) if lost else {}
+    for reason, count in lost.items():
+        own[reason] = own.get(reason, 0) + count
+    return made
 
 
 def _check_systems(grids: Sequence[Grid], design: Design) -> None:

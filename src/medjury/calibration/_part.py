@@ -124,7 +124,7 @@ def part_of(
     states = np.column_stack([nothing, *(grid.states[name] for name in reference)])
     silent = ((states == NOT_APPLICABLE) | (states == ABSENT)).all(axis=1)
     excused = (states == NOT_APPLICABLE).any(axis=1) & silent
-    return Part(measured, grid, table.reference_mean(grid, reference), np.asarray(excused), instrument)
+    return Part(measured, grid, table.reference_scores(grid, reference), np.asarray(excused), instrument)
 
 
 def scaled(table: RatingTable, measured: Measured) -> Measured:

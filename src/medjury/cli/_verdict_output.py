@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 STATUSES = {"VALIDATED": 0, "AUXILIARY": 3, "NOT VALIDATED": 4, "INCOMPLETE": 5}
 EXIT_HELP = """
 Exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE or nothing to judge (2 is wrong input); over
-several dimensions the worst of them. --json prints a list of {"rater", "dimension", "verdict", "rules": [{"name",
-"state", "found", "why"}]}. --junit writes a test suite for each rater and dimension and a test case for each rule;
-a rule whose state is "not known" is a failure there too, as nothing was shown.
+several dimensions the worst of them. Where a study has several juries, all are told and the status is that of the
+first-named; with --raters it is the worst of those who are named. --json prints a list of {"rater", "dimension",
+"verdict", "rules": [{"name", "state", "found", "why"}]}. --junit writes a test suite for each rater and dimension
+and a test case for each rule; a rule whose state is "not known" is a failure there too, as nothing was shown.
 """
 
 
@@ -34,7 +35,8 @@ def show_verdict(found: Validation, options: argparse.Namespace) -> int:
     from medjury.files import whole_file
     from medjury.validation import verdicts_json, verdicts_junit, worst_word
 
-    word = worst_word(found)
+    # Several juries are told side by side; the first-named is the one that a pipeline waits for.
+    word = worst_word(found, first=getattr(options, "raters", None) is None)
     if options.junit:
         with whole_file(Path(options.junit)) as file:
             file.write(verdicts_junit(found))

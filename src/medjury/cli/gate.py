@@ -15,8 +15,9 @@ The rules, the numbers and the words are those of the first screen of the run's 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="RUN", help="the run folder")
     parser.add_argument(
-        "--raters", metavar="R[,R2...]", type=names, help="judge each of these (default: the jury)"
-    )
+        "--raters", "--rater", metavar="R[,R2...]", type=names,
+        help="judge each of these (default: every jury of the study, or its judges where it has none)",
+    )  # fmt: skip
     add_verdict_options(parser, _ABOUT)
 
 

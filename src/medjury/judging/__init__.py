@@ -37,7 +37,7 @@ from medjury.judging._evidence.quotation import Place, Source, check_evidence
 from medjury.judging._examples.drawn import DRAWS, Draw, DrawnExamples
 from medjury.judging._examples.split import TrainingSplit, WorkedExample, split_training
 from medjury.judging._judge import Judge
-from medjury.judging._jury import Jury
+from medjury.judging._jury import Bench, Jury
 from medjury.judging._model_check import ModelChecked
 from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
 from medjury.judging._rater import Expected, Rated, Rater, Unit, Used
@@ -62,6 +62,7 @@ __all__ = [
     "AfterDrafting",
     "Agent",
     "Asked",
+    "Bench",
     "Breaker",
     "Checked",
     "Citation",

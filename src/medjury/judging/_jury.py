@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
+from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.judging._aggregate import aggregate, derived
 from medjury.judging._combine import Rule
@@ -14,16 +15,35 @@ from medjury.ratings import Rating
 
 
 @dataclass(frozen=True)
+class Bench:
+    """Who votes together and how: the `members` named, or, where none is, all judges."""
+
+    name: str = "jury"
+    members: tuple[str, ...] = ()
+    rule: Rule = "mean"
+    quorum: int | None = None
+
+
+@dataclass(frozen=True)
 class Jury:
     """Judges that grade by one instrument. `quorum` is how many judges must have given a score; by default
     more than half. Two judges that would give the very same answers are refused: that is one voice counted
-    twice, and `repeats` is the way to ask one judge again."""
+    twice, and `repeats` is the way to ask one judge again.
+
+    `benches` are the juries that are formed of the judges, where it is not one of all of them: several, some of
+    which a judge may have no part in, or none at all."""
 
     judges: Sequence[Rater]
     repeats: int = 1
     rule: Rule = "mean"
     quorum: int | None = None
     name: str = "jury"
+    benches: tuple[Bench, ...] | None = None
+
+    @property
+    def all_benches(self) -> tuple[Bench, ...]:
+        """Every jury that is formed of the judges."""
+        return (Bench(self.name, (), self.rule, self.quorum),) if self.benches is None else self.benches
 
     def __post_init__(self) -> None:
         if not self.judges:
@@ -32,8 +52,8 @@ class Jury:
         for name in names:
             if names.count(name) > 1:
                 raise MedjuryError(f"two judges are called {name!r}; give each its own `name`")
-            if name == self.name:
-                raise MedjuryError(f"a judge and the jury are both called {name!r}; rename one")
+        for bench in self.all_benches:
+            _check(bench, names, [each.name for each in self.all_benches])
         known: dict[str, str] = {}
         for judge in self.judges:
             twin = known.setdefault(judge.settings_hash(), judge.name)
@@ -69,17 +89,34 @@ class Jury:
             seats = _seats(rows, names, revising) if revising else names
             jury = [
                 row
-                for those, dimensions in _by_seats(rows, seats, rated)
+                for bench in self.all_benches
+                for those, dimensions in _by_seats(rows, _of_bench(seats, bench), rated)
                 for row in aggregate(
                     (row for row in rows if row.dimension in dimensions),
                     judges=those,
                     repeats=self.repeats,
-                    rule=self.rule,
-                    quorum=None if self.quorum is None else min(self.quorum, len(those)),
-                    name=self.name,
+                    rule=bench.rule,
+                    quorum=None if bench.quorum is None else min(bench.quorum, len(those)),
+                    name=bench.name,
                 )
             ]
             yield from chain(rows, jury, derived([*rows, *jury], instrument))
+
+
+def _check(bench: Bench, judges: Sequence[str], benches: Sequence[str]) -> None:
+    if bench.name in judges:
+        raise MedjuryError(f"a judge and the jury are both called {bench.name!r}; rename one")
+    if benches.count(bench.name) > 1:
+        raise MedjuryError(f"two juries are called {bench.name!r}; give each its own `name`")
+    for name in bench.members:
+        if name not in judges:
+            raise MedjuryError(f"the jury {bench.name!r} has no judge {name!r}; {nearest(name, judges)}")
+        if bench.members.count(name) > 1:
+            raise MedjuryError(f"{name!r} is named twice in the jury {bench.name!r}: one voice counted twice")
+
+
+def _of_bench(seats: Sequence[str], bench: Bench) -> Sequence[str]:
+    return seats if not bench.members else [name for name in seats if name in bench.members]
 
 
 def _by_seats(

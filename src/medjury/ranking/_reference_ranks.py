@@ -102,7 +102,7 @@ def _answers(ranked: Ranked) -> tuple[list[float], list[float], list[str], list[
     cases: list[str] = []
     for name, grid in ranked.grids.items():
         slope, shift = ranked.scale.lines[name]
-        label = ranked.table.reference_mean(grid, ranked.reference) * slope + shift
+        label = ranked.table.reference_scores(grid, ranked.reference) * slope + shift
         score = grid.scores[ranked.raters[0]] * slope + shift
         known = ~(np.isnan(label) & np.isnan(score)) | (grid.states[ranked.raters[0]] == UNSCORED)
         known &= grid.systems != ""

@@ -3,7 +3,7 @@
 from medjury.ratings._database import is_empty_file
 from medjury.ratings._desk import StoreDesk
 from medjury.ratings._export import write_ratings
-from medjury.ratings._formula import guard_frame
+from medjury.ratings._formula import guard_frame, unguard
 from medjury.ratings._frame import rating_frame, ratings_from_frame
 from medjury.ratings._import import ImportedRatings, import_ratings, open_pseudonyms, read_ratings
 from medjury.ratings._import_file import (
@@ -15,6 +15,7 @@ from medjury.ratings._import_file import (
 )
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
 from medjury.ratings._problems import RatingsError
+from medjury.ratings._profiles import PROFILE
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
@@ -24,6 +25,7 @@ from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked, Sto
 from medjury.ratings._transaction import StoredReply
 
 __all__ = [
+    "PROFILE",
     "Busy",
     "Claimed",
     "FileImport",
@@ -58,6 +60,7 @@ __all__ = [
     "ratings_from_frame",
     "read_ratings",
     "runs_text",
+    "unguard",
     "write_ratings",
     "write_records",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, get_args
@@ -13,12 +15,16 @@ from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Scor
 from medjury.ratings._cell import GradeRange, positive_number, read_cell, scale_of
 from medjury.ratings._entries import Entry
 from medjury.ratings._known_cases import KnownCases
+from medjury.ratings._labels import Labels
 from medjury.ratings._look_alikes import RaterSeen
 from medjury.ratings._problems import ImportReport, Problem, short
+from medjury.ratings._profiles import Profiles
 from medjury.ratings._pseudonyms import Pseudonyms
 from medjury.ratings._rating import RaterKind, Rating, Status
+from medjury.ratings._skipped import forbidden, skipped, why
 from medjury.ratings._source import Source
 from medjury.ratings._table import is_blank
+from medjury.ratings._times import Times
 
 _LONGEST_REPEAT = 9  # digits
 
@@ -40,21 +46,72 @@ class Builder:
     ratings: list[Rating] = field(default_factory=list)
     raters: dict[str, RaterSeen] = field(default_factory=dict)
     unchecked: set[str] = field(default_factory=set)  # dimensions without a scale
+    labels: Labels = field(default_factory=lambda: Labels({}))
+    profiles: Profiles = field(default_factory=Profiles)
+    times: Times = field(default_factory=Times)
+    _asked: set[str] = field(default_factory=set)  # dimensions that some row is about, rated or not
+    _blank: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # of those, cells left empty
+    _places: dict[tuple[object, ...], Entry] = field(default_factory=dict)  # of scores that may be skipped
     _seen: dict[tuple[object, ...], tuple[Outcome, str]] = field(default_factory=dict)
     _contents: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
     def add(self, entry: Entry, source: Source) -> None:
         """Take one entry of a file."""
         try:
+            self._take_labels(entry)
             outcome = self._outcome(entry, source)
             if outcome is None:
                 self.report.not_rated += 1
+                if self._may_be_skipped(name := entry.fields["dimension"]):
+                    self._blank[entry.fields.get("item", ""), entry.fields.get("rater", ""), name] += 1
                 return
             self._keep(self._rating(entry, outcome, source.rater_kind), entry)
         except _RefusedEntry as refused:
             self._problem(entry, *refused.args)
         except _UnknownItem:
             self.report.unknown_items += 1
+
+    def settle(self) -> None:
+        """What can be told only when all is read: skipped dimensions, two panels of one rater, odd times."""
+        if self.instrument is not None:
+            self._skip(self.instrument)
+        for _, panels in self.profiles.two_panels():
+            (first, where), (second, also) = list(panels.items())[:2]
+            file, row = also.rsplit(", row ", 1)
+            message = (
+                f"a rater is in the panel {second!r} here and in {first!r} in {where}: a rater has one panel"
+            )
+            self.report.problems.append(Problem(file, int(row), "panel", "", message))
+        self.report.warnings += [*self.profiles.warnings(), *self.times.warnings()]
+
+    def _skip(self, instrument: Instrument) -> None:
+        """What the instrument's own rule skips is not applicable; a score there is a bad one."""
+        replaced: dict[tuple[object, ...], Rating] = {}
+        names = {seen.shown: name for name, seen in self.raters.items()}
+        for none, own, rule in skipped(self.ratings, instrument, self._asked):
+            if own is None:
+                blank = (none.item, names[none.rater], none.dimension)
+                if self._blank[blank]:
+                    self._blank[blank] -= 1
+                    self.report.not_rated -= 1
+                self._count(none)
+                self.ratings.append(none)
+            elif self.on_bad == "refuse":
+                self._problem(self._places[_identity(own)], why(rule))
+            else:
+                replaced[_identity(own)] = forbidden(own, rule)
+        if replaced:
+            self.report.scored -= len(replaced)
+            self.report.unscored[Reason.OUT_OF_RANGE] += len(replaced)
+            self.ratings[:] = [replaced.get(_identity(each), each) for each in self.ratings]
+
+    def _take_labels(self, entry: Entry) -> None:
+        self._asked.add(entry.fields.get("dimension", ""))
+        if not entry.labels:
+            return
+        wrong = self.labels.add(entry.fields.get("item", ""), entry.labels, f"{entry.file}, row {entry.row}")
+        if wrong is not None:
+            self._problem(entry, wrong[1], wrong[0])
 
     def add_rating(self, rating: Rating, entry: Entry) -> None:
         """Take one rating that was read whole."""
@@ -69,14 +126,7 @@ class Builder:
 
     def _keep(self, rating: Rating, entry: Entry) -> None:
         place = f"{entry.file}, row {entry.row}"
-        identity = (
-            rating.item,
-            rating.system,
-            rating.rater,
-            rating.instrument,
-            rating.dimension,
-            rating.repeat,
-        )
+        identity = _identity(rating)
         said, where = self._seen.setdefault(identity, (rating.outcome, place))
         if where is not place:
             if said != rating.outcome:
@@ -85,6 +135,9 @@ class Builder:
             return
         self._count(rating)
         self.ratings.append(rating)
+        self._asked.add(rating.dimension)
+        if rating.score is not None and self._may_be_skipped(rating.dimension):
+            self._places[identity] = entry
 
     def _who(self, item: str, system: str, rater: str, kind: str, entry: Entry) -> tuple[str, str]:
         """The system and the rater as they enter the ratings, after the checks on them."""
@@ -164,6 +217,10 @@ class Builder:
                 return dimension.may_be_not_applicable or dimension.skip is not None
         return False
 
+    def _may_be_skipped(self, name: str) -> bool:
+        known = self.instrument.dimensions if self.instrument else ()
+        return any(each.name == name and each.skip is not None for each in known)
+
     def _rating(self, entry: Entry, outcome: Outcome, kind: RaterKind) -> Rating:
         fields = entry.fields
         for name in ("item", "rater"):
@@ -172,14 +229,15 @@ class Builder:
         given = fields.get("rater_kind", kind)
         if given not in get_args(RaterKind):
             raise _RefusedEntry(f"rater_kind {given!r}: {nearest(given, get_args(RaterKind))}", "rater_kind")
-        repeat, seconds = fields.get("repeat", "0"), fields.get("seconds")
+        repeat = fields.get("repeat", "0")
         if not repeat.isascii() or not repeat.isdigit() or len(repeat) > _LONGEST_REPEAT:
             raise _RefusedEntry(f"repeat {short(repeat)} is not a whole number", "repeat")
-        measured = None if seconds is None else positive_number(seconds)
-        if measured is None and seconds is not None:
-            raise _RefusedEntry(f"seconds {short(seconds)} is not a number of seconds", "seconds")
+        measured = _measured(fields)
         instrument = fields.get("instrument") or self._label()
         system, rater = self._who(fields["item"], fields.get("system", ""), fields["rater"], given, entry)
+        if given == "clinician":
+            self.profiles.add(rater, fields, f"{entry.file}, row {entry.row}")
+            self.times.add((fields["item"], system, rater), measured, entry.share, "seconds" in fields)
         score, reason, explanation = None, None, ""
         if isinstance(outcome, Score):
             score, explanation = outcome.value, outcome.explanation
@@ -190,7 +248,7 @@ class Builder:
         return Rating(
             fields["item"], system, rater, given, instrument,  # type: ignore[arg-type]
             fields["dimension"], int(repeat), score, _status(outcome), reason, explanation,
-            None if measured is None else measured / entry.share,
+            measured / entry.share if measured else None,
             None, None, None, self.now, rating_key(fields["item"], system, rater, instrument, int(repeat)),
         )  # fmt: skip
 
@@ -250,6 +308,21 @@ class _RefusedEntry(Exception):  # noqa: N818 - it never leaves this file
 
 class _UnknownItem(Exception):  # noqa: N818 - it never leaves this file
     """The item is not among the cases, and such rows are to be left out."""
+
+
+def _identity(rating: Rating) -> tuple[object, ...]:
+    return rating.item, rating.system, rating.rater, rating.instrument, rating.dimension, rating.repeat
+
+
+def _measured(fields: Mapping[str, str]) -> float | None:
+    """The time that a row gives, in seconds; None where it gives none."""
+    for unit, length in (("seconds", 1), ("minutes", 60)):
+        if (said := fields.get(unit)) is not None:
+            number = positive_number(said)
+            if number is None:
+                raise _RefusedEntry(f"{unit} {short(said)} is not a number of {unit}", unit)
+            return number * length
+    return None
 
 
 @lru_cache(maxsize=4096)

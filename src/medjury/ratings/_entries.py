@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from medjury.instruments import Reason, Unscored, extract_json
@@ -29,6 +29,7 @@ class Entry:
     content: str = ""
     share: int = 1  # entries that share what was measured once for the row (seconds)
     null: bool = False  # a JSON object says null, which may mean "not applicable"
+    labels: Mapping[str, str] = field(default_factory=dict)  # what the row says of its case
 
 
 def read_entries(table: Table, layout: Layout, report: ImportReport) -> Iterator[Entry]:
@@ -39,7 +40,7 @@ def read_entries(table: Table, layout: Layout, report: ImportReport) -> Iterator
             continue
         report.rows += 1
         entries = list(_row(table.file, number, cells, layout, report))
-        if "seconds" in layout.fields:
+        if layout.fields.keys() & {"seconds", "minutes"}:
             rated = sum(not is_blank(entry.cell) for entry in entries)
             entries = [replace(entry, share=max(rated, 1)) for entry in entries]
         yield from entries
@@ -66,10 +67,18 @@ def _row(
     explanation, content = fields.pop("explanation", ""), fields.pop("content_hash", "")
     if source.content is not None:
         content = content_hash(_text(cells[layout.index[source.content]]))
+    labels = {label: _text(cells[layout.index[column]]) for label, column in layout.labels.items()}
     for scores in layout.scores:
         cell = cells[layout.index[scores.name]]
         entry = Entry(
-            file, number, scores.name, cell, {**fields, **scores.says}, explanation, content=content
+            file,
+            number,
+            scores.name,
+            cell,
+            {**fields, **scores.says},
+            explanation,
+            content=content,
+            labels=labels,
         )
         if source.json_cells:
             yield from _json_entries(entry, layout, report)
@@ -121,6 +130,7 @@ def _json_entries(entry: Entry, layout: Layout, report: ImportReport) -> Iterato
             problem,
             entry.content,
             null=name in scores and value is None,
+            labels=entry.labels,
         )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from medjury.instruments import Instrument, load_instrument
 from medjury.ratings._build import Builder, OnBad, OnUnknown
 from medjury.ratings._entries import read_entries
 from medjury.ratings._known_cases import KnownCases
+from medjury.ratings._labels import Labels
 from medjury.ratings._layout import find_layout
 from medjury.ratings._look_alikes import look_alikes
 from medjury.ratings._own_table import is_ours, read_own
@@ -39,10 +40,15 @@ _TABLE = "table"  # what a polars table is called in messages
 
 @dataclass(frozen=True, slots=True)
 class ImportedRatings:
-    """The ratings of an import, and what became of every cell."""
+    """The ratings of an import, and what became of every cell. `profiles` describe the raters by their names in the
+    ratings, `labels` the cases; `entered_as` tells which name in the file became which in the ratings."""
 
     ratings: tuple[Rating, ...]
     report: ImportReport
+    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    entered_as: Mapping[str, str] = field(default_factory=dict)
+    label_columns: frozenset[str] = frozenset()  # the labels whose column a file has
 
 
 def read_ratings(
@@ -54,12 +60,14 @@ def read_ratings(
     pseudonyms: Pseudonyms | None = None,
     on_bad: OnBad = "refuse",
     on_unknown: OnUnknown = "refuse",
+    labels: Mapping[str, str] | None = None,
 ) -> ImportedRatings:
     """Read ratings from a CSV, Excel, Parquet or JSON file, a polars table, or the files a mapping (`.yaml`) names.
 
     Without a mapping the table has the columns `item, rater, dimension, score`. Scores are checked against the
     instrument, or the mapping's `scale`; with `cases` the ids are checked too. All problems are reported at
-    once, as one `RatingsError`. Names stay as they are unless `pseudonyms` are given.
+    once, as one `RatingsError`. Names stay as they are unless `pseudonyms` are given. `labels` names 0/1 columns
+    that say something of the case: the label and its column. What the instrument skips is not applicable.
     """
     plan = _plan(path, mapping)
     chosen = instrument if instrument is not None else plan.instrument
@@ -71,9 +79,12 @@ def read_ratings(
         pseudonyms,
         on_bad,
         on_unknown,
+        labels=Labels(labels or {}),
     )
+    found: set[str] = set()
     for source in plan.sources:
-        _read(source, path, builder, described=plan.described)
+        found |= _read(source, path, builder, described=plan.described)
+    builder.settle()
     report = builder.report
     report.warnings += look_alikes(builder.raters)
     if builder.unchecked:
@@ -85,7 +96,14 @@ def read_ratings(
         raise refuse(report.problems, _ADVICE)
     if not builder.ratings:
         raise RatingsError(f"{', '.join(report.files)}: there are no ratings in it. {report.text()}")
-    return ImportedRatings(tuple(builder.ratings), report)
+    return ImportedRatings(
+        tuple(builder.ratings),
+        report,
+        builder.profiles.of_raters(),
+        builder.labels.of,
+        {name: seen.shown for name, seen in builder.raters.items()},
+        frozenset(found),
+    )
 
 
 def import_ratings(
@@ -149,7 +167,8 @@ def _plan(
 
 def _read(
     source: Source, data: str | os.PathLike[str] | polars.DataFrame, builder: Builder, described: bool
-) -> None:
+) -> set[str]:
+    """Read one file into the builder; the labels whose column it has."""
     if isinstance(data, str | os.PathLike):
         table = read_table(
             source.path, sheet=source.sheet, delimiter=source.delimiter, encoding=source.encoding
@@ -162,13 +181,14 @@ def _read(
     if not described and is_ours(table):
         for rating, entry in read_own(table, builder.report):
             builder.add_rating(rating, entry)
-        return
+        return set()
     dimensions = [each.name for each in builder.instrument.dimensions] if builder.instrument else []
-    layout = find_layout(table.file, table.header, source, dimensions)
+    layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns)
     if layout.unused:
         builder.report.unused_columns[table.file] = layout.unused
     for entry in read_entries(table, layout, builder.report):
         builder.add(entry, layout.source)
+    return set(layout.labels)
 
 
 def _hashes(path: str | os.PathLike[str], mapping: str | os.PathLike[str] | None) -> dict[str, str]:

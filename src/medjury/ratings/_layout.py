@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from medjury.documents import nearest
 from medjury.ratings._problems import RatingsError
+from medjury.ratings._profiles import PROFILE
 from medjury.ratings._source import Source
 
-_ALWAYS = ("item", "system", "rater", "repeat", "seconds", "content_hash", "instrument", "rater_kind")
+_ALWAYS = (
+    "item", "system", "rater", "repeat", "seconds", "minutes", "content_hash", "instrument", "rater_kind", *PROFILE
+)  # fmt: skip
 _LONG_ONLY = ("dimension", "explanation", "status", "reason")
 
 
@@ -35,19 +38,27 @@ class Layout:
     index: Mapping[str, int]
     fields: Mapping[str, str]
     scores: tuple[ScoreColumn, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)  # what is known of the case: label, its column
 
     @property
     def unused(self) -> list[str]:
         """Columns that nothing reads."""
-        used = {*self.fields.values(), *self.source.only, self.source.content}
+        used = {*self.fields.values(), *self.source.only, self.source.content, *self.labels.values()}
         used |= {name for each in self.scores for name in (each.name, each.explanation)}
         return [name for name in self.index if name not in used]
 
 
-def find_layout(file: str, header: Sequence[str], source: Source, dimensions: Sequence[str]) -> Layout:
+def find_layout(
+    file: str,
+    header: Sequence[str],
+    source: Source,
+    dimensions: Sequence[str],
+    labels: Mapping[str, str] | None = None,
+) -> Layout:
     """The layout of a table; refused where a column that is named, or needed, is not there.
 
-    `dimensions` are the instrument's: those that JSON cells are asked for where the mapping lists none.
+    `dimensions` are the instrument's: those that JSON cells are asked for where the mapping lists none. `labels`
+    are columns that say something of the case; one of several files may have them.
     """
     header = list(header)
     index = {name: number for number, name in enumerate(header) if name}
@@ -70,7 +81,8 @@ def find_layout(file: str, header: Sequence[str], source: Source, dimensions: Se
             f"{file}: which column is the {' and which the '.join(missing)}? It has {', '.join(index)}. Name the "
             f"columns so, or say it in a mapping file (`{missing[0]}: COLUMN`)."
         )
-    return Layout(source, index, fields, scores)
+    known = {label: column.strip() for label, column in (labels or {}).items() if column.strip() in index}
+    return Layout(source, index, fields, scores, known)
 
 
 def _fields(file: str, index: Mapping[str, int], source: Source) -> dict[str, str]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from medjury.documents import read_document, validate
 from medjury.ratings._cell import GradeRange, code_of
 from medjury.ratings._problems import RatingsError
+from medjury.ratings._profiles import PROFILE
 from medjury.ratings._rating import RaterKind
 from medjury.ratings._source import RatingMapping, Source
 
@@ -41,6 +42,7 @@ class FixedPart(_Part):
     repeat: int | None = Field(default=None, ge=0)
     instrument: str | None = None
     dimension: str | None = None
+    panel: str | None = None
 
 
 class SourcePart(_Part):
@@ -57,6 +59,12 @@ class SourcePart(_Part):
     score: str | None = None
     explanation: str | dict[str, str] | None = None
     seconds: str | None = None
+    minutes: str | None = None
+    panel: str | None = None
+    years: str | None = None
+    specialty: str | None = None
+    seniority: str | None = None
+    affiliation: str | None = None
     content: str | None = None
     content_hash: str | None = None
     dimensions: list[str] | dict[str, str] | None = Field(default=None, min_length=1)
@@ -164,6 +172,10 @@ def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str)
             f"{place}: {path}: `take` is for cells that hold one score; with `cells: json` name the fields "
             "under `dimensions`"
         )
+    if setting("seconds") and setting("minutes"):
+        raise RatingsError(
+            f"{place}: {path}: `seconds` and `minutes` both name the column of times; keep the one that is its unit"
+        )
     labels = setting("labels")
     by_dimension = any(isinstance(each, dict) for each in labels.values())
     return Source(
@@ -180,6 +192,8 @@ def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str)
         explanation=explanation if isinstance(explanation, str) else None,
         explanations=explanation if isinstance(explanation, dict) else {},
         seconds=setting("seconds"),
+        minutes=setting("minutes"),
+        **{name: setting(name) for name in PROFILE},
         content=setting("content"),
         content_hash=setting("content_hash"),
         dimensions={name: name for name in dimensions} if isinstance(dimensions, list) else dimensions,

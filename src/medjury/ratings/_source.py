@@ -27,6 +27,12 @@ class Source:
     explanation: str | None = None
     explanations: Mapping[str, str] = field(default_factory=dict)
     seconds: str | None = None
+    minutes: str | None = None
+    panel: str | None = None
+    years: str | None = None
+    specialty: str | None = None
+    seniority: str | None = None
+    affiliation: str | None = None
     content: str | None = None
     content_hash: str | None = None
     dimensions: Mapping[str, str] | None = None  # name: its column, JSON field or word in the file

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from medjury.report._exhibits import Exhibits
@@ -32,6 +32,15 @@ class Material:
     evidence: Evidence
     validation: Validation
     exhibits: Exhibits
+
+    @cached_property
+    def tried(self) -> dict[str, Evidence]:
+        """The evidence on each rater that is judged, the first first."""
+        raters = self.validation.raters or (self.evidence.rater,)
+        return {
+            name: self.evidence if name == self.evidence.rater else replace(self.evidence, rater=name)
+            for name in raters
+        }
 
     @cached_property
     def compared(self) -> tuple[Measured, ...]:

@@ -11,6 +11,7 @@ from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
 from medjury.runs._manifest_parts import (
     AnsweringModel,
     Conclusion,
+    ConsensusRule,
     Coverage,
     DraftCounts,
     ManifestDimension,
@@ -20,6 +21,7 @@ from medjury.runs._manifest_parts import (
     ManifestJudge,
     ManifestJury,
     ManifestModel,
+    ManifestPanel,
     ManifestReread,
     PlannedWork,
     Prices,
@@ -30,10 +32,12 @@ from medjury.runs._manifest_parts import (
 from medjury.runs._part import RunPart
 from medjury.runs._parts import with_parts
 from medjury.runs._patients import with_patients
+from medjury.runs._people import read_labels, read_profiles
 from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, protocols_in, read_protocol
 from medjury.runs._records import Record, Records
 from medjury.runs._signature import check_signature, sign_run
 from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
+from medjury.runs._ways import jury_warnings, mixed_ways
 
 __all__ = [
     "FORMAT",
@@ -41,6 +45,7 @@ __all__ = [
     "Body",
     "Check",
     "Conclusion",
+    "ConsensusRule",
     "Coverage",
     "DangerBy",
     "DraftCounts",
@@ -56,6 +61,7 @@ __all__ = [
     "ManifestJudge",
     "ManifestJury",
     "ManifestModel",
+    "ManifestPanel",
     "ManifestReread",
     "PlannedWork",
     "Prices",
@@ -78,11 +84,15 @@ __all__ = [
     "check_signature",
     "file_hash",
     "files",
+    "jury_warnings",
+    "mixed_ways",
     "model_warnings",
     "open_run_folder",
     "other_models",
     "protocols_in",
+    "read_labels",
     "read_manifest",
+    "read_profiles",
     "read_protocol",
     "record_report",
     "refuse_cut_log",

@@ -64,6 +64,7 @@ class Manifest(RunPart):
     judges: tuple[ManifestJudge, ...] = ()
     jury: ManifestJury = ManifestJury()
     metrics: dict[str, str] = {}  # text metrics that rate beside the judges, and how each was computed
+    juries: tuple[ManifestJury, ...] = ()  # where there are several; `jury` is the first of them
     gate: StatedGate | None = None
     protocol: Protocol | None = None
     protocol_hash: str = ""
@@ -106,6 +107,11 @@ class Manifest(RunPart):
 
     def judge(self, name: str) -> ManifestJudge | None:
         return next((each for each in self.judges if each.name == name), None)
+
+    @property
+    def all_juries(self) -> tuple[ManifestJury, ...]:
+        """Every jury of the run, the first first; none where its judges stand side by side."""
+        return self.juries or (() if self.jury.rule == "none" else (self.jury,))
 
     @property
     def judge_vendors(self) -> dict[str, str]:

@@ -10,6 +10,7 @@ from medjury.instruments import Instrument
 from medjury.runs._part import RunPart
 
 Conclusion = Literal["complete", "incomplete", "failed"]
+ConsensusRule = Literal["mean", "median", "majority", "adjudicated"]
 
 
 class ManifestDimension(RunPart):
@@ -93,6 +94,16 @@ class ManifestJudge(RunPart):
         """Who made its (first) model; "none" where nobody says."""
         return (self.models[0].vendor if self.models else None) or "none"
 
+    @property
+    def way(self) -> str:
+        """The way of judging in words: `single`, `single, 3 examples`."""
+        name = self.strategy.replace("_", " ")
+        drawn, own = self.others.get("drawn_examples"), self.others.get("examples")
+        shots = drawn.get("shots") if isinstance(drawn, dict) else own
+        if not isinstance(shots, int) or not shots:
+            return name
+        return f"{name}, {shots:,} {'example' if shots == 1 else 'examples'}"
+
 
 class AnsweringModel(RunPart):
     """How many ratings of a judge rest on answers for which one model was asked and this one says it answered."""
@@ -104,17 +115,29 @@ class AnsweringModel(RunPart):
 
 
 class ManifestJury(RunPart):
-    """How votes become one rating: `rule` of the judges' scores where `quorum` of them (None: more than half) gave
-    one."""
+    """How votes become one rating: `rule` of the scores of its `members` (none named: all judges) where `quorum` of
+    them (None: more than half) gave one. The rule "none" is a study without a jury: judges stand side by side."""
 
     name: str = "jury"
-    rule: Literal["mean", "median", "majority"] = "mean"
+    rule: Literal["mean", "median", "majority", "none"] = "mean"
     quorum: int | None = None
     repeats: int = 1
+    members: tuple[str, ...] = ()
+
+
+class ManifestPanel(RunPart):
+    """Clinicians who rated together: the panel's name in the study file, and its members."""
+
+    name: str
+    members: tuple[str, ...] = ()
 
 
 class ManifestHumans(RunPart):
-    """Clinicians' ratings; `hash` is that of what they said, whatever pseudonyms they have."""
+    """Clinicians' ratings; `hash` is that of what they said, whatever pseudonyms they have. `reference` names the
+    yardstick (none: all who have no other part), `second_panel` those who are compared with it and never part of
+    it, `consensus` how the reference's scores become one, `adjudicator` who settles, `labels` what is known of each
+    case besides: the label and the column it came from. `roles` says the same in the study file's own words, which
+    name no clinician, and `roles_hash` tells two divisions of the same people apart."""
 
     file: str = ""
     hash: str = ""
@@ -126,6 +149,13 @@ class ManifestHumans(RunPart):
     left_out: int = 0
     unscored: dict[str, int] = {}
     warnings: tuple[str, ...] = ()
+    reference: tuple[str, ...] = ()
+    second_panel: ManifestPanel | None = None
+    consensus: ConsensusRule = "mean"
+    adjudicator: str = ""
+    labels: dict[str, str] = {}
+    roles: dict[str, str] = {}
+    roles_hash: str = ""
 
 
 class Shortened(RunPart):

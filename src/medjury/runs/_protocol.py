@@ -52,6 +52,7 @@ class Protocol(RunPart):
     prompt_version: str = ""
     judges: tuple[ManifestJudge, ...] = ()
     jury: ManifestJury = ManifestJury()
+    juries: tuple[ManifestJury, ...] = ()
     rules: GateRules = GateRules()
     humans: ManifestHumans | None = None
     seen: tuple[SeenRun, ...] = ()

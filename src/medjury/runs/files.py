@@ -9,6 +9,8 @@ RECORDS = "records.jsonl"
 DRAFTS = "drafts.jsonl"
 PATIENTS = "patients.csv"
 PARTS = "parts.csv"
+RATERS = "raters.csv"
+LABELS = "labels.csv"
 AUDIT_LOG = "audit.jsonl"
 STORE = "ratings.sqlite"
 REPORT = "report.html"
@@ -19,4 +21,4 @@ SIGNATURE = "manifest.json.sig"
 BUDGET_LOCK = "budget.lock"
 NAMES_KEY = "rater-names.key"  # earlier versions kept the secret of pseudonyms in each run folder
 # Files that only the run itself may add: one that the manifest does not name was put there by somebody else.
-OF_THE_RUN = (RECORDS, DRAFTS, PATIENTS, PARTS)
+OF_THE_RUN = (RECORDS, DRAFTS, PATIENTS, PARTS, RATERS, LABELS)

@@ -26,6 +26,8 @@ from medjury.runs import (
 from medjury.studies._case_parts import write_parts
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases
+from medjury.studies._humans import Humans
+from medjury.studies._labels import write_labels, write_raters
 from medjury.studies._manifest import answering_models, coverage, now
 from medjury.studies._patients import write_patients
 from medjury.studies._plan import RunPlan
@@ -112,6 +114,7 @@ def conclude(
     outcome: WorkDone,
     manifest: Manifest,
     prices: PriceList,
+    humans: Humans | None = None,
 ) -> RunResult:
     """Write what the run folder holds, and say plainly what came of the run."""
     spent = audit_totals(study.output / files.AUDIT_LOG)
@@ -126,6 +129,8 @@ def conclude(
         *_export(study, store, run, study.output),
         *write_patients(plan.patients, study.output),
         *write_parts(plan.known_of, study.output),
+        *write_raters({} if humans is None else humans.profiles, study.output),
+        *write_labels({} if humans is None else humans.labels, study.output),
     ]
     models = [model for model, _ in study.models]
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases

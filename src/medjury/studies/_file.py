@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from medjury.judging import UNTOUCHABLE, Truncation
-from medjury.runs import DangerBy, GateRules, ReportSettings
+from medjury.runs import ConsensusRule, DangerBy, GateRules, ReportSettings
 
 _RULES, _SHOWN = GateRules(), ReportSettings()
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
@@ -187,15 +187,23 @@ class DraftingPart(ModelPart):
 
 
 class JuryPart(Part):
-    """How votes become one rating."""
+    """How votes become one rating: those of its `members`, or, where none is named, of all judges."""
 
     name: Name = "jury"
+    members: list[Name] | None = Field(default=None, min_length=1)
     aggregate: Literal["mean", "median", "majority"] = "mean"
     quorum: int | None = Field(default=None, ge=1)
 
 
+class NamedJuryPart(JuryPart):
+    """One of several juries: it has a name, and says who votes in it."""
+
+    name: Name
+    members: list[Name] = Field(min_length=1)
+
+
 class HumansPart(Part):
-    """Clinicians' ratings of the same cases."""
+    """Clinicians' ratings of the same cases, and who is who among them: see docs/roles.md."""
 
     path: str
     mapping: str | None = None
@@ -203,6 +211,43 @@ class HumansPart(Part):
     on_bad: Literal["refuse", "unscored"] = "refuse"
     on_unknown: Literal["refuse", "drop"] = "refuse"
     illustrative: bool = False  # made up for a demonstration: the report says so
+    reference: str | list[str] = "clinicians"
+    second_panel: str | list[str] | None = None
+    consensus: ConsensusRule = "mean"
+    adjudicator: str | None = None
+    labels: dict[Name, str] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _file_is_another_word_for_path(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "file" not in value:
+            return value
+        if "path" in value:
+            raise ValueError("`file` and `path` both name the clinicians' file; keep one of them")
+        return {**{name: said for name, said in value.items() if name != "file"}, "path": value["file"]}
+
+    @field_validator("reference", "second_panel")
+    @classmethod
+    def _somebody_is_named_once(cls, value: str | list[str] | None) -> str | list[str] | None:
+        if isinstance(value, list):
+            if not value:
+                raise ValueError("names nobody; name raters or a panel, or leave it out")
+            if twice := [name for name in value if value.count(name) > 1]:
+                raise ValueError(f"{twice[0]!r} is named twice; name each rater once")
+        return value
+
+    @model_validator(mode="after")
+    def _adjudicator_and_rule_go_together(self) -> HumansPart:
+        if self.consensus == "adjudicated" and self.adjudicator is None:
+            raise ValueError(
+                "`consensus: adjudicated` needs the rater whose label settles; name it: `adjudicator: NAME`"
+            )
+        if self.adjudicator is not None and self.consensus != "adjudicated":
+            raise ValueError(
+                f"an `adjudicator` has no part in a {self.consensus} consensus; say `consensus: adjudicated`, or "
+                "take the adjudicator out"
+            )
+        return self
 
 
 class BudgetPart(Part):
@@ -255,7 +300,8 @@ class StudyFile(Part):
     instrument: str
     dimensions: list[str] | None = Field(default=None, min_length=1)
     judges: list[JudgePart] = Field(min_length=1)
-    jury: JuryPart = JuryPart()
+    jury: JuryPart | None = JuryPart()  # None: the judges stand side by side
+    juries: list[NamedJuryPart] | None = Field(default=None, min_length=1)
     repeats: int = Field(default=1, ge=1, le=1000)
     metrics: list[
         str | dict[str, str]
@@ -277,6 +323,21 @@ class StudyFile(Part):
     gate: GatePart = GatePart()
     protocol: str | None = None  # the file that `medjury register` wrote; by default the one beside the study
     report: ReportPart = ReportPart()
+
+    @field_validator("jury", mode="before")
+    @classmethod
+    def _none_is_a_word(cls, value: Any) -> Any:
+        if value == "none":
+            return None
+        if not isinstance(value, dict | JuryPart):
+            raise ValueError("is `none`, or how votes become one: `{aggregate: mean, quorum: 2}`")
+        return value
+
+    @model_validator(mode="after")
+    def _one_way_to_name_juries(self) -> StudyFile:
+        if self.juries is not None and "jury" in self.model_fields_set:
+            raise ValueError("`jury` and `juries` both say how votes become one; keep one of them")
+        return self
 
     @field_validator("cases", "humans", mode="before")
     @classmethod

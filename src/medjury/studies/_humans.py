@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from medjury.ratings import Pseudonyms, Rating, read_ratings
 from medjury.runs import ManifestHumans, files
+from medjury.studies._labels import case_labels
+from medjury.studies._roles import PeopleRoles, people_roles, stated_roles
 from medjury.studies._study import Study
 
 
@@ -17,6 +19,8 @@ class Humans:
 
     ratings: tuple[Rating, ...]
     summary: ManifestHumans
+    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def fingerprint(self) -> str:
         """The hash of what was said, by whom, of what."""
@@ -27,14 +31,23 @@ class Humans:
         return _hash("\n".join(rows))
 
 
-def _said(ratings: Sequence[Rating]) -> str:
-    """The hash of what was said of what, by as many raters, whatever they are called here."""
+def _said(ratings: Sequence[Rating]) -> dict[str, str]:
+    """By rater, the hash of what they said of what, whatever they are called here."""
     by_rater: dict[str, list[str]] = {}
     for row in ratings:
         said = f"{row.item}\0{row.system}\0{row.dimension}\0{row.repeat}\0{row.score}\0{row.status}"
         by_rater.setdefault(row.rater, []).append(said)
-    each = sorted(_hash("\n".join(sorted(rows))) for rows in by_rater.values())
-    return _hash("\n".join(each))
+    return {rater: _hash("\n".join(sorted(rows))) for rater, rows in by_rater.items()}
+
+
+def _roles_hash(roles: PeopleRoles, said: Mapping[str, str], labels: Mapping[str, Mapping[str, int]]) -> str:
+    """The hash of who has which role and of the labels: it tells two divisions apart and names nobody."""
+    parts = [
+        f"{role}\0{','.join(sorted(said[name] for name in members))}"
+        for role, members in roles.by_role.items()
+    ]
+    parts += [f"{item}\0{label}\0{value}" for item, own in labels.items() for label, value in own.items()]
+    return _hash("\n".join(sorted(parts))) if parts else ""
 
 
 def _hash(text: str) -> str:
@@ -61,11 +74,24 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
         pseudonyms=pseudonyms,
         on_bad=part.on_bad,
         on_unknown=part.on_unknown,
+        labels=part.labels,
     )
     report = imported.report
+    said = _said(imported.ratings)
+    roles = people_roles(study, part, imported)
+    labels = case_labels(study, part, imported)
+    stated = {
+        "reference": roles.reference,
+        "second_panel": roles.second_panel,
+        "consensus": part.consensus,
+        "adjudicator": roles.adjudicator,
+        "labels": dict(part.labels),
+        "roles": stated_roles(part),
+        "roles_hash": _roles_hash(roles, said, labels),
+    }
     summary = ManifestHumans(
         file=part.path,
-        hash=_said(imported.ratings),
+        hash=_hash("\n".join(sorted(said.values()))),
         ratings=len(imported.ratings),
         raters=tuple(sorted({rating.rater for rating in imported.ratings})),
         pseudonyms=not part.keep_names,
@@ -75,4 +101,8 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
         unscored={str(reason): count for reason, count in report.unscored.items()},
         warnings=tuple(report.warnings),
     )
-    return Humans(imported.ratings, summary)
+    if stated[
+        "roles"
+    ]:  # what nobody stated is not written down: protocols of earlier versions stay what they are
+        summary = summary.replaced(**{name: value for name, value in stated.items() if value})
+    return Humans(imported.ratings, summary, imported.profiles, labels)

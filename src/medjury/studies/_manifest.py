@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.judging import PROMPT_VERSION, Rater
+from medjury.judging import PROMPT_VERSION, Jury, Rater
 from medjury.models import ChatModel
 from medjury.ratings import RatingCount
 from medjury.runs import (
@@ -56,7 +56,6 @@ def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
 
 def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: str) -> Manifest:
     """Everything that is known before the first call."""
-    jury = study.jury
     protocol = registered_protocol(study, plan.data_hash, plan.answer_hashes)
     return Manifest(
         format=FORMAT,
@@ -79,8 +78,8 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         instrument=ManifestInstrument.of(study.instrument),
         humans=None if humans is None else humans.summary,
         prompt_version=PROMPT_VERSION,
-        judges=tuple(_describe_judge(judge) for judge in jury.judges),
-        jury=ManifestJury(name=jury.name, rule=jury.rule, quorum=jury.quorum, repeats=jury.repeats),
+        judges=tuple(_describe_judge(judge) for judge in study.jury.judges),
+        **_describe_juries(study.jury),
         metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study),
         protocol=protocol,
@@ -99,6 +98,23 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
 def _planned(part: Planned) -> dict[str, Any]:
     names = ("calls", "tokens_in", "tokens_out", "money")
     return {name: getattr(part, name) for name in names}
+
+
+def _describe_juries(jury: Jury) -> dict[str, Any]:
+    """`jury`, the first or the only one, and `juries` where the file names several."""
+    made = [
+        ManifestJury(
+            name=each.name,
+            rule=each.rule,
+            quorum=each.quorum,
+            repeats=jury.repeats,
+            **({"members": each.members} if each.members else {}),
+        )
+        for each in jury.all_benches
+    ]
+    if not made:
+        return {"jury": ManifestJury(name="", rule="none", quorum=None, repeats=jury.repeats)}
+    return {"jury": made[0], **({"juries": tuple(made)} if len(made) > 1 else {})}
 
 
 def _describe_judge(judge: Rater) -> ManifestJudge:

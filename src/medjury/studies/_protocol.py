@@ -109,12 +109,18 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
         prompt_version=manifest.prompt_version,
         judges=manifest.judges,
         jury=manifest.jury,
+        **({"juries": manifest.juries} if manifest.juries else {}),
         rules=GateRules(**{name: getattr(manifest.rules, name) for name in GateRules.model_fields}),
         # Names of clinicians are nobody's business here.
         humans=None
         if humans is None
         else ManifestHumans(
-            file=humans.file, hash=humans.hash, ratings=humans.ratings, illustrative=humans.illustrative
+            file=humans.file,
+            hash=humans.hash,
+            ratings=humans.ratings,
+            illustrative=humans.illustrative,
+        ).replaced(
+            **({"roles": humans.roles, "roles_hash": humans.roles_hash} if humans.roles else {}),
         ),
         seen=tuple(judged_before(study, manifest.data_hash, {*manifest.answer_hashes})),
         earlier=(),

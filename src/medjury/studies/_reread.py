@@ -110,7 +110,7 @@ def reread_run(
         changes = find_changes(store, earlier.run, run, output)
         assert manifest.reread is not None
         manifest = manifest.replaced(reread=manifest.reread.replaced(changes=tuple(changes.rows())))
-        result = conclude(reading, plan, store, run, outcome, manifest, prices)
+        result = conclude(reading, plan, store, run, outcome, manifest, prices, humans)
         manifest = read_manifest(output)
         table = {CHANGES_FILE: file_hash(output / CHANGES_FILE)}
         manifest = _carried_over(manifest, earlier).replaced(files={**manifest.files, **table})

@@ -77,7 +77,7 @@ def run_study(
             if humans is not None:
                 store.write_ratings(run, humans.ratings)
             run_async(_judge(study, plan, store, run, prices, how, outcome))
-            result = conclude(study, plan, store, run, outcome, manifest, prices)
+            result = conclude(study, plan, store, run, outcome, manifest, prices, humans)
         except asyncio.CancelledError:  # the second Ctrl-C
             why = "interrupted; run again to go on"
             manifest = manifest.replaced(status="incomplete", why=why, finished_at=now())

@@ -18,6 +18,7 @@ from medjury.runs import files
 from medjury.studies._drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
+from medjury.studies._juries import make_jury, ways_note
 from medjury.studies._metric_raters import MetricRaters, metric_raters
 from medjury.studies._strategies import Setup, make_rater
 
@@ -103,21 +104,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         if any(model.name == made[0].name for setup in setups for model, _ in setup.models):
             problem = f"{made[0].name!r} is the name of the drafting model; give the judge another"
             raise MedjuryError(document.complaint(("judges",), problem))
-    quorum = settings.jury.quorum
-    if quorum is not None and quorum > len(judges):
-        problem = f"is {quorum}, but there are only {len(judges)} judges; lower it"
-        raise MedjuryError(document.complaint(("jury", "quorum"), problem))
-    jury = _named(
-        document,
-        ("judges",),
-        lambda: Jury(
-            judges,
-            repeats=settings.repeats,
-            rule=settings.jury.aggregate,
-            quorum=settings.jury.quorum,
-            name=settings.jury.name,
-        ),
-    )
+    jury = make_jury(document, settings, judges)
     output = folder / (settings.output or f"runs/{settings.study}")
     return Study(
         settings.study,
@@ -130,7 +117,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         _named(document, ("store",), lambda: _store_address(settings.store, folder, output)),
         (*(made for setup in setups for made in setup.models), *drafting_models),
         drafter,
-        (*examples.notes(), *_recorded_notes(setups)),
+        (*examples.notes(), *ways_note(jury), *_recorded_notes(setups)),
         _named(
             document,
             ("metrics",),

@@ -3,6 +3,7 @@
 from medjury.tables._answers import answers_of
 from medjury.tables._clean import clean_rows
 from medjury.tables._consensus import ConsensusRule, adjudicated, consensus_of, majority, mean_of_raters
+from medjury.tables._consensus_rater import with_consensus
 from medjury.tables._danger import danger_reference
 from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, RepeatRule
@@ -53,5 +54,6 @@ __all__ = [
     "read_plain_table",
     "read_rating_table",
     "two_panels",
+    "with_consensus",
     "with_rules",
 ]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.errors import MedjuryError
+from medjury.runs import ConsensusRule as ConsensusRule
 
 Numbers = NDArray[np.float64]
-ConsensusRule = Literal["mean", "median", "majority", "adjudicated"]
 
 
 def mean_of_raters(scores: ArrayLike) -> Numbers:

@@ -20,11 +20,12 @@ Numbers = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class JuryRule:
     """How votes become one: the same as when a study is run. `quorum` is how many judges must have given a score;
-    None means more than half."""
+    None means more than half. `members` are the judges who vote; none named means all of them."""
 
     rule: JuryName = "mean"
     quorum: int | None = None
     name: str = JURY
+    members: tuple[str, ...] = ()
 
     def needed(self, seats: int) -> int:
         return seats // 2 + 1 if self.quorum is None else min(self.quorum, seats)

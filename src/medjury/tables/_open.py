@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
-from medjury.runs import GateRules, Manifest, Records, files, read_manifest, with_parts, with_patients
+from medjury.runs import (
+    GateRules,
+    Manifest,
+    ManifestHumans,
+    ManifestJury,
+    ManifestPanel,
+    Records,
+    files,
+    read_labels,
+    read_manifest,
+    read_profiles,
+    with_parts,
+    with_patients,
+)
 from medjury.tables._cases import Cases, with_cases
 from medjury.tables._clean import clean_rows
 from medjury.tables._grades import GradesArgument
@@ -80,7 +93,8 @@ def rating_table(
         raise MedjuryError(f"a quorum is how many judges must have given a score, from 1 on, not {quorum}.")
     if jury is not None or quorum is not None:
         own = table.jury_rule
-        rule = JuryRule(jury or own.rule, own.quorum if quorum is None else quorum)
+        # Who has no vote in the run's jury has none in another rule's.
+        rule = JuryRule(jury or own.rule, own.quorum if quorum is None else quorum, members=own.members)
         table = replace(table, jury_rule=rule, jury_asked=True)
     if scale is None and instrument is None and cases is None:
         return table
@@ -115,6 +129,8 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
         folder=place,
         records=Records(place / files.RECORDS if own else None),
         settings=stated,
+        labels=read_labels(place, manifest),
+        profiles=read_profiles(place, manifest),
         judge_vendors=manifest.judge_vendors,
         system_vendors=stated.system_vendors or {},
     )
@@ -128,11 +144,39 @@ def _made(source: object, manifest: Manifest | None = None) -> RatingTable:
     dimensions = of_manifest(stated.instrument) or ([] if known is None else of_instrument(known))
     return RatingTable(
         **_ready(rows, present(dimensions, rows, None), stated.rules),
-        jury_rule=JuryRule(stated.jury.rule, stated.jury.quorum, stated.jury.name),
+        **_stated_roles(stated, rows),
         rules=stated.rules,
         settings=stated.settings(),
         instrument=known,
     )
+
+
+def _stated_roles(manifest: Manifest, rows: polars.DataFrame) -> dict[str, Any]:
+    """Who is who, as the run states it; somebody without a rating in it cannot be."""
+    humans, there = manifest.humans or ManifestHumans(), set(rows["rater"].unique().to_list())
+    panel = humans.second_panel or ManifestPanel(name="")
+    named = [*humans.reference, *panel.members, *([humans.adjudicator] if humans.adjudicator else [])]
+    if lacking := [name for name in named if there and name not in there]:
+        raise MedjuryError(
+            f"the study gives {lacking[0]!r} a part among its clinicians, and no rating is theirs; run the study "
+            "again, which asks nothing twice"
+        )
+    juries = tuple(_jury_rule(each) for each in manifest.all_juries)
+    return {
+        "jury_rule": juries[0] if juries else JuryRule(),
+        "juries": juries,
+        "no_jury": not juries,
+        "reference": humans.reference if there else (),
+        "second_panel": panel.members if there else (),
+        "second_panel_name": panel.name,
+        "consensus": humans.consensus,
+        "adjudicator": humans.adjudicator if there else "",
+    }
+
+
+def _jury_rule(stated: ManifestJury) -> JuryRule:
+    rule: JuryName = "mean" if stated.rule == "none" else stated.rule
+    return JuryRule(rule, stated.quorum, stated.name, stated.members)
 
 
 def _remade(

@@ -13,13 +13,14 @@ import numpy as np
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.runs import GateRules, Manifest, Protocol, Records, ReportSettings
-from medjury.tables._consensus import mean_of_raters
+from medjury.runs import ConsensusRule, GateRules, Manifest, Protocol, Records, ReportSettings
+from medjury.tables._consensus import consensus_of
+from medjury.tables._consensus_rater import with_consensus
 from medjury.tables._danger import danger_reference
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
 from medjury.tables._measured import Measured, Numbers
-from medjury.tables._roles import MACHINES, Names, Roles, assign
+from medjury.tables._roles import MACHINES, Names, Roles, Stated, assign
 
 if TYPE_CHECKING:
     import polars
@@ -36,6 +37,11 @@ class RatingTable:
     patient, or the item where no patient is known. `raters` maps every rater to its kind ("" where none is named).
     `records` tell how ratings of several steps came about; only a run folder has any.
     `seats` names who rated each dimension at all: the judges who have a seat in its jury.
+
+    What a study states of its people and juries is every analysis' default: `reference` names the yardstick (none:
+    clinicians without another part), `second_panel` those who are compared with it beside the jury, `consensus` and
+    `adjudicator` how the reference's scores become one, `juries` who votes in which (`no_jury`: none, the judges
+    stand side by side). `labels` has what is known of a case besides its scores, `profiles` who the raters are.
     """
 
     rows: polars.DataFrame
@@ -57,6 +63,15 @@ class RatingTable:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     seats: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    reference: tuple[str, ...] = ()
+    second_panel: tuple[str, ...] = ()
+    second_panel_name: str = ""
+    consensus: ConsensusRule = "mean"
+    adjudicator: str = ""
+    juries: tuple[JuryRule, ...] = ()
+    no_jury: bool = False
+    labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def everything(self) -> polars.DataFrame:
@@ -83,10 +98,27 @@ class RatingTable:
         return self.of_kind("judge")
 
     @property
-    def stored_jury(self) -> str:
-        """The rater whose stored rows are the jury's: the run's own, else the first of that kind."""
+    def default_reference(self) -> tuple[str, ...]:
+        """Whose scores are the yardstick where nobody else is named."""
+        free = tuple(name for name in self.clinicians if name not in self._stated.aside)
+        return self.reference or free
+
+    @property
+    def panel(self) -> str:
+        """The rater that is the second panel's consensus; "" where it has one member, or there is none."""
+        return self.second_panel_name if len(self.second_panel) > 1 else ""
+
+    @property
+    def stored_juries(self) -> tuple[str, ...]:
+        """The raters whose stored rows are the juries': the run's own in order, else the first of that kind."""
         found = self.of_kind("jury")
-        return self.jury_rule.name if self.jury_rule.name in found else found[0] if found else ""
+        own = tuple(each.name for each in (*self.juries, self.jury_rule) if each.name in found)
+        return tuple(dict.fromkeys(own)) or found[:1]
+
+    @property
+    def stored_jury(self) -> str:
+        """The first of them."""
+        return next(iter(self.stored_juries), "")
 
     @cached_property
     def left_aside(self) -> int:
@@ -132,12 +164,13 @@ class RatingTable:
     ) -> Roles:
         """Who is compared with whom (see `assign`); `jury` forms one even of judges that are named."""
         found = assign(
-            self.raters,
+            {**self.raters, **({self.panel: "panel"} if self.panel else {})},
             raters=raters,
             reference=reference,
             allowed=kinds,
             aside=aside,
-            stored=self.stored_jury if not self.jury_asked else "",
+            stored=() if self.jury_asked else self.stored_juries,
+            stated=self._stated,
             asked=jury or self.jury_asked,
             need_reference=need_reference,
         )
@@ -148,6 +181,19 @@ class RatingTable:
                 raise MedjuryError("a jury needs two or more compared raters that are judges.")
             return replace(found, jury=own[0])
         return found
+
+    @property
+    def _stated(self) -> Stated:
+        judges = () if self.manifest is None else tuple(each.name for each in self.manifest.judges)
+        ordered = (*judges, *(name for name in self.judges if name not in judges))
+        return Stated(
+            self.reference,
+            self.second_panel,
+            self.panel,
+            self.adjudicator,
+            self.jury_rule.members,
+            ordered if self.no_jury else (),
+        )
 
     def grid(self, dimension: str, roles: Roles | None = None) -> Grid:
         """The units of one dimension with every rater's score, and the jury of `roles` where it is formed here."""
@@ -176,17 +222,49 @@ class RatingTable:
         seated = [name for name in roles.jurors if name in self.seats.get(dimension, ())]
         return jury_votes(self._grids[dimension], seated, self.jury_rule)
 
-    def reference_mean(self, grid: Grid, reference: Sequence[str] | None = None) -> Numbers:
-        """The mean of the reference raters (by default the clinicians) on every unit; NaN where none scored it."""
-        names = self.clinicians if reference is None else reference
-        if not names:
+    def rule_on(self, dimension: str, rule: ConsensusRule | None = None) -> ConsensusRule:
+        """How scores of several raters become one on a dimension. A composite's scores are means of grades, on
+        which no majority need agree: its consensus is their median."""
+        rule = rule or self.consensus
+        composite = any(each.name == dimension and each.weights for each in self.dimensions)
+        return "median" if rule == "majority" and composite else rule
+
+    def consensus_scores(
+        self,
+        grid: Grid,
+        raters: Sequence[str],
+        *,
+        rule: ConsensusRule | None = None,
+        adjudicator: str | None = None,
+    ) -> Numbers:
+        """One score of several raters on every unit, by the run's rule or the one that is asked for; the own
+        scores of a single one, NaN where there is none."""
+        if not raters:
             return np.full(len(grid.items), np.nan)
-        return mean_of_raters(np.column_stack([grid.scores[name] for name in names]))
+        if len(raters) == 1:
+            return grid.scores[raters[0]]
+        members = np.column_stack([grid.scores[name] for name in raters])
+        wanted = self.rule_on(grid.dimension, rule)
+        settles = (adjudicator or self.adjudicator) if wanted == "adjudicated" else ""
+        if settles in raters:
+            raise MedjuryError(
+                f"{settles!r} settles what the reference's raters say and cannot be one of them; name the raters "
+                "without the adjudicator (--reference), or the adjudicator alone."
+            )
+        return consensus_of(members, wanted, grid.scores[settles] if settles else None)
+
+    def reference_scores(self, grid: Grid, reference: Sequence[str] | None = None) -> Numbers:
+        """The one score of the reference raters (by default the run's) on every unit, by the run's consensus rule;
+        NaN where there is none."""
+        return self.consensus_scores(grid, self.default_reference if reference is None else reference)
 
     def danger_word(self, grid: Grid, dimension: Measured, reference: Sequence[str]) -> Numbers:
-        """The reference raters' score by which the rules call a unit dangerous, low being dangerous."""
+        """The reference raters' score by which the rules call a unit dangerous, low being dangerous. Where an
+        adjudicator settles, it is the settled one."""
         if not reference:
             return np.full(len(grid.items), np.nan)
+        if self.consensus == "adjudicated" and len(reference) > 1:
+            return dimension.oriented(self.reference_scores(grid, reference))
         scores = np.column_stack([grid.scores[name] for name in reference])
         return danger_reference(dimension.oriented(scores), self.rules.danger_by)
 
@@ -209,4 +287,12 @@ class RatingTable:
     @cached_property
     def _grids(self) -> dict[str, Grid]:
         scales = {each.name: each.grades for each in self.dimensions}
-        return make_grids(self.rows, scales, list(self.raters), repeats=self.repeats)
+        made = make_grids(self.rows, scales, list(self.raters), repeats=self.repeats)
+        return made if not self.panel else {name: self._with_panel(grid) for name, grid in made.items()}
+
+    def _with_panel(self, grid: Grid) -> Grid:
+        """The grid with the second panel's consensus as one more rater. Nobody settles what its members say: where
+        the reference is adjudicated, theirs is the median."""
+        rule = "median" if self.consensus == "adjudicated" else self.consensus
+        scores = self.consensus_scores(grid, self.second_panel, rule=rule)
+        return with_consensus(grid, self.panel, scores, self.second_panel)[0]

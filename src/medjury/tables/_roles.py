@@ -17,12 +17,38 @@ Names = str | Sequence[str]
 @dataclass(frozen=True, slots=True)
 class Roles:
     """`raters` are compared with the `reference`; `jury` is the one among them whose word counts ("" where there is
-    none), and `jurors` the judges it is formed of here, none where its own rows were stored."""
+    none), `jurors` the judges it is formed of here, none where its own rows were stored. `beside` it are those
+    whose word counts too: the run's other juries, or, where it forms none, its other judges."""
 
     reference: tuple[str, ...]
     raters: tuple[str, ...]
     jury: str = ""
     jurors: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+    @property
+    def on_trial(self) -> tuple[str, ...]:
+        """All whose word counts, the first first; nobody where no jury is formed of several judges."""
+        return (self.jury, *self.beside) if self.jury else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a run says of who is who: its `reference` (none: every clinician without another part), the raters of
+    its `second_panel` and the name of their consensus, if they form one, its `adjudicator`, the `members` who may
+    vote in a jury that is formed (none: all judges), and the judges who stand `side_by_side` and form none."""
+
+    reference: tuple[str, ...] = ()
+    second_panel: tuple[str, ...] = ()
+    panel: str = ""
+    adjudicator: str = ""
+    members: tuple[str, ...] = ()
+    side_by_side: tuple[str, ...] = ()
+
+    @property
+    def aside(self) -> tuple[str, ...]:
+        """Clinicians who are no part of the reference unless they are named."""
+        return tuple(name for name in (*self.second_panel, self.panel, self.adjudicator) if name)
 
 
 def assign(
@@ -32,23 +58,27 @@ def assign(
     reference: Names | None,
     allowed: Sequence[str] = MACHINES,
     aside: Sequence[str] = (),
-    stored: str = "",
+    stored: Names = (),
+    stated: Stated | None = None,
     asked: bool = False,
     need_reference: bool = True,
 ) -> Roles:
     """The one rule for who takes part.
 
-    The reference is who is named; `clinicians`, or nothing, means every rater of that kind who has no other part
-    (is not set `aside`). Compared are those who are named, else every judge, jury and metric (of the `allowed`
-    kinds), else, where the table tells no kinds, everybody who has no other part. `stored` names the jury whose
-    own rows the table has; without one, two judges or more form a jury where the kinds are known or a jury is
-    `asked` for: those who are compared, or, where the jury itself is named, all judges.
+    The reference is who is named, else who is `stated`; `clinicians`, or nothing, means every rater of that kind
+    who has no other part (is not set `aside`, in no second panel, no adjudicator). Compared are those who are
+    named, else every judge, jury and metric (of the `allowed` kinds) and, beside all of these, the second panel,
+    else, where the table tells no kinds, everybody who has no other part. `stored` names the juries whose own rows
+    the table has, the first first; without one, two judges or more form a jury where the kinds are known or a jury
+    is `asked` for: those who are compared, or, where the jury itself is named, all judges, as far as they are its
+    members.
     """
-    free = {name: kind for name, kind in kinds.items() if name not in aside}
+    stated = stated or Stated()
+    free = {name: kind for name, kind in kinds.items() if name not in (*aside, *stated.aside)}
     if reference is not None:
-        humans = named(reference, kinds, "reference", aside=aside)
+        humans = named(reference, kinds, "reference", aside=(*aside, *stated.aside))
     else:
-        humans = _of_kind(free, "clinician")
+        humans = tuple(name for name in stated.reference if name not in aside) or _of_kind(free, "clinician")
         if len(humans) == len(kinds):
             humans = ()  # a table that calls everybody a clinician tells nobody apart
     if need_reference and not humans:
@@ -60,6 +90,9 @@ def assign(
     if listed is None:
         others = [name for name in free if name not in humans]
         chosen = tuple(name for name in others if kinds[name] in allowed) if kinds_known else tuple(others)
+        if set(allowed) >= set(MACHINES):
+            second = (stated.panel, *stated.second_panel)
+            chosen += tuple(name for name in second if name in kinds and name not in (*humans, *aside))
     else:
         chosen = named(
             [name for name in listed if not (jury_named and name == JURY)], kinds, "compared rater"
@@ -73,7 +106,8 @@ def assign(
             and kinds[name] in ("judge", *(() if kinds_known else ("",)))
         ]
     )
-    if jury_named and len(judges) < 2:
+    voting = tuple(name for name in judges if name in stated.members) if stated.members else judges
+    if jury_named and len(voting) < 2:
         raise MedjuryError(
             f"there is no rater {JURY!r}, and none can be formed: that takes two judges or more."
         )
@@ -81,15 +115,19 @@ def assign(
         raise MedjuryError(
             "no rater is left to compare: every one is a reference. Name whom to compare (--raters)."
         )
-    if stored in chosen:
-        return Roles(humans, chosen, stored)
+    juries = (stored,) if isinstance(stored, str) else stored
+    if own := tuple(name for name in juries if name in chosen):
+        return Roles(humans, chosen, own[0], (), own[1:])
     # A stored jury that has another part here (a reference, say) is not formed once more under the same name.
     free_name = JURY not in (*humans, *aside)
-    if jury_named or (len(judges) > 1 and (asked or (kinds_known and raters is None and free_name))):
+    forms = kinds_known and raters is None and free_name and not stated.side_by_side
+    if jury_named or (len(voting) > 1 and (asked or forms)):
         if kinds.get(JURY, "jury") != "jury" or not free_name:
             raise MedjuryError(f"a rater is called {JURY!r}, the name of the jury formed here; rename it.")
         # A jury that is formed here takes the place of the stored one.
-        return Roles(humans, (*(name for name in chosen if name != JURY), JURY), JURY, judges)
+        return Roles(humans, (*(name for name in chosen if name != JURY), JURY), JURY, voting)
+    if raters is None and (beside := tuple(name for name in stated.side_by_side if name in judges)):
+        return Roles(humans, chosen, beside[0], (), beside[1:])
     return Roles(humans, chosen, judges[0] if len(judges) == 1 else "")
 
 

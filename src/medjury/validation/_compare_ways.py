@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from medjury.errors import MedjuryError
 from medjury.runs import Manifest, ManifestJudge
-from medjury.statistics import Estimate, Replicates, counted, undefined
+from medjury.statistics import Estimate, Replicates, undefined
 from medjury.tables import Names, RatingTable, Roles, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
 from medjury.validation._front import with_front
@@ -48,15 +48,14 @@ def compare_ways(
         return None
     roles = roles_of(table, None, reference)
     described = {name: manifest.judge(name) or ManifestJudge(name=name) for name in judges}
-    yardstick = min(judges, key=lambda name: _distance(_strategy(described[name])))
+    yardstick = min(judges, key=lambda name: _distance(described[name].way))
     jury = roles.jury if len(judges) > 1 and roles.jury not in judges else ""
     rows = spent(table)
     alike = sharing(rows, yardstick)
     took = spending(rows, judges, alike, jury)
     lost = {name: _unscored(table, roles, name) for name in (*judges, jury)}
     ways = [
-        Way(name, _strategy(described[name]), _settings(described[name]), took[name], lost[name])
-        for name in judges
+        Way(name, described[name].way, _settings(described[name]), took[name], lost[name]) for name in judges
     ]
     if jury:
         rule = {"rule": manifest.jury.rule}
@@ -74,14 +73,6 @@ def compare_ways(
     ]
     drawn = {"resamples": table.resamples(resamples), "seed": table.seed(seed)}
     return with_front(_with_agreement(table, roles, found, parts, drawn))
-
-
-def _strategy(judge: ManifestJudge) -> str:
-    """The way of judging in words: `single`, `single, 3 examples`."""
-    name = judge.strategy.replace("_", " ")
-    drawn, own = judge.others.get("drawn_examples"), judge.others.get("examples")
-    shots = drawn.get("shots") if isinstance(drawn, dict) else own
-    return f"{name}, {counted(shots, 'example')}" if isinstance(shots, int) and shots else name
 
 
 def _distance(strategy: str) -> int:

@@ -43,5 +43,7 @@ def dangerous(trial: Trial) -> Flags:
 
 
 def lowest_word(trial: Trial, by: DangerBy) -> Floats:
-    """The clinicians' score that decides, turned so that low is dangerous."""
+    """The clinicians' score that decides, turned so that low is dangerous: the settled one, where one settles."""
+    if trial.settled is not None:
+        return trial.dimension.oriented(trial.reference)
     return danger_reference(trial.dimension.oriented(trial.humans), by)

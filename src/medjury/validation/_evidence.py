@@ -59,7 +59,7 @@ REPORTED = (
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """`rater` is on trial: the jury, the only judge, or who was named. `agreement` is None where nothing can be
+    """`rater` is on trial: the first jury, the only judge, or who was named. `agreement` is None where nothing can be
     compared, and `problem` says why where that is no plain want of clinicians. `named` are raters and reference as
     they were asked for, if they were."""
 
@@ -118,11 +118,11 @@ class Evidence:
         return self.table.grid(dimension, self.roles)
 
     def reference(self, grid: Grid) -> Floats:
-        """The clinicians' mean on every answer; NaN where none scored it."""
-        return self.table.reference_mean(grid, self.clinicians)
+        """The clinicians' one score on every answer, by the run's consensus; NaN where there is none."""
+        return self.table.reference_scores(grid, self.clinicians)
 
     def both(self, dimension: str) -> tuple[Grid, Floats, Floats]:
-        """The answers that clinicians and the rater on trial scored, the clinicians' mean and its scores."""
+        """The answers with the clinicians' consensus and a score of the rater on trial, and both scores."""
         grid = self.grid(dimension)
         reference = self.reference(grid)
         said = grid.scores[self.rater] if self.rater else np.full(len(grid.items), np.nan)
@@ -206,8 +206,15 @@ class Evidence:
                 self.resamples,
                 self.seed,
                 self.confidence,
+                self.table.rule_on(dimension.name),
+                self._settled(grid),
             )
         return self._trials[dimension.name]
+
+    def _settled(self, grid: Grid) -> Floats | None:
+        """The adjudicator's labels, where one settles what several clinicians say."""
+        settles = self.table.consensus == "adjudicated" and len(self.clinicians) > 1
+        return grid.scores[self.table.adjudicator] if settles else None
 
     def dangers(self, dimension: Measured) -> Mapping[DangerBy, SevereErrors] | None:
         """By whose word makes an answer dangerous, the severe errors of the rater on trial."""
@@ -308,7 +315,7 @@ def _dangerous(table: RatingTable, dimensions: Names | None) -> list[str]:
 def roles_of(table: RatingTable, raters: Names | None = None, reference: Names | None = None) -> Roles:
     """Who is on trial and who is the yardstick; a run of clinicians alone, or of nobody, has no rater on trial."""
     if raters is None and all(kind == "clinician" for kind in table.raters.values()):
-        return Roles(table.clinicians, ())
+        return Roles(table.default_reference, ())
     return table.roles(raters, reference, need_reference=False)
 
 
@@ -325,7 +332,7 @@ def coverage_of(table: RatingTable, grid: Grid, rater: str, roles: Roles) -> tup
     states = grid.states.get(rater)
     if states is None:
         return None, 0, 0
-    rated = ~np.isnan(table.reference_mean(grid, roles.reference))
+    rated = ~np.isnan(table.reference_scores(grid, roles.reference))
     excused = (NOT_APPLICABLE,) if table.manifest is not None else (NOT_APPLICABLE, ABSENT)
     scored = int((states == SCORED).sum())
     lost = int(((states == UNSCORED) | (rated & np.isin(states, excused))).sum())

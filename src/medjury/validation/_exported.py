@@ -16,9 +16,11 @@ ORDER: tuple[Word, ...] = ("VALIDATED", "AUXILIARY", "NOT VALIDATED", "INCOMPLET
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def worst_word(validation: Validation) -> Word:
-    """The worst word over raters and dimensions; without any verdict, INCOMPLETE."""
-    return max((each.word for each in validation.verdicts), key=ORDER.index, default="INCOMPLETE")
+def worst_word(validation: Validation, *, first: bool = False) -> Word:
+    """The worst word over raters and dimensions, or that on the `first` rater: the juries beside it do not make its
+    word better or worse. Without any verdict, INCOMPLETE."""
+    tried = validation.of(validation.raters[0]) if first and validation.raters else validation.verdicts
+    return max((each.word for each in tried), key=ORDER.index, default="INCOMPLETE")
 
 
 def verdicts_json(validation: Validation) -> str:

@@ -12,6 +12,8 @@ from medjury.statistics import moment
 from medjury.tables import RatingTable
 
 Difference = tuple[str, str, str]
+# What a study file may state of its clinicians; see docs/roles.md.
+_ROLES = ("reference", "second panel", "consensus", "labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,24 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
         "judges' settings": ", ".join(judge.settings_hash[:8] for judge in stated.judges),
         "jury": f"{jury.rule}, repeats: {jury.repeats}",
         "quorum": "more than half" if jury.quorum is None else str(jury.quorum),
+        **_juries(stated),
         "clinicians": "none"
         if humans is None
         else f"{humans.ratings:,} ratings ({humans.hash[:12] or 'no hash'})",
+        **{name: "not stated" if humans is None else humans.roles.get(name, "not stated") for name in _ROLES},
+        "division of clinicians": "none" if humans is None else humans.roles_hash[:12] or "none",
     }
+
+
+def _juries(stated: Manifest | Protocol) -> dict[str, str]:
+    """Who votes, where not all judges do in the only jury; and the juries beside the first."""
+    every = stated.juries or (stated.jury,)
+    said = [
+        f"{each.name}: {each.rule} of {', '.join(each.members) or 'all judges'}, quorum "
+        f"{'more than half' if each.quorum is None else each.quorum}"
+        for each in every
+    ]
+    return {"votes": "all judges" if len(every) == 1 and not every[0].members else "; ".join(said)}
 
 
 def differences(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[Difference, ...]:
@@ -69,7 +85,8 @@ def changed_since(protocol: Protocol, manifest: Manifest) -> tuple[Difference, .
     rated since; ratings that were there must not change."""
     then, now = stated_things(protocol), stated_things(manifest)
     if protocol.humans is None:
-        then.pop("clinicians"), now.pop("clinicians")
+        for name in ("clinicians", "division of clinicians"):
+            then.pop(name), now.pop(name)
     return differences(then, now)
 
 

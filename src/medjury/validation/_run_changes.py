@@ -216,7 +216,7 @@ def _by_unit(
     grid = grid.where(~np.isin(grid.items, np.asarray(aside, dtype=str)))
     if not side.roles.jury:
         return {}
-    said, human = grid.scores[side.roles.jury], side.table.reference_mean(grid, side.roles.reference)
+    said, human = grid.scores[side.roles.jury], side.table.reference_scores(grid, side.roles.reference)
     danger = side.table.danger_word(grid, dimension, side.roles.reference)
     return {
         (str(item), str(system)): (float(score), float(wanted), float(word), str(cluster))

@@ -42,7 +42,7 @@ class SameAnswers:
 def same_answers(table: RatingTable, roles: Roles, dimension: Measured, raters: Sequence[str]) -> SameAnswers:
     """The shared answers of one dimension."""
     grid = table.grid(dimension.name, roles)
-    reference = table.reference_mean(grid, roles.reference)
+    reference = table.reference_scores(grid, roles.reference)
     humans = np.column_stack([grid.scores[name] for name in roles.reference])
     several = (~np.isnan(humans)).sum(axis=1) > 1
     rated = several if several.any() else ~np.isnan(reference)

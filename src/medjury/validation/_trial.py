@@ -19,9 +19,9 @@ from medjury.agreement import (
     no_disagreement,
     over_pairs,
 )
-from medjury.runs import GateRules
+from medjury.runs import ConsensusRule, GateRules
 from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics, combined, replicates
-from medjury.tables import ABSENT, UNSCORED, Grid, Measured, mean_of_raters
+from medjury.tables import ABSENT, UNSCORED, Grid, Measured, consensus_of, mean_of_raters
 
 Flags = NDArray[np.bool_]
 # Standard errors of differences need fewer resamples than the ends of an interval.
@@ -47,6 +47,8 @@ class Trial:
     resamples: int
     seed: int
     confidence: float
+    consensus: ConsensusRule = "mean"
+    settled: Floats | None = None  # the adjudicator's labels, where one settles
 
     @cached_property
     def raters(self) -> NDArray[np.int64]:
@@ -55,13 +57,27 @@ class Trial:
 
     @cached_property
     def reference(self) -> Floats:
-        """The clinicians' mean; NaN where none scored the answer."""
-        return mean_of_raters(self.humans)
+        """The clinicians' one score by the stated consensus; NaN where none scored the answer, and where they
+        have none (no majority, nobody who settles)."""
+        if self.humans.shape[1] < 2:
+            return mean_of_raters(self.humans)
+        return consensus_of(self.humans, self.consensus, self.settled)
+
+    @cached_property
+    def middle(self) -> Floats:
+        """The same, and the clinicians' mean where they have no consensus: what an unscored answer could have
+        got."""
+        return np.where(np.isnan(self.reference), mean_of_raters(self.humans), self.reference)
 
     @cached_property
     def both(self) -> Flags:
         """Answers that a clinician and the rater on trial scored."""
         return np.asarray((self.raters > 0) & ~np.isnan(self.said))
+
+    @cached_property
+    def compared(self) -> Flags:
+        """Of those, the answers on which the clinicians have a consensus."""
+        return np.asarray(self.both & ~np.isnan(self.reference))
 
     @cached_property
     def silent(self) -> Flags:

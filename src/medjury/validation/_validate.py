@@ -60,8 +60,17 @@ class Validation(Result[RuleRow]):
     warnings: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
 
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Who is judged, the first first."""
+        return tuple(dict.fromkeys(each.rater for each in self.verdicts))
+
+    def of(self, rater: str) -> tuple[Verdict, ...]:
+        """The verdicts on one rater."""
+        return tuple(each for each in self.verdicts if each.rater == rater)
+
     def word(self, dimension: str) -> Word:
-        """The word on one dimension."""
+        """The word on one dimension; that on the first of several raters."""
         return next(each.word for each in self.verdicts if each.dimension == dimension)
 
     def text(self) -> str:
@@ -105,8 +114,9 @@ def validate(
     resamples: int | None = None,
     seed: int | None = None,
 ) -> Validation:
-    """The verdict on the jury of a run folder, or of any rating table, dimension by dimension; where `raters` are
-    named, on each of them. The rules are those that the study file stated before the run."""
+    """The verdict on every jury of a run folder (on every judge, where it forms none), or on the jury of any rating
+    table, dimension by dimension, the first-named first; where `raters` are named, on each of them. The rules are
+    those that the study file stated before the run."""
     ready = rating_table(table)
     measured = ready.chosen(dimensions, derived=False)
     evidence = evidence_of(
@@ -129,7 +139,7 @@ def validation_of(
 ) -> Validation:
     """The verdicts that the evidence allows, on every dimension that raters gave themselves."""
     measured = evidence.table.counted if dimensions is None else dimensions
-    tried = [evidence] if not raters else [replace(evidence, rater=rater) for rater in raters]
+    tried = [replace(evidence, rater=rater) for rater in raters or evidence.roles.on_trial] or [evidence]
     verdicts = tuple(_verdict(each, dimension) for each in tried for dimension in measured)
     rows = tuple(
         RuleRow(

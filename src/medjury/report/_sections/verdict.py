@@ -6,7 +6,7 @@ from collections import Counter
 
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
-from medjury.runs import model_warnings
+from medjury.runs import jury_warnings, model_warnings
 from medjury.validation import MEANING, STATISTICS, Verdict, Word
 
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
@@ -15,10 +15,14 @@ _REASONS = 6
 
 def section(material: Material) -> Section:
     verdicts, wanted = material.validation.verdicts, material.evidence.rules.statistic
-    head = _banner(material)
+    several = len(material.tried) > 1
+    head = joined(_banner(material, rater) for rater in material.tried)
+    if several:
+        head = element("div", head, class_="verdicts")
     table = material.exhibits.table(
         "verdicts",
         (
+            *(("rater",) if several else ()),
             "dimension",
             "verdict",
             "held-out cases",
@@ -27,7 +31,7 @@ def section(material: Material) -> Section:
             "severe errors or no score",
             "the main reason",
         ),
-        [_line(material, verdict) for verdict in verdicts],
+        [(*((each.rater,) if several else ()), *_line(material, each)) for each in verdicts],
         caption=f"The gate, dimension by dimension. Agreement is {STATISTICS.get(wanted, wanted)}: 1 is perfect, "
         "0 is chance.",
     )
@@ -37,15 +41,18 @@ def section(material: Material) -> Section:
         if warning != material.evidence.problem
     )
     details = joined(_rules(material, verdict) for verdict in verdicts)
+    title = "May we trust these juries?" if several else "May we trust this jury?"
+    if several and material.evidence.table.no_jury:
+        title = "May we trust these judges?"
     return Section(
         "verdict",
-        "May we trust this jury?",
+        title,
         Html(head + silences + table + element("h3", "Every rule, with its numbers") + details),
     )
 
 
 def _line(material: Material, verdict: Verdict) -> tuple[Cell, ...]:
-    evidence = material.evidence
+    evidence = material.tried.get(verdict.rater, material.evidence)
     _, jury, beside = evidence.agreed(evidence.table.dimension(verdict.dimension))
     dangers = evidence.dangers(evidence.table.dimension(verdict.dimension)) if evidence.clinicians else None
     errors = None if dangers is None else dangers[evidence.rules.danger_by]
@@ -76,34 +83,37 @@ def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:
     return worst, "; ".join(parts)
 
 
-def _banner(material: Material) -> Html:
-    worst, line = headline(material.validation.verdicts)
+def _banner(material: Material, rater: str) -> Html:
+    verdicts = material.validation.of(rater)
+    worst, line = headline(verdicts)
     reasons: dict[str, list[str]] = {}
-    for verdict in material.validation.verdicts:
+    for verdict in verdicts:
         for reason in verdict.reasons:
             reasons.setdefault(reason, []).append(verdict.label)
     about = _about_the_models(material)
     lines = list(about)
-    several = len(material.validation.verdicts) > 1
-    mixed = len({verdict.word for verdict in material.validation.verdicts}) > 1
+    several = len(verdicts) > 1
+    mixed = len({verdict.word for verdict in verdicts}) > 1
     # What holds everywhere first; a sort keeps the order within.
     for reason, labels in sorted(reasons.items(), key=lambda each: -len(each[1])):
-        everywhere = len(labels) == len(material.validation.verdicts)
+        everywhere = len(labels) == len(verdicts)
         lines.append(reason if everywhere or not several else f"{', '.join(labels)}: {reason}")
     shown = max(_REASONS, len(about))
     more = len(lines) - shown
     kept = lines[:shown] + ([f"and {more} more reasons, below."] if more > 0 else [])
     meaning = joined(
         paragraph(element("strong", word), ": ", MEANING[word]) if mixed else paragraph(MEANING[word])
-        for word in dict.fromkeys(verdict.word for verdict in material.validation.verdicts)
+        for word in dict.fromkeys(verdict.word for verdict in verdicts)
     )
-    if not material.validation.verdicts:
+    if not verdicts:
         why = material.evidence.manifest.why or "the run is not finished"
         meaning = joined(
             [paragraph("There are no ratings to judge by: ", why, "."), paragraph(MEANING[worst])]
         )
+    who = element("p", rater, class_="whose") if len(material.tried) > 1 else Html("")
     return element(
         "div",
+        who,
         element("p", line, class_="word"),
         meaning,
         bullets(kept),
@@ -113,7 +123,7 @@ def _banner(material: Material) -> Html:
 
 def _about_the_models(material: Material) -> list[str]:
     manifest = material.evidence.manifest
-    lines = list(model_warnings(manifest))
+    lines = [*model_warnings(manifest), *jury_warnings(manifest)]
     if any(model.kind == "embedded" for judge in manifest.judges for model in judge.models):
         lines.append(
             "A judge of this jury is the embedded model, which is there so that everything runs offline on a real "
@@ -147,10 +157,14 @@ def _rules(material: Material, verdict: Verdict) -> Html:
             "needed even beside a clinician",
         ),
         rows,
-        caption=f"{verdict.label}: the rules of the gate",
+        caption=f"{_titled(material, verdict)}: the rules of the gate",
     )
-    summary = element("summary", f"{verdict.label}: ", _badge(verdict.word))
+    summary = element("summary", f"{_titled(material, verdict)}: ", _badge(verdict.word))
     return element("details", summary, table, open="" if len(material.validation.verdicts) == 1 else None)
+
+
+def _titled(material: Material, verdict: Verdict) -> str:
+    return f"{verdict.rater}, {verdict.label}" if len(material.tried) > 1 else verdict.label
 
 
 def _slug(material: Material, verdict: Verdict) -> str:

@@ -80,7 +80,7 @@ def _whatever_is_missing(trial: Trial, floor: float, title: str) -> RuleFound:
 
 def bounds(trial: Trial) -> tuple[float | None, float | None]:
     """The agreement if every answer without a score had got the worst score, and if it had the clinicians' own."""
-    return trial.if_silence_were(_worst(trial)), trial.if_silence_were(trial.reference)
+    return trial.if_silence_were(_worst(trial)), trial.if_silence_were(trial.middle)
 
 
 def _worst(trial: Trial) -> Floats:
@@ -91,4 +91,4 @@ def _worst(trial: Trial) -> Floats:
         if grades is not None
         else (np.nanmin(trial.humans), np.nanmax(trial.humans))
     )
-    return np.where(trial.reference - low > high - trial.reference, float(low), float(high))
+    return np.where(trial.middle - low > high - trial.middle, float(low), float(high))

@@ -23,7 +23,7 @@ def missing(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
     if not trial.silent.any() or not trial.both.any():
         said = "no answer is missing" if not trial.silent.any() else "nothing to compare"
         return (does_not_apply(name, asked, said, lines=LINES),)
-    lost, kept = (float(trial.reference[each].mean()) for each in (trial.silent, trial.both))
+    lost, kept = (float(trial.middle[each].mean()) for each in (trial.silent, trial.both))
     p = _permuted(trial)
     return (
         found(
@@ -47,7 +47,7 @@ def _permuted(trial: Trial) -> float:
     used = trial.both | trial.silent
     _, codes = np.unique(trial.grid.clusters[used], return_inverse=True)
     order = np.argsort(codes, kind="stable")
-    scores, lost = trial.reference[used][order], trial.silent[used][order].astype(np.float64)
+    scores, lost = trial.middle[used][order], trial.silent[used][order].astype(np.float64)
     sizes = np.bincount(codes)
     starts = np.cumsum(sizes) - sizes
     generator = np.random.default_rng(trial.seed)

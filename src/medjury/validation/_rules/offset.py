@@ -19,21 +19,21 @@ LINES = Lines(
 def offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
     trial, share = evidence.trial(dimension), evidence.rules.offset_limit
     name, doubt = "The jury is neither stricter nor kinder", "and is neither beyond doubt"
-    if trial.span is None or not trial.both.any():
+    if trial.span is None or not trial.compared.any():
         why = (
             "Without a scale nobody knows how large a difference of scores is."
-            if trial.both.any()
+            if trial.compared.any()
             else "There is no answer with a clinician's and the jury's score to compare."
         )
         asked = f"within {percent(share, 1)} of the scale"
         return (found(name, asked, "not known", None, essential=False, why=why, lines=LINES),)
     limit = share * trial.span
-    apart = (trial.said - trial.reference)[trial.both]
+    apart = (trial.said - trial.reference)[trial.compared]
     level = 2 * evidence.confidence - 1
     mean, _ = clustered_contrast(
         apart,
         np.ones(len(apart), dtype=np.int64),
-        trial.grid.clusters[trial.both],
+        trial.grid.clusters[trial.compared],
         confidence=level,
         span=trial.span,
     )

@@ -89,7 +89,7 @@ def _test(
 def _errs_more(trial: Trial, part: Part) -> bool:
     """Whether the jury's differences from the clinicians vary more in the part than in the rest, by a quarter."""
     apart = trial.said - trial.reference
-    inside, outside = (float(np.var(apart[trial.both & flags])) for flags in (part.inside, part.rest))
+    inside, outside = (float(np.var(apart[trial.compared & flags])) for flags in (part.inside, part.rest))
     return inside > MORE * outside
 
 

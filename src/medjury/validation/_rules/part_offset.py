@@ -27,10 +27,10 @@ def part_offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...
     asked = f"no part beyond doubt more than {percent(share, 1)} of the scale above or below the rest"
     if unknown or not parts or trial.span is None:
         return (no_parts(name, asked, unknown, LINES),)
-    limit, apart = share * trial.span, np.where(trial.both, trial.said - trial.reference, 0.0)
+    limit, apart = share * trial.span, np.where(trial.compared, trial.said - trial.reference, 0.0)
     tests = []
     for part in parts:
-        groups = np.where(trial.both & part.inside, 1, np.where(trial.both & part.rest, 0, 2))
+        groups = np.where(trial.compared & part.inside, 1, np.where(trial.compared & part.rest, 0, 2))
         difference, below = clustered_contrast(apart, groups, trial.grid.clusters)
         tests.append((difference.value or 0.0, 2 * min(below, 1 - below)))
     adjusted = holm([p for _, p in tests])

@@ -22,7 +22,7 @@ LINES = Lines(
 def within_systems(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
     trial, floor = evidence.trial(dimension), evidence.rules.within_floor
     asked = f"correlation with clinicians within systems of {floor:g} or more"
-    systems = len(set(trial.grid.systems[trial.both].tolist()))
+    systems = len(set(trial.grid.systems[trial.compared].tolist()))
     if systems < 2:
         said = "the answers are all of one system" if systems else "nothing to compare"
         return (does_not_apply(NAME, asked, said, lines=LINES),)
@@ -73,12 +73,12 @@ def _low(value: float | None) -> str:
 
 
 def _resampled(trial: Trial) -> Replicates:
-    system = np.unique(trial.grid.systems[trial.both], return_inverse=True)[1]
-    rows = np.column_stack([trial.reference[trial.both], trial.said[trial.both], system])
+    system = np.unique(trial.grid.systems[trial.compared], return_inverse=True)[1]
+    rows = np.column_stack([trial.reference[trial.compared], trial.said[trial.compared], system])
     return replicates(
         rows,
         _correlations,
-        clusters=trial.grid.clusters[trial.both],
+        clusters=trial.grid.clusters[trial.compared],
         resamples=trial.resamples,
         seed=trial.seed,
     )

@@ -1,0 +1,25 @@
+"""Ways of judging that one jury would average: who reads its scores should know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from medjury.runs._manifest import Manifest
+from medjury.runs._manifest_parts import ManifestJudge
+
+
+def mixed_ways(judges: Sequence[ManifestJudge], jury: str) -> str:
+    """A warning where a jury of all judges averages several ways of judging; nothing where they judge one way."""
+    ways = list(dict.fromkeys(each.way for each in judges))
+    if len(ways) < 2:
+        return ""
+    return (
+        f"The jury {jury!r} averages judges of {len(ways)} ways of judging ({'; '.join(ways)}), and nobody named "
+        "its members. Say `juries:` with the members of each, or `jury: none` to see the judges side by side."
+    )
+
+
+def jury_warnings(manifest: Manifest) -> tuple[str, ...]:
+    """The same of the juries of a run."""
+    said = [mixed_ways(manifest.judges, each.name) for each in manifest.all_juries if not each.members]
+    return tuple(each for each in said if each)

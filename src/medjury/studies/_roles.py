@@ -1,0 +1,164 @@
+"""Who is who among the clinicians of a study: its file's words (panels, real names) as raters of its ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from medjury.documents import nearest, read_document
+from medjury.errors import MedjuryError
+from medjury.ratings import ImportedRatings
+from medjury.runs import ManifestPanel
+from medjury.studies._file import HumansPart
+from medjury.studies._study import Study
+
+CLINICIANS = "clinicians"
+SECOND_PANEL = "second panel"
+
+
+@dataclass(frozen=True)
+class PeopleRoles:
+    """The raters of each role, by the names they have in the ratings; `reference` is empty where it is everybody
+    who has no other part and the study file names nobody."""
+
+    reference: tuple[str, ...] = ()
+    second_panel: ManifestPanel | None = None
+    adjudicator: str = ""
+
+    @property
+    def by_role(self) -> Mapping[str, tuple[str, ...]]:
+        panel = () if self.second_panel is None else self.second_panel.members
+        settles = (self.adjudicator,) if self.adjudicator else ()
+        found = {"reference": self.reference, "second_panel": panel, "adjudicator": settles}
+        return {role: members for role, members in found.items() if members}
+
+
+def stated_roles(part: HumansPart | None) -> dict[str, str]:
+    """The roles in words for manifest and protocol, as far as the study file states any; no clinician's name."""
+    if part is None:
+        return {}
+    said = {
+        "reference": "" if part.reference == CLINICIANS else _in_words(part.reference),
+        "second panel": "" if part.second_panel is None else _in_words(part.second_panel),
+        "consensus": "" if part.consensus == "mean" else part.consensus,
+        "labels": ", ".join(sorted(part.labels)),
+    }
+    return {name: words for name, words in said.items() if words}
+
+
+def people_roles(study: Study, part: HumansPart, imported: ImportedRatings) -> PeopleRoles:
+    """The roles, or a refusal with the line of the study file that names somebody who is not there, or twice."""
+    people = _People(study, imported)
+    second = people.named(part.second_panel, "second_panel") if part.second_panel is not None else ()
+    adjudicator = people.rater(part.adjudicator, "adjudicator") if part.adjudicator is not None else ""
+    aside = {*second, *([adjudicator] if adjudicator else [])}
+    if part.reference == CLINICIANS and CLINICIANS not in people.known:
+        reference: tuple[str, ...] = ()
+        yardstick = tuple(name for name in people.clinicians if name not in aside)
+    else:
+        reference = yardstick = people.named(part.reference, "reference")
+    people.refuse_two_roles(yardstick, second, adjudicator)
+    if not yardstick:
+        raise people.wrong(
+            "reference", "nobody is left for it: every clinician has another part; name its raters"
+        )
+    if adjudicator and len(yardstick) < 2:
+        raise people.wrong(
+            "consensus",
+            "is adjudicated, but the reference has one rater: nothing to settle; take `reference: [NAME]` alone",
+        )
+    if part.consensus == "majority":
+        people.refuse_fractions({*yardstick, *second})
+    panel = None
+    if second:
+        name = part.second_panel if isinstance(part.second_panel, str) else SECOND_PANEL
+        people.refuse_taken_name(name, second)
+        panel = ManifestPanel(name=name, members=second)
+    return PeopleRoles(reference, panel, adjudicator)
+
+
+class _People:
+    """The raters of an import, by their names in the file and by their panels."""
+
+    def __init__(self, study: Study, imported: ImportedRatings) -> None:
+        self._study = study
+        self._ratings = imported.ratings
+        self.clinicians = tuple(
+            sorted({each.rater for each in imported.ratings if each.rater_kind == "clinician"})
+        )
+        # A pseudonym may be named too: who has only the run folder knows no other name.
+        own = {name: name for name in self.clinicians}
+        self.known = {**own, **{k: v for k, v in imported.entered_as.items() if v in own}}
+        self._panels: dict[str, list[str]] = {}
+        for rater, profile in sorted(imported.profiles.items()):
+            if "panel" in profile and rater in own:
+                self._panels.setdefault(profile["panel"], []).append(rater)
+
+    def named(self, wanted: str | Sequence[str], role: str) -> tuple[str, ...]:
+        """A panel's members, a rater, or the raters of a list."""
+        if not isinstance(wanted, str):
+            return tuple(self.rater(name, role) for name in wanted)
+        if wanted in self._panels:
+            return tuple(self._panels[wanted])
+        if wanted in self.known:
+            return (self.known[wanted],)
+        there = f"the panels are {', '.join(sorted(self._panels))}" if self._panels else (
+            "the clinicians' file names no panels (a column `panel`)"
+        )  # fmt: skip
+        raise self.wrong(
+            role, f"there is no panel or rater {wanted!r}; {there}, and a list names single raters"
+        )
+
+    def rater(self, name: str, role: str) -> str:
+        if name not in self.known:
+            # The staff list is nobody's business in a message, where names are not kept.
+            kept = self._study.settings.humans is not None and self._study.settings.humans.keep_names
+            hint = nearest(name, sorted(self.clinicians)) if kept else "write it as the clinicians' file does"
+            raise self.wrong(role, f"no clinician is called {name!r}; {hint}")
+        return self.known[name]
+
+    def refuse_two_roles(self, reference: Collection[str], second: Collection[str], adjudicator: str) -> None:
+        if both := sorted(set(reference) & set(second)):
+            raise self.wrong(
+                "second_panel",
+                f"{both[0]!r} is in the reference and in the second panel; a rater cannot be compared with "
+                "themselves: leave them in one of the two",
+            )
+        for role, members in (("reference", reference), ("second panel", second)):
+            if adjudicator and adjudicator in members:
+                raise self.wrong(
+                    "adjudicator",
+                    f"is in the {role} too; the adjudicator settles what the reference's raters say, and is none "
+                    "of them",
+                )
+
+    def refuse_fractions(self, raters: Collection[str]) -> None:
+        odd = next(
+            (
+                each
+                for each in self._ratings
+                if each.rater in raters and each.score is not None and each.score != int(each.score)
+            ),
+            None,
+        )
+        if odd is not None:
+            raise self.wrong(
+                "consensus",
+                f"is majority, but {odd.dimension} has scores such as {odd.score:g}, on which nobody need agree; "
+                "say `consensus: median`",
+            )
+
+    def refuse_taken_name(self, name: str, members: Sequence[str]) -> None:
+        jury = self._study.jury
+        taken = {*(judge.name for judge in jury.judges), *(bench.name for bench in jury.all_benches)}
+        if name in taken or (name in self.clinicians and list(members) != [name]):
+            raise self.wrong("second_panel", f"{name!r} is the name of another rater; give the panel another")
+
+    def wrong(self, role: str, problem: str) -> MedjuryError:
+        return MedjuryError(read_document(self._study.file).complaint(("humans", role), problem))
+
+
+def _in_words(named: str | Sequence[str]) -> str:
+    if isinstance(named, str):
+        return named
+    return f"{len(named)} named {'rater' if len(named) == 1 else 'raters'}"

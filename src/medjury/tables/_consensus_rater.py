@@ -1,0 +1,32 @@
+"""A consensus as a rater of its own: its score on every unit, and why it has none where it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid
+
+Numbers = NDArray[np.float64]
+
+
+def with_consensus(
+    grid: Grid, name: str, scores: Numbers, members: Sequence[str]
+) -> tuple[Grid, dict[str, int]]:
+    """The grid with the consensus of its members, and how many units it leaves unscored, by reason. Without a score
+    it is unscored where one of its members failed or they tie, not applicable where that is all they say, and
+    absent where nobody was asked."""
+    states = np.stack([grid.states[member] for member in members])
+    failed = (states == UNSCORED).any(axis=0)
+    excused = (states == NOT_APPLICABLE).any(axis=0) & ~failed
+    partly = (states == SCORED).any(axis=0) & (states != SCORED).any(axis=0) & ~excused
+    asked = (states != ABSENT).any(axis=0)
+    missing = np.isnan(scores)
+    state = np.select([~missing, excused, asked], [SCORED, NOT_APPLICABLE, UNSCORED], ABSENT).astype(np.uint8)
+    lost = missing & (state == UNSCORED)
+    reasons = {"missing": lost & failed & ~partly, "no_quorum": lost & partly}
+    reasons["tie"] = lost & ~reasons["missing"] & ~reasons["no_quorum"]
+    counted = {reason: int(units.sum()) for reason, units in reasons.items() if units.any()}
+    return grid.with_rater(name, scores, state), counted
