@@ -27,6 +27,7 @@ def write_page(
     """
     from medjury.report._compose import compose
     from medjury.report._exhibits import Exhibits
+    from medjury.statistics import one_thread_each
     from medjury.tables import open_run
     from medjury.validation import evidence_of
 
@@ -34,11 +35,12 @@ def write_page(
         if settings.get(name) is not None and settings[name] < least:
             raise MedjuryError(f"{name} must be {least} or more, not {settings[name]}")
     place = Path(folder)
-    if evidence is None:
-        evidence = evidence_of(open_run(place, **settings), checks=checks)
-    table = evidence.table
     exhibits = Exhibits()
-    page = compose(evidence, exhibits)
+    with one_thread_each():
+        if evidence is None:
+            evidence = evidence_of(open_run(place, **settings), checks=checks)
+        page = compose(evidence, exhibits)
+    table = evidence.table
     exhibits.write(place)
     write_whole(place / files.REPORT, page)
     try:

@@ -48,7 +48,7 @@ from medjury.statistics._scores import (
     tied,
 )
 from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
-from medjury.statistics._workers import side_by_side
+from medjury.statistics._workers import one_thread_each, side_by_side
 
 __all__ = [
     "FEWEST_CLUSTERS",
@@ -96,6 +96,7 @@ __all__ = [
     "midrank_weights",
     "moment",
     "on_columns",
+    "one_thread_each",
     "p_value",
     "paired_rate_difference",
     "percent",

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 def side_by_side(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
     """The results of independent tasks, in their order."""
-    with _one_thread_each():
+    with one_thread_each():
         workers = min(
             len(tasks),
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
@@ -29,7 +29,8 @@ def side_by_side(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
+def one_thread_each() -> Iterator[None]:
+    """While it lasts, linear algebra uses the thread that asks for it and no other."""
     try:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
     except ImportError:
