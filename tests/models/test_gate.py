@@ -237,6 +237,22 @@ async def test_a_place_is_kept_until_the_reply_is_stored() -> None:
     assert peak <= 3
 
 
+@pytest.mark.parametrize("places", [1, 3])
+async def test_the_place_of_a_reply_that_cannot_be_stored_is_given_to_no_other_call(places: int) -> None:
+    class FullStore(MemoryCache):
+        async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+            raise MedjuryError("the store is full")
+
+    with LoopbackServer() as server:
+        model = model_at("openai", server.base_url)
+        the_gate = gate(cache=FullStore(), limits={"juror": Limits(concurrency=places)})
+        asked = (the_gate.ask(model, request(f"{n}")) for n in range(12))
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        await model.close()
+    assert [str(each) for each in found] == ["the store is full"] * 12
+    assert 1 <= len(server.calls) <= places, "paid for, and lost"
+
+
 async def test_requests_and_tokens_per_minute_are_kept() -> None:
     clock = HandClock()
     the_gate = gate(clock, limits={"scripted": Limits(requests_per_minute=60)})

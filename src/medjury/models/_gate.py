@@ -87,6 +87,7 @@ class Gate:
         self._chance = chance or random.Random()
         self._lanes: dict[str, _Lane] = {}
         self._mask = Mask()
+        self._unkept: Exception | None = None  # why a reply that was paid for could not be logged or stored
 
     @property
     def money(self) -> float | None:
@@ -183,11 +184,14 @@ class Gate:
         self, lane: _Lane, model: ChatModel, request: Request, key: str, attempt: int, fits: bool
     ) -> Answer:
         """One call. Its place among the calls in flight is kept until the reply is safely stored, so that a
-        killed run has paid for no more unstored replies than it had places."""
+        killed run has paid for no more unstored replies than it had places. Where one cannot be stored, its place is
+        never given to another call: what that one answers would be lost too."""
         expected = request_tokens(request) + request.max_tokens if lane.tokens else 0
         started = await lane.places.acquire()
         good = overloaded = paced = False
         try:
+            if self._unkept is not None:
+                raise self._unkept
             reservation = await self._budget.reserve(self._worst(model, request))  # no room, no waiting
             sending = self._sending(lane, model, request, key, attempt, reservation)
             try:
@@ -200,11 +204,17 @@ class Gate:
             if lane.tokens:
                 lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
             cut = None if fits else cut_by_endpoint(model, request, reply)
-            try:  # first in the log: a process that dies in between has paid, and its totals say so
-                await sending.finish("cut" if cut else reply.finish, reply, cost, perhaps_cut(request, reply))
-            finally:  # the reply is paid for: it is stored even where the log cannot be written
-                if cut is None:
-                    await self._cache.put(key, reply, cost)
+            try:
+                try:  # first in the log: a process that dies in between has paid, and its totals say so
+                    await sending.finish(
+                        "cut" if cut else reply.finish, reply, cost, perhaps_cut(request, reply)
+                    )
+                finally:  # the reply is paid for: it is stored even where the log cannot be written
+                    if cut is None:
+                        await self._cache.put(key, reply, cost)
+            except Exception as error:
+                self._unkept = error
+                raise
             good = True
             answer = Answer(reply, cost, False, attempt, cost, key, asked_name(model, reply))
             if cut is not None:
