@@ -263,7 +263,13 @@ def test_everything_that_a_protocol_fixes_has_a_name_and_a_few_characters() -> N
         "judges' settings": "efefefef, 01010101",
         "jury": "median, repeats: 2",
         "quorum": "more than half",
+        "votes": "all judges",
         "clinicians": "none",
+        "reference": "not stated",
+        "second panel": "not stated",
+        "consensus": "not stated",
+        "labels": "not stated",
+        "division of clinicians": "none",
     }
 
 

@@ -59,9 +59,9 @@ REPORTED = (
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """`rater` is on trial: the first jury, the only judge, or who was named. `agreement` is None where nothing can be
-    compared, and `problem` says why where that is no plain want of clinicians. `named` are raters and reference as
-    they were asked for, if they were."""
+    """`rater` is on trial: the first jury, the only judge, or who was named. `agreement` is None where nothing can
+    be compared, and `problem` says why where that is no plain want of clinicians. `named` are raters and reference
+    as they were asked for, if they were."""
 
     table: RatingTable
     roles: Roles

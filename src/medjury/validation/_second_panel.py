@@ -183,7 +183,7 @@ def against_panel(
         partial(_wins, grid, each, name, stage, said, reference_scores, beside, how)
         for each in chosen
         for grid in [ratings.grid(each.name, roles)]
-        for reference_scores in [ratings.reference_mean(grid, roles.reference)]
+        for reference_scores in [ratings.reference_scores(grid, roles.reference)]
         for beside in [_panel_scores(grid, panel)]
         for name, stage, said in _stages(grid, each, roles, study)
     ]
