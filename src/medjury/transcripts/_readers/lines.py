@@ -12,6 +12,7 @@ from typing import Any
 from medjury.errors import MedjuryError
 from medjury.transcripts._readers.marks import NAME, Mark, doubt, named, speakers_among
 from medjury.transcripts._readers.names import is_bare_role, is_role, like_a_name, tidy
+from medjury.transcripts._readers.times import seconds
 
 _CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _SPAN = re.compile(rf"\s*\[\s*(?P<time>{_CLOCK})\s*-->\s*(?P<end>{_CLOCK})\s*\]\s*(?P<rest>.*)")
@@ -54,6 +55,8 @@ def transcript_lines(
         lines = [_read(number, line) for number, line in numbered]
     marks = [Mark(each.name, each.number) for each in lines if each.name]
     sure = speakers_among(marks, len(lines), file, speakers, own_line=headed)
+    if not headed:
+        _refuse_times_that_go_back(lines, file)
     if not headed and speakers is None:
         _refuse_hidden_headers(lines, file)
     timed = any(each.time for each in lines)
@@ -124,6 +127,23 @@ def _under_headers(numbered: list[tuple[int, str]]) -> list[_Line] | None:
 def _words_between(numbered: list[tuple[int, str]], is_header: list[bool]) -> bool:
     """Whether the lines that are no headers are words alone: none begins with a time."""
     return not any(_TIMED.fullmatch(line) for (_, line), own in zip(numbered, is_header, strict=True) if not own)
+
+
+def _refuse_times_that_go_back(lines: list[_Line], file: str) -> None:
+    """Refuse lines whose times run backwards: some line begins with a time that was spoken (`10:30 would be fine`)."""
+    latest, above = 0.0, ""
+    for each in lines:
+        header = None if each.time else _header(each.whole)
+        time = each.time or (header[1] if header else None)
+        at = seconds(time) if time else None
+        if at is None:
+            continue
+        if at < latest:
+            raise MedjuryError(
+                f"{file}, line {each.number}: the time {time} is earlier than {above} above it; is one of them a part "
+                "of what was said? Write times in one way, such as [00:03], at the beginning of each turn"
+            )
+        latest, above = at, str(time)
 
 
 def _refuse_hidden_headers(lines: list[_Line], file: str) -> None:
