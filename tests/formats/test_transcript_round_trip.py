@@ -111,7 +111,9 @@ def test_a_dialogue_is_read_back_or_refused(form: str, dialogue: Dialogue) -> No
         except MedjuryError:
             return
     before = PREFIXED.get(form, "")
-    read = [((turn.speaker or "").removeprefix(before), turn.text) for turn in merge_speaker_turns(found.turns)]
+    read = [
+        ((turn.speaker or "").removeprefix(before), turn.text) for turn in merge_speaker_turns(found.turns)
+    ]
     assert read == _merged(dialogue)
 
 

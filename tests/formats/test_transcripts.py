@@ -76,7 +76,8 @@ def test_times_of_text_layouts(read: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Jane Roe (she/her)", "O’Brien, Pat", "Speaker 2", "D'Arcy-Lee", "Dr. 3", "SPEAKER_01", "李医生", "R2"]
+    "name",
+    ["Jane Roe (she/her)", "O’Brien, Pat", "Speaker 2", "D'Arcy-Lee", "Dr. 3", "SPEAKER_01", "李医生", "R2"],
 )
 def test_names_of_all_kinds(read: Any, name: str) -> None:
     vtt = "WEBVTT\n\n" + "".join(
@@ -124,7 +125,10 @@ def test_a_name_that_may_be_none_is_refused_with_its_line_and_the_cure(read: Any
         ("Doctor", "Any pain?"), ("Patient", "No. Aspirin: twice a day."), ("Doctor", "Good.")]  # fmt: skip
     assert [speaker for speaker, _ in said(read(text, "t.txt", speakers=[]))] == [None] * 4
     vtt = "WEBVTT\n\n00:01.000 --> 00:02.000\nDoctor: Any pain?\n\n00:03.000 --> 00:04.000\nAspirin: twice.\n"
-    assert said(read(vtt, "all-named.vtt")) == [("Doctor", "Any pain?"), ("Aspirin", "twice.")]  # every cue has one
+    assert said(read(vtt, "all-named.vtt")) == [
+        ("Doctor", "Any pain?"),
+        ("Aspirin", "twice."),
+    ]  # every cue has one
     with pytest.raises(MedjuryError, match=r"line 7: is 'Aspirin' a speaker"):
         read(vtt + "\n00:05.000 --> 00:06.000\nuh\n", "t.vtt")
 
@@ -153,7 +157,11 @@ def test_google_with_speakers(read: Any) -> None:
     def word(text: str, at: int, **tag: Any) -> dict[str, Any]:
         return {"word": text, "startTime": f"{at}s", "endTime": f"{at + 1}s", **tag}
 
-    mixed = [word("any", 0, speakerLabel="1"), word("pain", 1, speakerLabel="1"), word("no", 2, speakerLabel="2")]
+    mixed = [
+        word("any", 0, speakerLabel="1"),
+        word("pain", 1, speakerLabel="1"),
+        word("no", 2, speakerLabel="2"),
+    ]
     second = {"results": [{"alternatives": [{"transcript": "any pain no", "words": mixed}]}]}
     assert said(read(second)) == [("1", "any pain"), ("2", "no")]
     first = {"results": [
@@ -204,8 +212,16 @@ def test_aws_transcribe(read: Any) -> None:
     ]}  # fmt: skip
     plain = [{key: value for key, value in each.items() if key != "speaker_label"} for each in own]
     assert said(read({"results": {"items": plain, "speaker_labels": older}})) == said(found)
-    channels = {"channels": [{"channel_label": "ch_0", "items": plain[:3]}, {"channel_label": "ch_1", "items": plain[3:]}]}
-    assert said(read({"results": {"items": plain, "channel_labels": channels}})) == [("ch_0", "Any pain?"), ("ch_1", "No")]
+    channels = {
+        "channels": [
+            {"channel_label": "ch_0", "items": plain[:3]},
+            {"channel_label": "ch_1", "items": plain[3:]},
+        ]
+    }
+    assert said(read({"results": {"items": plain, "channel_labels": channels}})) == [
+        ("ch_0", "Any pain?"),
+        ("ch_1", "No"),
+    ]
 
 
 def test_aws_healthscribe(read: Any) -> None:
@@ -248,7 +264,13 @@ def test_whisperx_segments_of_two_speakers(read: Any) -> None:
     words = [{"word": " Any", "start": 0, "end": 1, "speaker": "SPEAKER_00"},
              {"word": " pain?", "start": 1, "end": 2, "speaker": "SPEAKER_00"},
              {"word": " No.", "start": 2, "end": 3, "speaker": "SPEAKER_01"}]  # fmt: skip
-    found = read({"segments": [{"text": " Any pain? No.", "start": 0, "end": 3, "speaker": "SPEAKER_00", "words": words}]})
+    found = read(
+        {
+            "segments": [
+                {"text": " Any pain? No.", "start": 0, "end": 3, "speaker": "SPEAKER_00", "words": words}
+            ]
+        }
+    )
     assert said(found) == [("SPEAKER_00", "Any pain?"), ("SPEAKER_01", "No.")]
 
 
@@ -271,4 +293,7 @@ def test_ctm_with_and_without_rttm(read: Any, tmp_path: Path) -> None:
 
 def test_what_was_read_is_told(read: Any) -> None:
     found = read("Doctor: Any pain in the chest today?\nPatient: No.\nDoctor: Good.\n", "t.txt")
-    assert found.speakers_text() == ["Doctor: 2 turns, first “Any pain in the…”", "Patient: 1 turn, first “No.”"]
+    assert found.speakers_text() == [
+        "Doctor: 2 turns, first “Any pain in the…”",
+        "Patient: 1 turn, first “No.”",
+    ]

@@ -56,8 +56,12 @@ def _found(file: Path, ending: str, speakers: Collection[str] | None) -> _Found:
     if ending in (".ctm", ".rttm"):
         pair = {each: file.with_suffix(each) for each in (".ctm", ".rttm")}
         if not pair[".ctm"].is_file():
-            raise MedjuryError(f"{file.name}: says who speaks but not what; {file.stem}.ctm must be beside it")
-        rows, notes = timed_words(file, {each: _text(place) for each, place in pair.items() if place.is_file()})
+            raise MedjuryError(
+                f"{file.name}: says who speaks but not what; {file.stem}.ctm must be beside it"
+            )
+        rows, notes = timed_words(
+            file, {each: _text(place) for each, place in pair.items() if place.is_file()}
+        )
         return _Found(rows, "CTM" if notes and "no " in notes[0] else "RTTM and CTM", tuple(notes))
     text = _text(file)
     if ending == ".csv":
@@ -123,7 +127,11 @@ def _transcript(found: _Found, file: str) -> Transcript:
             continue
         turn = _turn(row, len(turns), numbered, f"{file}, turn {place}")
         empty += not turn.text
-        same_cue = bool(turns) and row.get("cue") is not None and (turn.start, turn.end) == (turns[-1].start, turns[-1].end)
+        same_cue = (
+            bool(turns)
+            and row.get("cue") is not None
+            and (turn.start, turn.end) == (turns[-1].start, turns[-1].end)
+        )
         overlapping += turn.start is not None and turn.start < latest and not same_cue
         latest = max(latest, turn.end if turn.end is not None else latest)
         turns.append(turn)
@@ -148,7 +156,10 @@ def _check_pace(turns: list[Turn], file: str) -> None:
     paces = [
         len(turn.text.split()) / (turn.end - turn.start)
         for turn in turns
-        if turn.start is not None and turn.end is not None and turn.end > turn.start and len(turn.text.split()) > 2
+        if turn.start is not None
+        and turn.end is not None
+        and turn.end > turn.start
+        and len(turn.text.split()) > 2
     ]
     if not paces:
         return

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from medjury.transcripts._readers.rows import Row, Rows, Word, by_start, numbered_speaker, objects, turns_of_words
+from medjury.transcripts._readers.rows import (
+    Row,
+    Rows,
+    Word,
+    by_start,
+    numbered_speaker,
+    objects,
+    turns_of_words,
+)
 
 
 def deepgram(content: Any) -> Rows | None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from medjury.transcripts._readers.rows import Row, Rows, Word, first_of, numbered_speaker, objects, turns_of_words
+from medjury.transcripts._readers.rows import (
+    Row,
+    Rows,
+    Word,
+    first_of,
+    numbered_speaker,
+    objects,
+    turns_of_words,
+)
 
 
 def google(content: Any) -> Rows | None:
@@ -16,7 +24,9 @@ def google(content: Any) -> Rows | None:
     if not isinstance(results, list):
         return None
     best = [
-        (result, alternative) for result in objects(results) for alternative in objects(result.get("alternatives"))[:1]
+        (result, alternative)
+        for result in objects(results)
+        for alternative in objects(result.get("alternatives"))[:1]
     ]
     if (whole := _all_words_again(best)) is not None:
         return turns_of_words(whole)

@@ -126,7 +126,9 @@ def _under_headers(numbered: list[tuple[int, str]]) -> list[_Line] | None:
 
 def _words_between(numbered: list[tuple[int, str]], is_header: list[bool]) -> bool:
     """Whether the lines that are no headers are words alone: none begins with a time."""
-    return not any(_TIMED.fullmatch(line) for (_, line), own in zip(numbered, is_header, strict=True) if not own)
+    return not any(
+        _TIMED.fullmatch(line) for (_, line), own in zip(numbered, is_header, strict=True) if not own
+    )
 
 
 def _refuse_times_that_go_back(lines: list[_Line], file: str) -> None:

@@ -22,7 +22,8 @@ from medjury.transcripts._readers.names import (
 NAME = r"(?P<name>[^:\[\]{}<>?!;|\n]{1,60}?)"
 # `Name: words`, `[Name]: words`, and either in bold.
 NAMED = re.compile(
-    rf"\s*[*_]{{0,3}}(?:{NAME}|\[(?P<bracketed>[^\[\]:]{{1,60}})\])\s*:[*_]{{0,3}}(?:\s+(?P<rest>.*)|$)", re.DOTALL
+    rf"\s*[*_]{{0,3}}(?:{NAME}|\[(?P<bracketed>[^\[\]:]{{1,60}})\])\s*:[*_]{{0,3}}(?:\s+(?P<rest>.*)|$)",
+    re.DOTALL,
 )
 # `[Doctor] words`; remarks are written so too, so that only a role is a name there.
 _BRACKETED = re.compile(r"\s*[\[(](?P<name>[^\[\]():]{1,60})[\])]\s*(?P<rest>.*)", re.DOTALL)

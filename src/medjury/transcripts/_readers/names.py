@@ -25,7 +25,9 @@ _WORDS = _HEADINGS | frozenset(
     "plan allergies assessment history summary address phone email result results first second third finally also "
     "and but because then now please thanks kind".split()
 )
-_PARTICLES = frozenset("de del della der den di da dos du la le van von zu ter ten al el bin ibn of the and".split())
+_PARTICLES = frozenset(
+    "de del della der den di da dos du la le van von zu ter ten al el bin ibn of the and".split()
+)
 _NUMBERED = re.compile(r"[\W_]*\d+\Z|_\d+\Z")
 
 
@@ -42,9 +44,7 @@ def begins_with_role(name: str) -> bool:
 
 def is_role(name: str) -> bool:
     """Whether a name says a role: `Doctor`, `SPEAKER_00`, `Dr. Smith`; not `patient coughs`."""
-    return is_bare_role(name) or (
-        begins_with_role(name) and like_a_name(name[:1].upper() + name[1:])
-    )
+    return is_bare_role(name) or (begins_with_role(name) and like_a_name(name[:1].upper() + name[1:]))
 
 
 def is_bare_role(name: str) -> bool:
@@ -55,7 +55,9 @@ def is_bare_role(name: str) -> bool:
 
 def is_noise(name: str) -> bool:
     """Whether words in brackets tell of a sound, or of something that is left out."""
-    return bool(name) and all(word.strip(".,") in _NOISES for word in re.split(r"[\s_]+", name.casefold()) if word)
+    return bool(name) and all(
+        word.strip(".,") in _NOISES for word in re.split(r"[\s_]+", name.casefold()) if word
+    )
 
 
 def like_a_name(name: str) -> bool:

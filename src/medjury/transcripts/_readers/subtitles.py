@@ -40,7 +40,9 @@ def subtitle_cues(text: str, file: str, speakers: Collection[str] | None = None)
     rows: list[dict[str, Any]] = []
     last: tuple[int, str | None] | None = None
     for each in found:
-        if last == (each.cue, each.voice) or (last is not None and last[0] == each.cue and each.voice is None):
+        if last == (each.cue, each.voice) or (
+            last is not None and last[0] == each.cue and each.voice is None
+        ):
             rows[-1]["text"] = f"{rows[-1]['text']} {each.text}".strip()
             continue
         start, end = times[each.cue]

@@ -77,5 +77,3 @@ def _by_pause(words: list[Word]) -> list[list[Word]]:
         else:
             turns.append([word])
     return turns
-
-
