@@ -19,13 +19,15 @@ Dialogue = list[tuple[str, str]]
 
 NAMES = st.one_of(
     st.sampled_from(
-        ["Doctor", "patient", "Jane Roe (she/her)", "O’Brien, Pat", "Speaker 2", "Dr. 3", "Note", "Aspirin", "R2", "李医生",
+        ["Doctor", "patient", "Jane Roe (she/her)", "O’Brien, Pat", "Speaker 2", "Dr. 3", "Note", "Aspirin", "R2",
+         "李医生",
          "D'Arcy", "Maria van der Berg", "anna", "Patient said", "Daughter", "Unknown", "One thing", "Smith & Co"]
     ),
     st.text(st.characters(whitelist_categories=("Lu", "Ll", "Nd")), min_size=1, max_size=8),
 )  # fmt: skip
 WORDS = st.sampled_from(
-    ["pain", "no", "Daughter", "Doctor", "10:30", "well: yes", "[inaudible]", "Note: rest", "two–three", "<5 mg", "&c",
+    ["pain", "no", "Daughter", "Doctor", "10:30", "well: yes", "[inaudible]", "Note: rest", "two–three", "<5 mg",
+     "&c",
      "Patient", "(coughs)", "a--b", "It is.", "3", "why?"]
 )  # fmt: skip
 SENTENCES = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
@@ -61,8 +63,8 @@ def _transcribe(dialogue: Dialogue) -> str:
 
 FORMS: dict[str, tuple[str, Callable[[Dialogue], str]]] = {
     "names and colons": ("t.txt", lambda d: "\n".join(f"{name}: {words}" for name, words in d)),
-    "time and name": ("t.txt", lambda d: "\n".join(f"[00:0{at}] {name}: {words}" for at, (name, words) in enumerate(d))),
-    "name and time": ("t.txt", lambda d: "\n".join(f"{name} (00:0{at}): {words}" for at, (name, words) in enumerate(d))),
+    "time and name": ("t.txt", lambda d: "\n".join(f"[00:0{at}] {n}: {w}" for at, (n, w) in enumerate(d))),
+    "name and time": ("t.txt", lambda d: "\n".join(f"{n} (00:0{at}): {w}" for at, (n, w) in enumerate(d))),
     "Otter": ("t.txt", lambda d: "\n\n".join(f"{name}  0:0{at}\n{words}" for at, (name, words) in enumerate(d))),
     "Word": ("t.txt", lambda d: "\n".join(f"00:00:0{at} {name}\n{words}" for at, (name, words) in enumerate(d))),
     "WebVTT voices": ("t.vtt", lambda d: "WEBVTT\n\n" + _cues(d, lambda n, w: f"<v {escape(n)}>{escape(w)}</v>")),
@@ -78,7 +80,8 @@ FORMS: dict[str, tuple[str, Callable[[Dialogue], str]]] = {
     "Speechmatics": ("t.json", _speechmatics),
     "AWS Transcribe": ("t.json", _transcribe),
     "WhisperX JSON": ("t.json", lambda d: json.dumps({"segments": [
-        {"text": words, "start": 2 * at, "end": 2 * at + 1, "speaker": name} for at, (name, words) in enumerate(d)]})),
+        {"text": words, "start": 2 * at, "end": 2 * at + 1, "speaker": name}
+        for at, (name, words) in enumerate(d)]})),
     "Rev": ("t.json", lambda d: json.dumps({"monologues": [
         {"speaker": at, "elements": [{"type": "text", "value": words, "ts": at, "end_ts": at + 1}]}
         for at, (_, words) in enumerate(d)],
@@ -89,7 +92,7 @@ PREFIXED = {"AssemblyAI": "speaker "}
 
 
 def _merged(dialogue: Dialogue) -> list[tuple[str, str]]:
-    """The dialogue with a speaker's turns in a row as one, as recognisers of single words cannot tell them apart."""
+    """The dialogue with a speaker's turns in a row as one: who recognises single words cannot tell them apart."""
     found: list[tuple[str, str]] = []
     for name, words in dialogue:
         if found and found[-1][0] == name:

@@ -1,4 +1,4 @@
-"""Transcripts as recognisers and people write them: every word and every speaker is read, or the file is refused."""
+"""Transcripts as recognisers and people write them: every word and speaker is read, or the file is refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ TEXTS = {
     ),
     "WebVTT, voices": (
         "t.vtt",
-        "WEBVTT\n\n00:03.000 --> 00:04.000\n<v Doctor>Any pain?</v>\n\n00:05.000 --> 00:06.000\n<v Patient>No.</v>\n",
+        "WEBVTT\n\n00:03.000 --> 00:04.000\n<v Doctor>Any pain?</v>\n\n"
+        "00:05.000 --> 00:06.000\n<v Patient>No.</v>\n",
     ),
     "WebVTT, two voices in a cue": (
         "t.vtt", "WEBVTT\n\n00:03.000 --> 00:06.000\n<v Doctor>Any pain?</v> <v Patient>No.</v>\n"),
@@ -37,7 +38,8 @@ TEXTS = {
         "t.vtt", "WEBVTT\n\n00:03.000 --> 00:04.000\nDoctor: Any pain?\n\n00:05.000 --> 00:06.000\nPatient: No.\n"),
     "WhisperX": (
         "t.srt",
-        "1\n00:00:03,000 --> 00:00:04,000\n[Doctor]: Any pain?\n\n2\n00:00:05,000 --> 00:00:06,000\n[Patient]: No.\n",
+        "1\n00:00:03,000 --> 00:00:04,000\n[Doctor]: Any pain?\n\n"
+        "2\n00:00:05,000 --> 00:00:06,000\n[Patient]: No.\n",
     ),
     "two lines of one cue": (
         "t.srt", "1\n00:00:03,000 --> 00:00:06,000\nDoctor: Any\npain?\nPatient: No.\n"),

@@ -20,7 +20,7 @@ def add_aligner_arguments(parser: argparse.ArgumentParser) -> None:
     add("--speaker", default="patient", metavar="NAME",
         help="whose turns, where a file names speakers (default: patient); `all` for everybody's")  # fmt: skip
     add("--speakers", nargs="+", metavar="NAME",
-        help="everybody who speaks, where names stand before the words and the file leaves doubt; `none`: no names")  # fmt: skip
+        help="everybody who speaks, where a file leaves doubt about names; `none`: it has none")  # fmt: skip
     add("--model", metavar="MODEL", help="let this language model align (repaired like the other)")
     add("--kind", default="openai", metavar="KIND", help="with --model: endpoint kind (default: openai)")
     add("--url", help="with --model: the endpoint's address, such as http://127.0.0.1:8000/v1")

@@ -167,8 +167,8 @@ def _check_pace(turns: list[Turn], file: str) -> None:
     if not _WORDS_PER_SECOND[0] <= usual <= _WORDS_PER_SECOND[1]:
         unit = "milliseconds" if usual < 1 else "minutes or hours"
         raise MedjuryError(
-            f"{file}: its times say that {usual:.3g} words are spoken in a second; are they {unit}? Write seconds, or "
-            "hh:mm:ss"
+            f"{file}: its times say that {usual:.3g} words are spoken in a second; are they {unit}? Write "
+            "seconds, or hh:mm:ss"
         )
 
 

@@ -1,1 +1,1 @@
-"""Readers of transcripts, one file a form: each gives the same plain rows (text, speaker, start, end, confidence)."""
+"""Readers of transcripts, a file each form: all give the same rows (text, speaker, start, end, confidence)."""

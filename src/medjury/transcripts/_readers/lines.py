@@ -17,13 +17,13 @@ from medjury.transcripts._readers.times import seconds
 _CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _SPAN = re.compile(rf"\s*\[\s*(?P<time>{_CLOCK})\s*-->\s*(?P<end>{_CLOCK})\s*\]\s*(?P<rest>.*)")
 _TIMED = re.compile(
-    rf"\s*(?:\[\s*(?P<a>{_CLOCK})\s*\]|\(\s*(?P<b>{_CLOCK})\s*\)|(?P<c>{_CLOCK})(?!\S))\s*(?:[-–—|]\s)?\s*(?P<rest>.*)"  # noqa: RUF001
+    rf"\s*(?:\[\s*(?P<a>{_CLOCK})\s*\]|\(\s*(?P<b>{_CLOCK})\s*\)|(?P<c>{_CLOCK})(?!\S))\s*(?:[-–—|]\s)?\s*(?P<rest>.*)"
 )
 _NAME_AND_TIME = re.compile(
     rf"\s*[*_]{{0,3}}{NAME}[*_]{{0,3}}\s*[\[(]\s*(?P<time>{_CLOCK})\s*[\])]\s*:?[*_]{{0,3}}\s*:?\s*(?P<rest>.*)"
 )
 # Nothing but a name and a time, in either order: the words are below.
-_NAME_THEN_TIME = re.compile(rf"\s*[*_]{{0,3}}{NAME}[*_]{{0,3}}\s+[-–—]?\s*(?P<time>{_CLOCK})\s*:?\s*")  # noqa: RUF001
+_NAME_THEN_TIME = re.compile(rf"\s*[*_]{{0,3}}{NAME}[*_]{{0,3}}\s+[-–—]?\s*(?P<time>{_CLOCK})\s*:?\s*")
 _TIME_THEN_NAME = re.compile(rf"\s*\[?(?P<time>{_CLOCK})\]?\s+{NAME}\s*:?\s*")
 
 
@@ -45,8 +45,9 @@ def transcript_lines(
 ) -> list[dict[str, Any]]:
     """One row a turn. Where turns have times or speakers, a line that has neither goes on with the turn before it.
 
-    Read are `Doctor: Hello`, `[00:03] Doctor: Hello`, `00:03 Doctor: Hello`, `Doctor (00:03): Hello`, `[doctor] Hello`,
-    `Doctor - Hello`, a line with name and time (or a role alone) above the words, and `[00:00 --> 00:03] Hello`.
+    Read are `Doctor: Hello`, `[00:03] Doctor: Hello`, `00:03 Doctor: Hello`, `Doctor (00:03): Hello`, `[doctor]
+    Hello`, `Doctor - Hello`, a line with name and time (or a role alone) above the words, and `[00:00 --> 00:03]
+    Hello`.
     """
     numbered = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     lines = _under_headers(numbered)
@@ -132,7 +133,7 @@ def _words_between(numbered: list[tuple[int, str]], is_header: list[bool]) -> bo
 
 
 def _refuse_times_that_go_back(lines: list[_Line], file: str) -> None:
-    """Refuse lines whose times run backwards: some line begins with a time that was spoken (`10:30 would be fine`)."""
+    """Refuse lines whose times run backwards: one begins with a time that was spoken (`10:30 is fine`)."""
     latest, above = 0.0, ""
     for each in lines:
         header = None if each.time else _header(each.whole)
@@ -142,8 +143,8 @@ def _refuse_times_that_go_back(lines: list[_Line], file: str) -> None:
             continue
         if at < latest:
             raise MedjuryError(
-                f"{file}, line {each.number}: the time {time} is earlier than {above} above it; is one of them a part "
-                "of what was said? Write times in one way, such as [00:03], at the beginning of each turn"
+                f"{file}, line {each.number}: the time {time} is earlier than {above} above it; is one of them a "
+                "part of what was said? Write times in one way, such as [00:03], at the beginning of each turn"
             )
         latest, above = at, str(time)
 

@@ -28,7 +28,7 @@ NAMED = re.compile(
 # `[Doctor] words`; remarks are written so too, so that only a role is a name there.
 _BRACKETED = re.compile(r"\s*[\[(](?P<name>[^\[\]():]{1,60})[\])]\s*(?P<rest>.*)", re.DOTALL)
 # `Doctor - words`
-_SIGN = re.compile(r"\s*(?P<name>[^\W\d_]+[\s_]?\d{0,3})\s*(?:[-–—>|]\s+|\t\s*)(?P<rest>.*)", re.DOTALL)  # noqa: RUF001
+_SIGN = re.compile(r"\s*(?P<name>[^\W\d_]+[\s_]?\d{0,3})\s*(?:[-–—>|]\s+|\t\s*)(?P<rest>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,6 @@ def named(text: str) -> tuple[str | None, str]:
 def doubt(mark: Mark, file: str) -> str:
     """What is said where nobody can tell whether a name is a speaker's."""
     return (
-        f"{file}, line {mark.line}: is {tidy(mark.name)!r} a speaker? The file leaves doubt. Name all speakers with "
-        "--speakers NAME NAME, say --speakers none, or delete the lines that nobody spoke"
+        f"{file}, line {mark.line}: is {tidy(mark.name)!r} a speaker? The file leaves doubt. Name all speakers "
+        "with --speakers NAME NAME, say --speakers none, or delete the lines that nobody spoke"
     )

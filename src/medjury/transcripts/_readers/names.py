@@ -4,29 +4,46 @@ from __future__ import annotations
 
 import re
 
-_ROLES = frozenset(
-    "doctor dr gp physician clinician provider practitioner consultant surgeon psychiatrist psychologist therapist "
-    "nurse midwife pharmacist paramedic dietitian assistant agent interviewer interviewee interpreter translator "
-    "patient pt client caller customer parent mother father mum mom dad wife husband partner daughter son sister "
-    "brother carer caregiver guardian relative visitor student resident speaker spk participant person voice "
-    "channel host guest operator moderator unknown".split()
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_ROLES = _words(
+    """
+        doctor dr gp physician clinician provider practitioner consultant surgeon psychiatrist psychologist
+        therapist nurse midwife pharmacist paramedic dietitian assistant agent interviewer interviewee
+        interpreter translator patient pt client caller customer parent mother father mum mom dad wife
+        husband partner daughter son sister brother carer caregiver guardian relative visitor student
+        resident speaker spk participant person voice channel host guest operator moderator unknown
+    """
 )
-_NOISES = frozenset(
-    "inaudible unintelligible unclear indistinct crosstalk overlapping laughs laughing laughter chuckles coughs "
-    "coughing cough sighs sigh sobs crying cries sniffs pause pauses silence music noise background applause beep "
-    "ringing clears throat blank audio blank_audio redacted name date phone address sic foreign end start".split()
+_NOISES = _words(
+    """
+        inaudible unintelligible unclear indistinct crosstalk overlapping laughs laughing laughter chuckles
+        coughs coughing cough sighs sigh sobs crying cries sniffs pause pauses silence music noise
+        background applause beep ringing clears throat blank audio blank_audio redacted name date phone
+        address sic foreign end start
+    """
 )
 # A colon follows these words in what people say and write at the head of a page; nobody is called so.
-_HEADINGS = frozenset(
-    "time date title duration subject topic participants attendees recording transcript language file call".split()
+_HEADINGS = _words(
+    """
+        time date title duration subject topic participants attendees recording transcript language file
+        call
+    """
 )
-_WORDS = _HEADINGS | frozenset(
-    "note notes yes no so well ok okay remember warning example reminder diagnosis diagnoses medication medications "
-    "plan allergies assessment history summary address phone email result results first second third finally also "
-    "and but because then now please thanks kind".split()
+_WORDS = _HEADINGS | _words(
+    """
+        note notes yes no so well ok okay remember warning example reminder diagnosis diagnoses medication
+        medications plan allergies assessment history summary address phone email result results first
+        second third finally also and but because then now please thanks kind
+    """
 )
-_PARTICLES = frozenset(
-    "de del della der den di da dos du la le van von zu ter ten al el bin ibn of the and".split()
+_PARTICLES = _words(
+    """
+        de del della der den di da dos du la le van von zu ter ten al el bin ibn of the and
+    """
 )
 _NUMBERED = re.compile(r"[\W_]*\d+\Z|_\d+\Z")
 

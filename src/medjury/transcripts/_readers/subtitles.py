@@ -19,7 +19,7 @@ _TAG = re.compile(r"</?[a-zA-Z0-9][^>]*>")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One line of a cue: the number of its line in the file and of its cue, who a voice tag says speaks, its words."""
+    """One line of a cue: its number in the file, that of its cue, whom a voice tag names, and its words."""
 
     number: int
     cue: int
@@ -67,7 +67,8 @@ def _cue_lines(lines: list[str], times: list[tuple[str, str]], file: str) -> Ite
         voice: str | None = None
         silent = True
         while at < len(lines) and lines[at] != "" and "-->" not in lines[at] and not _next_cue(lines, at):
-            for voice, piece in _pieces(lines[at], voice):
+            for speaking, piece in _pieces(lines[at], voice):
+                voice = speaking
                 if piece:
                     silent = False
                     yield _Line(at + 1, len(times) - 1, voice, piece)
