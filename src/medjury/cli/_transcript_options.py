@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
+from medjury.cli._main import say
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ def add_aligner_arguments(parser: argparse.ArgumentParser) -> None:
     add("recognised", metavar="RECOGNISED", help="what the recogniser wrote")
     add("--speaker", default="patient", metavar="NAME",
         help="whose turns, where a file names speakers (default: patient); `all` for everybody's")  # fmt: skip
+    add("--speakers", nargs="+", metavar="NAME",
+        help="everybody who speaks, where a file leaves doubt about names; `none`: it has none")  # fmt: skip
     add("--model", metavar="MODEL", help="let this language model align (repaired like the other)")
     add("--kind", default="openai", metavar="KIND", help="with --model: endpoint kind (default: openai)")
     add("--url", help="with --model: the endpoint's address, such as http://127.0.0.1:8000/v1")
@@ -30,13 +34,22 @@ def add_aligner_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def read_file(path: str, options: argparse.Namespace) -> Transcript:
+    """A transcript with the speakers that were named, if any were."""
+    from medjury.transcripts import read_transcript
+
+    named = options.speakers
+    return read_transcript(path, speakers=[] if named == ["none"] else named)
+
+
 def align_files(options: argparse.Namespace) -> tuple[Transcript, Transcript, Alignment]:
     """Read both files, keep the speaker's turns, and align."""
-    from medjury.transcripts import align, read_transcript, turns_of
+    from medjury.transcripts import align, turns_of
 
-    golden, recognised = turns_of(
-        read_transcript(options.gold), read_transcript(options.recognised), options.speaker
-    )
+    golden, recognised = (read_file(place, options) for place in (options.gold, options.recognised))
+    for each in (golden, recognised):
+        say(f"{each.file} ({each.form}): {'; '.join(each.speakers_text())}", sys.stderr)
+    golden, recognised = turns_of(golden, recognised, options.speaker)
     if options.model or options.kind == "embedded":
         return golden, recognised, _by_model(options, golden, recognised)
     if options.url or options.api_key_env:

@@ -12,7 +12,8 @@ from medjury.files import write_whole
 
 _EPILOG = """
 GOLD and RECOGNISED are .json (a list of turns {index, text, speaker?, start?, end?, confidence?}, or the output of
-Deepgram, Google Speech-to-Text, Whisper, whisper.cpp), .csv (column `text`), .vtt, .srt or .txt files.
+AssemblyAI, AWS Transcribe or HealthScribe, Azure, Deepgram, Google, Rev, Speechmatics, Whisper, WhisperX,
+whisper.cpp), .csv (column `text`), .vtt, .srt, .txt or .ctm (with its .rttm) files.
 
 Without --model the alignment is deterministic and needs nothing. Turns are numbered from 0 among those of the
 chosen speaker, unless the file gives an `index`.

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from medjury.cli._main import say
-from medjury.cli._transcript_options import add_aligner_arguments, align_files
+from medjury.cli._transcript_options import add_aligner_arguments, align_files, read_file
 
 _EPILOG = """
 The folder gets alignment.json, cases.jsonl (one case a pair that differs: what was said, what was recognised, and
@@ -44,12 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from medjury.cli._run_file import run_file
     from medjury.studies import judges_settings, transcript_study
-    from medjury.transcripts import read_transcript
 
     settings = judges_settings(options.judges) if options.judges else None
     golden, recognised, alignment = align_files(options)
     made = transcript_study(
-        read_transcript(options.gold), golden, recognised, alignment, call=options.call, system=options.system,
+        read_file(options.gold, options), golden, recognised, alignment, call=options.call, system=options.system,
         edges=options.bands, per_band=options.per_band, keep_perfect=options.keep_perfect, seed=options.seed,
     )  # fmt: skip
     for note in (*golden.notes, *recognised.notes, *alignment.notes):

@@ -1,54 +1,90 @@
-"""Reads a transcript, whoever wrote it: the form is told by the file's ending and by what stands in it."""
+"""Reads a transcript, whoever wrote it: the form is told by the file's ending and by what is in it."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.transcripts._lines import transcript_lines
-from medjury.transcripts._recognisers import FORMS, plain_turns
-from medjury.transcripts._subtitles import subtitle_cues
-from medjury.transcripts._times import seconds
+from medjury.transcripts._readers.forms import FORMS
+from medjury.transcripts._readers.lines import transcript_lines
+from medjury.transcripts._readers.plain import plain_turns
+from medjury.transcripts._readers.rows import Rows
+from medjury.transcripts._readers.subtitles import subtitle_cues
+from medjury.transcripts._readers.timed_words import timed_words
+from medjury.transcripts._readers.times import seconds
 from medjury.transcripts._turn import Transcript, Turn
 
+_ENDINGS = (".json", ".csv", ".vtt", ".srt", ".txt", ".ctm", ".rttm")
 _KNOWN = (
     "a list of turns {index, text, speaker?, start?, end?, confidence?}, lines `[00:03] Patient: ...` under a name "
-    "with `golden` in it, or the output of Deepgram, Google Speech-to-Text, Whisper or whisper.cpp"
+    f"with `golden` in it, or the output of {', '.join(name for name in FORMS if name != 'list of turns')}"
 )
+_WORDS_PER_SECOND = (0.02, 50.0)  # what no one who speaks goes below or above
 
 
-def read_transcript(path: str | Path) -> Transcript:
-    """The turns of a .json, .csv, .vtt, .srt or .txt file, numbered from 0 unless the file has an `index`.
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a file holds: the rows of its turns, the form it has, and what is to be told of it."""
 
-    Interim results are left out; a turn without text keeps its number. `notes` counts both.
+    rows: Rows
+    form: str
+    notes: tuple[str, ...] = ()
+
+
+def read_transcript(path: str | Path, *, speakers: Collection[str] | None = None) -> Transcript:
+    """The turns of a .json, .csv, .vtt, .srt, .txt or .ctm file, numbered from 0 unless the file has an `index`.
+
+    Interim results are left out; a turn without text keeps its number. `notes` counts both. `speakers` names those
+    who speak, where names stand before their words and the file leaves doubt; empty, it says that nobody is named.
     """
     file = Path(path)
+    ending = file.suffix.lower()
+    if ending not in _ENDINGS:
+        raise MedjuryError(f"{file.name}: give a {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]} file")
+    found = _found(file, ending, speakers)
+    return _transcript(found, file.name)
+
+
+def _found(file: Path, ending: str, speakers: Collection[str] | None) -> _Found:
+    if ending in (".ctm", ".rttm"):
+        pair = {each: file.with_suffix(each) for each in (".ctm", ".rttm")}
+        if not pair[".ctm"].is_file():
+            raise MedjuryError(
+                f"{file.name}: says who speaks but not what; {file.stem}.ctm must be beside it"
+            )
+        rows, notes = timed_words(
+            file, {each: _text(place) for each, place in pair.items() if place.is_file()}
+        )
+        return _Found(rows, "CTM" if notes and "no " in notes[0] else "RTTM and CTM", tuple(notes))
+    text = _text(file)
+    if ending == ".csv":
+        return _Found(_csv_rows(text, file.name), "table of turns")
+    if ending in (".vtt", ".srt"):
+        form = "WebVTT" if ending == ".vtt" else "SubRip"
+        return _Found(subtitle_cues(text, file.name, speakers), form)
+    if ending == ".txt":
+        return _Found(transcript_lines(text, file.name, speakers), "lines of text")
+    return _json_rows(text, file.name, speakers)
+
+
+def _text(file: Path) -> str:
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise MedjuryError(f"{file}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise MedjuryError(f"{file}: cannot be read: {why}") from None
-    ending = file.suffix.lower()
-    if ending == ".csv":
-        rows = _csv_rows(text, file.name)
-    elif ending in (".vtt", ".srt"):
-        rows = subtitle_cues(text, file.name)
-    elif ending == ".txt":
-        rows = transcript_lines(text)
-    elif ending == ".json":
-        rows = _json_rows(text, file.name)
-    else:
-        raise MedjuryError(f"{file.name}: give a .json, .csv, .vtt, .srt or .txt file")
-    return _transcript(rows, file.name)
 
 
-def _json_rows(text: str, file: str) -> list[dict[str, Any]]:
+def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found:
     try:
         content = json.loads(text)
     except RecursionError:
@@ -58,15 +94,15 @@ def _json_rows(text: str, file: str) -> list[dict[str, Any]]:
     if isinstance(content, dict):
         for key, value in content.items():
             if "golden" in key and isinstance(value, str):
-                return transcript_lines(value)
-    for form in FORMS:
+                return _Found(transcript_lines(value, file, speakers), "lines of text")
+    for name, form in FORMS.items():
         rows = form(content)
         if rows is not None:
-            return rows
+            return _Found(rows, name)
     raise MedjuryError(f"{file}: holds no transcript that is known here; give {_KNOWN}")
 
 
-def _csv_rows(text: str, file: str) -> list[dict[str, Any]]:
+def _csv_rows(text: str, file: str) -> Rows:
     try:
         reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         found = [{(name or "").strip().lower(): cell for name, cell in row.items()} for row in reader]
@@ -79,7 +115,8 @@ def _csv_rows(text: str, file: str) -> list[dict[str, Any]]:
     return plain_turns(found) or []
 
 
-def _transcript(rows: list[dict[str, Any]], file: str) -> Transcript:
+def _transcript(found: _Found, file: str) -> Transcript:
+    rows = found.rows
     numbered = any(row.get("index") not in (None, "") for row in rows)
     turns: list[Turn] = []
     interim = empty = overlapping = 0
@@ -90,7 +127,12 @@ def _transcript(rows: list[dict[str, Any]], file: str) -> Transcript:
             continue
         turn = _turn(row, len(turns), numbered, f"{file}, turn {place}")
         empty += not turn.text
-        overlapping += turn.start is not None and turn.start < latest
+        same_cue = (
+            bool(turns)
+            and row.get("cue") is not None
+            and (turn.start, turn.end) == (turns[-1].start, turns[-1].end)
+        )
+        overlapping += turn.start is not None and turn.start < latest and not same_cue
         latest = max(latest, turn.end if turn.end is not None else latest)
         turns.append(turn)
     notes = [
@@ -105,7 +147,29 @@ def _transcript(rows: list[dict[str, Any]], file: str) -> Transcript:
         )
         if count
     ]
-    return Transcript(tuple(turns), file, tuple(notes), numbered)
+    _check_pace(turns, file)
+    return Transcript(tuple(turns), file, (*found.notes, *notes), numbered, found.form)
+
+
+def _check_pace(turns: list[Turn], file: str) -> None:
+    """Refuse times in which nobody could have spoken the words: they are in another unit than seconds."""
+    paces = [
+        len(turn.text.split()) / (turn.end - turn.start)
+        for turn in turns
+        if turn.start is not None
+        and turn.end is not None
+        and turn.end > turn.start
+        and len(turn.text.split()) > 2
+    ]
+    if not paces:
+        return
+    usual = median(paces)
+    if not _WORDS_PER_SECOND[0] <= usual <= _WORDS_PER_SECOND[1]:
+        unit = "milliseconds" if usual < 1 else "minutes or hours"
+        raise MedjuryError(
+            f"{file}: its times say that {usual:.3g} words are spoken in a second; are they {unit}? Write "
+            "seconds, or hh:mm:ss"
+        )
 
 
 def _turn(row: dict[str, Any], number: int, numbered: bool, place: str) -> Turn:

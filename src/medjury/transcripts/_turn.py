@@ -24,12 +24,13 @@ class Turn:
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """The turns of one file, in its order. `notes` says what the reader left out; `numbered` that the file
-    itself gives the indices."""
+    itself gives the indices; `form` what kind of file it is."""
 
     turns: tuple[Turn, ...]
     file: str = ""
     notes: tuple[str, ...] = ()
     numbered: bool = False
+    form: str = ""
 
     def __post_init__(self) -> None:
         twice = [index for index, count in Counter(turn.index for turn in self.turns).items() if count > 1]
@@ -38,6 +39,17 @@ class Transcript:
                 f"{self.file or 'transcript'}: index {twice[0]} stands on more than one turn; number the turns "
                 "from 0, or leave `index` out"
             )
+
+    def speakers_text(self) -> list[str]:
+        """Who speaks, how often, and their first words: a look that shows whether a file was read rightly."""
+        lines = []
+        for name in dict.fromkeys(turn.speaker for turn in self.turns):
+            own = [turn for turn in self.turns if turn.speaker == name]
+            words = next((turn.text for turn in own if turn.text), "").split()
+            first = f", first “{' '.join(words[:4])}{'…' if len(words) > 4 else ''}”" if words else ""
+            count = f"{len(own):,} turn{'' if len(own) == 1 else 's'}"
+            lines.append(f"{name or 'no speaker named'}: {count}{first}")
+        return lines
 
     def of_speaker(self, name: str) -> Transcript:
         """Only the turns of one speaker (case does not matter), numbered anew from 0 unless the file numbers
@@ -51,9 +63,14 @@ class Transcript:
                 f"{self.file or 'transcript'}: nobody here is called {name!r}; speakers: {known} (choose one with "
                 "--speaker, or --speaker all)"
             )
+        nameless = sum(turn.speaker is None for turn in self.turns)
+        notes = self.notes
+        if nameless:
+            turns = "1 turn names" if nameless == 1 else f"{nameless:,} turns name"
+            notes = (*notes, f"{self.file or 'transcript'}: {turns} no speaker, and so is nobody's: left out")
         if not self.numbered:
             kept = [replace(turn, index=number) for number, turn in enumerate(kept)]
-        return replace(self, turns=tuple(kept))
+        return replace(self, turns=tuple(kept), notes=notes)
 
 
 def merge_speaker_turns(turns: Sequence[Turn]) -> list[Turn]:

@@ -1,0 +1,1 @@
+"""Readers of transcripts, a file each form: all give the same rows (text, speaker, start, end, confidence)."""

@@ -1,0 +1,79 @@
+"""Google Speech-to-Text, versions 1 and 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from medjury.transcripts._readers.rows import (
+    Row,
+    Rows,
+    Word,
+    first_of,
+    numbered_speaker,
+    objects,
+    turns_of_words,
+)
+
+
+def google(content: Any) -> Rows | None:
+    """The first alternative of each result. Where words have speakers, a result is cut where the speaker changes;
+    version 1 repeats all words with their speakers in its last result, which then stands for the others."""
+    if isinstance(content, dict) and isinstance(content.get("response"), dict):
+        content = content["response"]
+    results = content.get("results") if isinstance(content, dict) else None
+    if not isinstance(results, list):
+        return None
+    best = [
+        (result, alternative)
+        for result in objects(results)
+        for alternative in objects(result.get("alternatives"))[:1]
+    ]
+    if (whole := _all_words_again(best)) is not None:
+        return turns_of_words(whole)
+    rows: Rows = []
+    for result, alternative in best:
+        words = objects(alternative.get("words"))
+        if len({_speaker(word) for word in words}) > 1:
+            rows += turns_of_words(_words(words))
+            continue
+        first, last = (words[0], words[-1]) if words else ({}, {})
+        rows.append(
+            {
+                "text": alternative.get("transcript"),
+                "start": first_of(first, "startTime", "startOffset", "start_time"),
+                "end": first_of(last, "endTime", "endOffset", "end_time")
+                or first_of(result, "resultEndTime", "resultEndOffset"),
+                "confidence": alternative.get("confidence") or None,  # 0 is Google's "not set"
+                "speaker": _speaker(first),
+                "interim": result.get("isFinal") is False,
+            }
+        )
+    return rows
+
+
+def _all_words_again(best: list[tuple[Row, Row]]) -> list[Word] | None:
+    """The words of the last result, where it repeats those of all others and names the speaker of each."""
+    if len(best) < 2:
+        return None
+    *others, last = [objects(alternative.get("words")) for _, alternative in best]
+    said = [word.get("word") for words in others for word in words]
+    if not said or [word.get("word") for word in last][: len(said)] != said:
+        return None
+    return _words(last) if all(_speaker(word) for word in last) else None
+
+
+def _words(words: list[Row]) -> list[Word]:
+    return [
+        Word(
+            str(word.get("word") or ""),
+            _speaker(word),
+            first_of(word, "startTime", "startOffset", "start_time"),
+            first_of(word, "endTime", "endOffset", "end_time"),
+            word.get("confidence") or None,
+        )
+        for word in words
+    ]
+
+
+def _speaker(word: Row) -> str | None:
+    return numbered_speaker(first_of(word, "speakerTag", "speakerLabel", "speaker_tag") or None)

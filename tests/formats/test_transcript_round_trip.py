@@ -1,0 +1,128 @@
+"""Whatever dialogue is written in a known form is read back word for word and speaker by speaker, or is refused."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medjury.errors import MedjuryError
+from medjury.transcripts import merge_speaker_turns, read_transcript
+
+Dialogue = list[tuple[str, str]]
+
+NAMES = st.one_of(
+    st.sampled_from(
+        ["Doctor", "patient", "Jane Roe (she/her)", "O’Brien, Pat", "Speaker 2", "Dr. 3", "Note", "Aspirin", "R2",
+         "李医生",
+         "D'Arcy", "Maria van der Berg", "anna", "Patient said", "Daughter", "Unknown", "One thing", "Smith & Co"]
+    ),
+    st.text(st.characters(whitelist_categories=("Lu", "Ll", "Nd")), min_size=1, max_size=8),
+)  # fmt: skip
+WORDS = st.sampled_from(
+    ["pain", "no", "Daughter", "Doctor", "10:30", "well: yes", "[inaudible]", "Note: rest", "two–three", "<5 mg",
+     "&c",
+     "Patient", "(coughs)", "a--b", "It is.", "3", "why?"]
+)  # fmt: skip
+SENTENCES = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
+DIALOGUES = st.lists(NAMES, min_size=2, max_size=3, unique=True).flatmap(
+    lambda names: st.lists(st.tuples(st.sampled_from(names), SENTENCES), min_size=2, max_size=8)
+)
+
+
+def _clock(at: int) -> str:
+    return f"00:{at // 60:02}:{at % 60:02}.000"
+
+
+def _cues(dialogue: Dialogue, cue: Callable[[str, str], str], comma: bool = False) -> str:
+    parts = []
+    for at, (name, words) in enumerate(dialogue):
+        times = f"{_clock(2 * at)} --> {_clock(2 * at + 2)}"
+        parts.append(f"{at + 1}\n{times.replace('.', ',') if comma else times}\n{cue(name, words)}\n")
+    return "\n".join(parts)
+
+
+def _speechmatics(dialogue: Dialogue) -> str:
+    return json.dumps({"format": "2.9", "results": [
+        {"type": "word", "start_time": at, "end_time": at + 1, "alternatives": [{"content": word, "speaker": name}]}
+        for at, (name, words) in enumerate(dialogue) for word in words.split()]})  # fmt: skip
+
+
+def _transcribe(dialogue: Dialogue) -> str:
+    return json.dumps({"results": {"items": [
+        {"type": "pronunciation", "start_time": f"{at}.0", "end_time": f"{at}.9", "speaker_label": name,
+         "alternatives": [{"content": word, "confidence": "0.9"}]}
+        for at, (name, words) in enumerate(dialogue) for word in words.split()]}})  # fmt: skip
+
+
+FORMS: dict[str, tuple[str, Callable[[Dialogue], str]]] = {
+    "names and colons": ("t.txt", lambda d: "\n".join(f"{name}: {words}" for name, words in d)),
+    "time and name": ("t.txt", lambda d: "\n".join(f"[00:0{at}] {n}: {w}" for at, (n, w) in enumerate(d))),
+    "name and time": ("t.txt", lambda d: "\n".join(f"{n} (00:0{at}): {w}" for at, (n, w) in enumerate(d))),
+    "Otter": ("t.txt", lambda d: "\n\n".join(f"{name}  0:0{at}\n{words}" for at, (name, words) in enumerate(d))),
+    "Word": ("t.txt", lambda d: "\n".join(f"00:00:0{at} {name}\n{words}" for at, (name, words) in enumerate(d))),
+    "WebVTT voices": ("t.vtt", lambda d: "WEBVTT\n\n" + _cues(d, lambda n, w: f"<v {escape(n)}>{escape(w)}</v>")),
+    "WebVTT names": ("t.vtt", lambda d: "WEBVTT\n\n" + _cues(d, lambda n, w: f"{n}: {escape(w)}")),
+    "SubRip": ("t.srt", lambda d: _cues(d, lambda n, w: f"{n}: {escape(w)}", comma=True)),
+    "WhisperX": ("t.srt", lambda d: _cues(d, lambda n, w: f"[{n}]: {escape(w)}", comma=True)),
+    "list of turns": ("t.json", lambda d: json.dumps([{"speaker": name, "text": words} for name, words in d])),
+    "AssemblyAI": ("t.json", lambda d: json.dumps({"utterances": [
+        {"speaker": name, "text": words, "start": 2000 * at, "end": 2000 * at + 1000}
+        for at, (name, words) in enumerate(d)]})),
+    "HealthScribe": ("t.json", lambda d: json.dumps({"Conversation": {"TranscriptSegments": [
+        {"Content": words, "ParticipantDetails": {"ParticipantRole": name}} for name, words in d]}})),
+    "Speechmatics": ("t.json", _speechmatics),
+    "AWS Transcribe": ("t.json", _transcribe),
+    "WhisperX JSON": ("t.json", lambda d: json.dumps({"segments": [
+        {"text": words, "start": 2 * at, "end": 2 * at + 1, "speaker": name}
+        for at, (name, words) in enumerate(d)]})),
+    "Rev": ("t.json", lambda d: json.dumps({"monologues": [
+        {"speaker": at, "elements": [{"type": "text", "value": words, "ts": at, "end_ts": at + 1}]}
+        for at, (_, words) in enumerate(d)],
+        "speakers": [{"id": at, "name": name} for at, (name, _) in enumerate(d)]})),
+}  # fmt: skip
+# Where the words stand on lines of their own nothing tells a name from them but the colon or the time.
+PREFIXED = {"AssemblyAI": "speaker "}
+
+
+def _merged(dialogue: Dialogue) -> list[tuple[str, str]]:
+    """The dialogue with a speaker's turns in a row as one: who recognises single words cannot tell them apart."""
+    found: list[tuple[str, str]] = []
+    for name, words in dialogue:
+        if found and found[-1][0] == name:
+            found[-1] = (name, f"{found[-1][1]} {words}")
+        else:
+            found.append((name, words))
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(dialogue=DIALOGUES)
+def test_a_dialogue_is_read_back_or_refused(form: str, dialogue: Dialogue) -> None:
+    name, write = FORMS[form]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / name
+        file.write_text(write(dialogue), encoding="utf-8")
+        try:
+            found = read_transcript(file)
+        except MedjuryError:
+            return
+    before = PREFIXED.get(form, "")
+    read = [
+        ((turn.speaker or "").removeprefix(before), turn.text) for turn in merge_speaker_turns(found.turns)
+    ]
+    assert read == _merged(dialogue)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if FORMS[form][0] != "t.json"])
+def test_an_ordinary_dialogue_is_not_refused(form: str, tmp_path: Path) -> None:
+    dialogue = [("Doctor", "Any pain?"), ("Patient", "No."), ("Doctor", "Good."), ("Patient", "Thanks.")]
+    name, write = FORMS[form]
+    (tmp_path / name).write_text(write(dialogue), encoding="utf-8")
+    assert [(turn.speaker, turn.text) for turn in read_transcript(tmp_path / name).turns] == dialogue

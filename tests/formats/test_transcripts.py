@@ -1,0 +1,301 @@
+"""Transcripts as recognisers and people write them: every word and speaker is read, or the file is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medjury.errors import MedjuryError
+from medjury.transcripts import Transcript, read_transcript
+
+TEXTS = {
+    "names and colons": ("t.txt", "Doctor: Any pain?\nPatient: No.\n"),
+    "bold names": ("t.txt", "**Doctor:** Any pain?\n\n**Patient:** No.\n"),
+    "names in brackets": ("t.txt", "[doctor] Any pain?\n[patient] No.\n"),
+    "name and time in brackets": ("t.txt", "Doctor (00:03): Any pain?\nPatient (00:05): No.\n"),
+    "time before the name": ("t.txt", "00:03 Doctor: Any pain?\n00:05 Patient: No.\n"),
+    "time in brackets": ("t.txt", "[00:03] Doctor: Any pain?\n[00:05] Patient: No.\n"),
+    "names and dashes": ("t.txt", "Doctor - Any pain?\nPatient - No.\n"),
+    "names and tabs": ("t.txt", "DOCTOR\tAny pain?\nPATIENT\tNo.\n"),
+    "roles above the words": ("t.txt", "DOCTOR\nAny pain?\n\nPATIENT\nNo.\n"),
+    "Otter": ("t.txt", "Doctor  0:03  \nAny pain?\n\nPatient  0:05  \nNo.\n"),
+    "Word": ("t.txt", "00:00:03 Doctor\nAny pain?\n00:00:05 Patient\nNo.\n"),
+    "whisper.cpp lines": (
+        "t.txt",
+        "[00:00:03.000 --> 00:00:04.000]   (doctor) Any pain?\n[00:00:05.000 --> 00:00:06.000]   (patient) No.\n",
+    ),
+    "WebVTT, voices": (
+        "t.vtt",
+        "WEBVTT\n\n00:03.000 --> 00:04.000\n<v Doctor>Any pain?</v>\n\n"
+        "00:05.000 --> 00:06.000\n<v Patient>No.</v>\n",
+    ),
+    "WebVTT, two voices in a cue": (
+        "t.vtt", "WEBVTT\n\n00:03.000 --> 00:06.000\n<v Doctor>Any pain?</v> <v Patient>No.</v>\n"),
+    "WebVTT, names": (
+        "t.vtt", "WEBVTT\n\n00:03.000 --> 00:04.000\nDoctor: Any pain?\n\n00:05.000 --> 00:06.000\nPatient: No.\n"),
+    "WhisperX": (
+        "t.srt",
+        "1\n00:00:03,000 --> 00:00:04,000\n[Doctor]: Any pain?\n\n"
+        "2\n00:00:05,000 --> 00:00:06,000\n[Patient]: No.\n",
+    ),
+    "two lines of one cue": (
+        "t.srt", "1\n00:00:03,000 --> 00:00:06,000\nDoctor: Any\npain?\nPatient: No.\n"),
+    "no empty line between cues": (
+        "t.srt",
+        "1\n00:00:03,000 --> 00:00:04,000\nDoctor: Any pain?\n2\n00:00:05,000 --> 00:00:06,000\nPatient: No.\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Any:
+    def read(content: Any, name: str = "t.json", **options: Any) -> Transcript:
+        file = tmp_path / name
+        file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return read_transcript(file, **options)
+
+    return read
+
+
+def said(transcript: Transcript) -> list[tuple[str | None, str]]:
+    return [(turn.speaker, turn.text) for turn in transcript.turns]
+
+
+@pytest.mark.parametrize("layout", TEXTS)
+def test_text_layouts(read: Any, layout: str) -> None:
+    name, text = TEXTS[layout]
+    found = [((speaker or "").casefold(), words) for speaker, words in said(read(text, name))]
+    assert found == [("doctor", "Any pain?"), ("patient", "No.")]
+
+
+def test_times_of_text_layouts(read: Any) -> None:
+    for layout in ("name and time in brackets", "time before the name", "Otter", "Word", "whisper.cpp lines"):
+        name, text = TEXTS[layout]
+        assert [turn.start for turn in read(text, name).turns] == [3.0, 5.0], layout
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Jane Roe (she/her)", "O’Brien, Pat", "Speaker 2", "D'Arcy-Lee", "Dr. 3", "SPEAKER_01", "李医生", "R2"],
+)
+def test_names_of_all_kinds(read: Any, name: str) -> None:
+    vtt = "WEBVTT\n\n" + "".join(
+        f"00:0{at}.000 --> 00:0{at}.900\n{who}: {words}\n\n"
+        for at, (who, words) in enumerate([(name, "Any pain?"), ("Patient", "No: none."), (name, "Good.")])
+    )
+    assert said(read(vtt, "t.vtt")) == [(name, "Any pain?"), ("Patient", "No: none."), (name, "Good.")]
+
+
+def test_one_cue_without_a_name_takes_nobody_elses_away(read: Any) -> None:
+    cues = ["Doctor: Any pain?", "Patient: No.", "uh", "Doctor: Good.", "Patient: Thanks."]
+    vtt = "WEBVTT\n\n" + "".join(f"00:0{at}.000 --> 00:0{at}.900\n{cue}\n\n" for at, cue in enumerate(cues))
+    found = read(vtt, "t.vtt")
+    assert [turn.speaker for turn in found.turns] == ["Doctor", "Patient", None, "Doctor", "Patient"]
+    assert found.turns[2].text == "uh"
+    assert any("1 turn names no speaker" in note for note in found.of_speaker("patient").notes)
+
+
+def test_a_line_of_blanks_does_not_end_a_cue(read: Any) -> None:
+    vtt = "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Doctor>Any\n \npain?</v>\n"
+    assert said(read(vtt, "t.vtt")) == [("Doctor", "Any pain?")]
+
+
+def test_what_patients_say_is_no_speaker(read: Any) -> None:
+    text = (
+        "Doctor: Who came with you?\nPatient: My family:\nDaughter\nCan you hear me: well?\n"
+        "Doctor: [patient coughs] One thing: take it daily.\n"
+    )
+    assert said(read(text, "t.txt")) == [
+        ("Doctor", "Who came with you?"),
+        ("Patient", "My family: Daughter Can you hear me: well?"),
+        ("Doctor", "[patient coughs] One thing: take it daily."),
+    ]
+    timed = "00:03 Who came with you?\n00:05 Daughter\n00:07 Good.\n"
+    assert said(read(timed, "t.txt")) == [(None, "Who came with you?"), (None, "Daughter"), (None, "Good.")]
+    remarks = "[Laughter] Hello.\n[inaudible] Yes.\n[Laughter] Bye.\n"
+    assert [speaker for speaker, _ in said(read(remarks, "t.txt"))] == [None, None, None]
+
+
+def test_a_name_that_may_be_none_is_refused_with_its_line_and_the_cure(read: Any) -> None:
+    text = "Doctor: Any pain?\nPatient: No.\nAspirin: twice a day.\nDoctor: Good.\n"
+    with pytest.raises(MedjuryError, match=r"t.txt, line 3: is 'Aspirin' a speaker\? .*--speakers"):
+        read(text, "t.txt")
+    assert said(read(text, "t.txt", speakers=["Doctor", "patient"])) == [
+        ("Doctor", "Any pain?"), ("Patient", "No. Aspirin: twice a day."), ("Doctor", "Good.")]  # fmt: skip
+    assert [speaker for speaker, _ in said(read(text, "t.txt", speakers=[]))] == [None] * 4
+    vtt = "WEBVTT\n\n00:01.000 --> 00:02.000\nDoctor: Any pain?\n\n00:03.000 --> 00:04.000\nAspirin: twice.\n"
+    assert said(read(vtt, "all-named.vtt")) == [
+        ("Doctor", "Any pain?"),
+        ("Aspirin", "twice."),
+    ]  # every cue has one
+    with pytest.raises(MedjuryError, match=r"line 7: is 'Aspirin' a speaker"):
+        read(vtt + "\n00:05.000 --> 00:06.000\nuh\n", "t.vtt")
+
+
+def test_deepgram_without_paragraphs_and_with_channels(read: Any) -> None:
+    def word(text: str, at: float, speaker: int | None = None) -> dict[str, Any]:
+        said = {"word": text.lower().strip(".?"), "punctuated_word": text, "start": at, "end": at + 0.5}
+        return said | ({} if speaker is None else {"speaker": speaker})
+
+    words = [word("Any", 0, 0), word("pain?", 1, 0), word("No.", 2, 1)]
+    one = {"results": {"channels": [{"alternatives": [{"transcript": "any pain no", "words": words}]}]}}
+    assert said(read(one)) == [("speaker 0", "Any pain?"), ("speaker 1", "No.")]
+    two = {"results": {"channels": [
+        {"alternatives": [{"transcript": "Any pain?", "words": [word("Any", 0), word("pain?", 1)]}]},
+        {"alternatives": [{"transcript": "No.", "words": [word("No.", 2)]}]},
+    ]}}  # fmt: skip
+    assert said(read(two)) == [("channel 0", "Any pain?"), ("channel 1", "No.")]
+    same = {"results": {"utterances": [
+        {"transcript": "Any pain?", "start": 0, "end": 1, "speaker": 0, "channel": 0},
+        {"transcript": "No.", "start": 2, "end": 3, "speaker": 0, "channel": 1},
+    ]}}  # fmt: skip
+    assert len({speaker for speaker, _ in said(read(same))}) == 2
+
+
+def test_google_with_speakers(read: Any) -> None:
+    def word(text: str, at: int, **tag: Any) -> dict[str, Any]:
+        return {"word": text, "startTime": f"{at}s", "endTime": f"{at + 1}s", **tag}
+
+    mixed = [
+        word("any", 0, speakerLabel="1"),
+        word("pain", 1, speakerLabel="1"),
+        word("no", 2, speakerLabel="2"),
+    ]
+    second = {"results": [{"alternatives": [{"transcript": "any pain no", "words": mixed}]}]}
+    assert said(read(second)) == [("1", "any pain"), ("2", "no")]
+    first = {"results": [
+        {"alternatives": [{"transcript": "any pain", "words": [word("any", 0), word("pain", 1)]}]},
+        {"alternatives": [{"transcript": "no", "words": [word("no", 2)]}]},
+        {"alternatives": [{"words": [
+            word("any", 0, speakerTag=1), word("pain", 1, speakerTag=1), word("no", 2, speakerTag=2)]}]},
+    ]}  # fmt: skip
+    assert said(read(first)) == [("speaker 1", "any pain"), ("speaker 2", "no")]  # and nothing twice
+
+
+def test_speechmatics(read: Any) -> None:
+    def part(content: str, kind: str, at: float, speaker: str) -> dict[str, Any]:
+        return {"type": kind, "start_time": at, "end_time": at + 0.5,
+                "alternatives": [{"content": content, "confidence": 0.9, "speaker": speaker}]}  # fmt: skip
+
+    found = read({"format": "2.9", "results": [
+        part("Any", "word", 0, "S1"), part("pain", "word", 1, "S1"),
+        part("?", "punctuation", 1.5, "S1") | {"attaches_to": "previous"},
+        part("No", "word", 2, "S2"), part(".", "punctuation", 2.5, "S2"), part("uh", "word", 3, "UU"),
+    ]})  # fmt: skip
+    assert said(found) == [("S1", "Any pain?"), ("S2", "No."), (None, "uh")]
+    assert (found.form, found.turns[0].start, found.turns[0].end) == ("Speechmatics", 0.0, 1.5)
+
+
+def test_assemblyai_counts_in_milliseconds(read: Any) -> None:
+    spoken = {"speaker": "A", "text": "Any pain at all?", "start": 250, "end": 2250, "confidence": 0.9}
+    found = read({"audio_duration": 9, "text": "…", "utterances": [spoken], "words": []})
+    assert (found.turns[0].start, found.turns[0].end, found.turns[0].speaker) == (0.25, 2.25, "speaker A")
+    with pytest.raises(MedjuryError, match="are they milliseconds"):
+        read([spoken])
+
+
+def test_aws_transcribe(read: Any) -> None:
+    def item(content: str, at: str | None, **more: Any) -> dict[str, Any]:
+        timed = {} if at is None else {"start_time": at, "end_time": f"{float(at) + 0.5}"}
+        kind = "punctuation" if at is None else "pronunciation"
+        return {"type": kind, "alternatives": [{"content": content, "confidence": "0.8"}], **timed, **more}
+
+    own = [item("Any", "0.0", speaker_label="spk_0"), item("pain", "1.0", speaker_label="spk_0"),
+           item("?", None), item("No", "2.0", speaker_label="spk_1")]  # fmt: skip
+    found = read({"jobName": "j", "results": {"transcripts": [], "items": own}})
+    assert said(found) == [("spk_0", "Any pain?"), ("spk_1", "No")]
+    assert (found.turns[0].end, found.turns[0].confidence) == (1.5, pytest.approx(0.8))
+    older = {"segments": [
+        {"speaker_label": "spk_0", "items": [{"start_time": "0.0"}, {"start_time": "1.0"}]},
+        {"speaker_label": "spk_1", "items": [{"start_time": "2.0"}]},
+    ]}  # fmt: skip
+    plain = [{key: value for key, value in each.items() if key != "speaker_label"} for each in own]
+    assert said(read({"results": {"items": plain, "speaker_labels": older}})) == said(found)
+    channels = {
+        "channels": [
+            {"channel_label": "ch_0", "items": plain[:3]},
+            {"channel_label": "ch_1", "items": plain[3:]},
+        ]
+    }
+    assert said(read({"results": {"items": plain, "channel_labels": channels}})) == [
+        ("ch_0", "Any pain?"),
+        ("ch_1", "No"),
+    ]
+
+
+def test_aws_healthscribe(read: Any) -> None:
+    segment = {"Content": "Any pain?", "BeginAudioTime": 1.5, "EndAudioTime": 2.5,
+               "ParticipantDetails": {"ParticipantRole": "CLINICIAN"}}  # fmt: skip
+    found = read({"Conversation": {"TranscriptSegments": [segment]}})
+    assert said(found) == [("CLINICIAN", "Any pain?")] and found.turns[0].start == 1.5
+
+
+def test_azure(read: Any) -> None:
+    batch = {"recognizedPhrases": [
+        {"channel": 0, "speaker": 2, "offsetInTicks": 20_000_000, "durationInTicks": 5_000_000,
+         "nBest": [{"display": "No.", "confidence": 0.7}, {"display": "Know."}]},
+        {"channel": 0, "speaker": 1, "offsetInTicks": 0, "durationInTicks": 10_000_000,
+         "nBest": [{"display": "Any pain?"}]},
+    ]}  # fmt: skip
+    found = read(batch)
+    assert said(found) == [("speaker 1", "Any pain?"), ("speaker 2", "No.")] and found.turns[1].start == 2.0
+    fast = {"phrases": [
+        {"channel": 0, "offsetMilliseconds": 0, "durationMilliseconds": 900, "text": "Any pain?"},
+        {"channel": 1, "offsetMilliseconds": 1000, "durationMilliseconds": 500, "text": "No."},
+    ]}  # fmt: skip
+    assert said(read(fast)) == [("channel 0", "Any pain?"), ("channel 1", "No.")]
+
+
+def test_rev(read: Any) -> None:
+    def text(value: str, at: float) -> dict[str, Any]:
+        return {"type": "text", "value": value, "ts": at, "end_ts": at + 0.5, "confidence": 0.5}
+
+    found = read({"monologues": [
+        {"speaker": 0, "elements": [text("Any", 0), {"type": "punct", "value": " "}, text("pain", 1),
+                                    {"type": "punct", "value": "?"}]},
+        {"speaker": 1, "elements": [text("No", 2), {"type": "punct", "value": "."}]},
+    ], "speakers": [{"id": 0, "name": "Doctor"}]})  # fmt: skip
+    assert said(found) == [("Doctor", "Any pain?"), ("speaker 1", "No.")]
+    assert (found.turns[0].start, found.turns[0].end, found.turns[0].confidence) == (0, 1.5, 0.5)
+
+
+def test_whisperx_segments_of_two_speakers(read: Any) -> None:
+    words = [{"word": " Any", "start": 0, "end": 1, "speaker": "SPEAKER_00"},
+             {"word": " pain?", "start": 1, "end": 2, "speaker": "SPEAKER_00"},
+             {"word": " No.", "start": 2, "end": 3, "speaker": "SPEAKER_01"}]  # fmt: skip
+    found = read(
+        {
+            "segments": [
+                {"text": " Any pain? No.", "start": 0, "end": 3, "speaker": "SPEAKER_00", "words": words}
+            ]
+        }
+    )
+    assert said(found) == [("SPEAKER_00", "Any pain?"), ("SPEAKER_01", "No.")]
+
+
+def test_ctm_with_and_without_rttm(read: Any, tmp_path: Path) -> None:
+    ctm = ";; words\nc 1 0.0 0.5 any 0.9\nc 1 0.6 0.4 pain 0.9\nc 1 3.0 0.5 no 0.9\nc 1 9.0 0.5 uh 0.9\n"
+    alone = read(ctm, "c.ctm")
+    assert said(alone) == [(None, "any pain"), (None, "no"), (None, "uh")]
+    assert "no c.rttm is beside it" in alone.notes[0]
+    (tmp_path / "c.rttm").write_text(
+        "SPEAKER c 1 0.0 1.5 <NA> <NA> doctor <NA> <NA>\nSPEAKER c 1 2.9 1.0 <NA> <NA> patient <NA> <NA>\n"
+    )
+    both = read(ctm, "c.ctm")
+    assert said(both) == [("doctor", "any pain"), ("patient", "no"), (None, "uh")]
+    assert "1 words are in no speaker's time" in both.notes[0]
+    with pytest.raises(MedjuryError, match=r"x\.ctm must be beside it"):
+        read("SPEAKER", "x.rttm")
+    with pytest.raises(MedjuryError, match=r"y\.ctm, line 1: must be `file channel start length word`"):
+        read("c 1 zero 0.5 any", "y.ctm")
+
+
+def test_what_was_read_is_told(read: Any) -> None:
+    found = read("Doctor: Any pain in the chest today?\nPatient: No.\nDoctor: Good.\n", "t.txt")
+    assert found.speakers_text() == [
+        "Doctor: 2 turns, first “Any pain in the…”",
+        "Patient: 1 turn, first “No.”",
+    ]
