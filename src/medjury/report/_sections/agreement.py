@@ -55,7 +55,7 @@ def _tables(material: Material) -> Html:
             counts = (row.counts.n, row.counts.n_unscored)
             rows.append((dimension.label, rater, *counts, *(found[name] for name in _COLUMNS)))
             others.append((dimension.label, rater, *(found[name] for name in _OTHERS)))
-    reference = "the clinicians' mean" if len(evidence.clinicians) > 1 else evidence.clinicians[0]
+    reference = evidence.reference_words
     table = material.exhibits.table(
         "agreement",
         ("dimension", "rater", "n", "unscored", *_COLUMNS.values()),

@@ -12,6 +12,7 @@ from medjury.report._exhibits import BLUES
 from medjury.report._figure import draw_panels, heat
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section, height, only_some, short
+from medjury.report._sections.profiles import profiles
 from medjury.tables import Grades, Measured
 
 _RATERS, _DIMENSIONS = 12, 6
@@ -27,8 +28,9 @@ def section(material: Material) -> Section | None:
         if each.grades
     }
     scaled = [each for each in evidence.table.counted if each.name in found]
+    people = profiles(material)
     if len(raters) < 3 or not scaled:
-        return None
+        return Section("raters", "The raters", people) if people else None
     rows: list[tuple[Cell, ...]] = []
     for each in scaled:
         kappas, counts = found[each.name]
@@ -60,7 +62,7 @@ def section(material: Material) -> Section | None:
     return Section(
         "raters",
         "Who agrees with whom",
-        Html(paragraph("Judges and clinicians, two by two.") + picture + table),
+        Html(people + paragraph("Judges and clinicians, two by two.") + picture + table),
     )
 
 
