@@ -15,18 +15,20 @@ from medjury.report._svg import SOFT
 _PANELS = 6
 _One = tuple[str, LabelTriage]
 _LEAD = (
-    "A label says something of the case, whatever was answered. Where the jury finds all answers to a case poor, the "
-    "case itself may be in doubt."
+    "A label says something of the case, whatever was answered. Where the jury finds all answers to a case poor, "
+    "the case itself may be in doubt."
 )
 _FOUND = (
-    "Share of the labelled cases found by the share of cases reviewed, lowest mean score first, with 95 % intervals "
-    "(band); the dotted line is chance."
+    "Share of the labelled cases found by the share of cases reviewed, lowest mean score first, with 95 % "
+    "intervals (band); the dotted line is chance."
 )
 _PROBABILITY = (
     "Probability of the label by the jury's mean score of the case (logistic fit with 95 % band), and the share "
     "counted in bands of cases (points)."
 )
-_SPREADS = "The jury's mean scores of cases with label 0 and 1: median (mark), quartiles (box), lowest and highest (line)."
+_SPREADS = (
+    "The jury's mean scores with label 0 and 1: median (mark), quartiles (box), lowest and highest (line)."
+)
 
 
 def labels_found(material: Material, made: Sequence[Triage]) -> Html:
