@@ -19,8 +19,8 @@ from scipy.special import expit, ndtr, ndtri
 
 from medjury.calibration._calibrator import Floats, check_confidence
 from medjury.calibration._logistic import fit_logistic
+from medjury.calibration._oriented import one_dimension, oriented_part
 from medjury.calibration._part import judging_roles, jury_of
-from medjury.calibration._triage import one_dimension, oriented_part
 from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, Printable, Result, ends, p_value, proportion, shown

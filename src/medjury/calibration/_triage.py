@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from medjury.calibration._automatic import Decide, automatic_decisions
 from medjury.calibration._calibrator import check_confidence
 from medjury.calibration._conformal_sets import measure_sets
 from medjury.calibration._folds import FOLDS
-from medjury.calibration._part import Part, judging_roles, jurors_of, jury_of, parts_of
+from medjury.calibration._label_triage import label_triage
+from medjury.calibration._oriented import one_dimension, oriented_part
+from medjury.calibration._part import judging_roles, jurors_of, jury_of
 from medjury.calibration._review_order import review_order
 from medjury.calibration._triage_result import Asked, Triage
 from medjury.errors import MedjuryError
-from medjury.tables import Grades, Measured, Names, RatingTable, Roles, rating_table
+from medjury.tables import Names, rating_table
 
 
 def triage(
@@ -42,7 +43,8 @@ def triage(
     danger; with `gap`, only severe errors count: those that the jury in addition scored `gap` or more higher.
     Scores of a dimension on which lower is better (the table says so, or `high_is_dangerous`) are read the
     other way round first; `threshold`, `boundary` and `decide_at` are then on the reversed scale, low
-    being dangerous. `decide_at` asks which units can be decided automatically at that score.
+    being dangerous. `decide_at` asks which units can be decided automatically at that score. `labels` of the result
+    tells, for each label that the run's cases have, how well the jury's score finds the labelled cases.
     """
     table = rating_table(table)
     check_confidence(confidence)
@@ -90,35 +92,5 @@ def triage(
             decide=decide,
             **effort,
         )
-    return Triage(part, jury, judges, asked, found, sets, automatic, turned, table.warnings)
-
-
-def one_dimension(table: RatingTable, dimensions: Names | None, *, but: str = "") -> Measured:
-    """The dimension that is named, or the only one there is."""
-    chosen = [each for each in table.chosen(dimensions) if each.name != but]
-    if len(chosen) != 1:
-        known = ", ".join(each.name for each in table.dimensions if each.name != but)
-        raise MedjuryError(f"triage is by one dimension; name one of {known}.")
-    return chosen[0]
-
-
-def oriented_part(
-    table: RatingTable, roles: Roles, dimension: Measured, high_is_dangerous: bool | None
-) -> tuple[Part, bool]:
-    """The dimension with low as the dangerous end, and whether it was turned round for that."""
-    (part,), _ = parts_of(table, roles, [dimension], named=True)
-    measured = part.measured
-    if high_is_dangerous is not None:
-        measured = replace(measured, higher_is_better=not high_is_dangerous)
-    if measured.higher_is_better or measured.grades is None:
-        return replace(part, measured=measured), False
-    grid = part.grid
-    ends = measured.grades.lowest + measured.grades.highest
-    grades = Grades(tuple(sorted(ends - grade for grade in measured.grades.values)), measured.grades.source)
-    turned = replace(
-        part,
-        grid=replace(grid, scores={name: measured.oriented(given) for name, given in grid.scores.items()}),
-        labels=measured.oriented(part.labels),
-        measured=replace(measured, grades=grades, higher_is_better=True),
-    )
-    return turned, True
+    labels = label_triage(part, jury, table.labels, catch=catch, **effort)
+    return Triage(part, jury, judges, asked, found, sets, automatic, turned, table.warnings, labels)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.calibration._automatic import AutomaticDecisions
 from medjury.calibration._conformal_sets import HeldOutSets
+from medjury.calibration._label_triage import LabelTriage
 from medjury.calibration._part import Part
 from medjury.calibration._review_curve import ReviewCurve
 from medjury.calibration._review_order import ReviewOrder
@@ -61,6 +62,7 @@ class Triage(Result[TriageRow]):
     automatic: AutomaticDecisions | None
     reversed: bool
     warnings: tuple[str, ...]
+    labels: tuple[LabelTriage, ...] = ()
 
     @property
     def dimension(self) -> str:
@@ -138,6 +140,8 @@ class Triage(Result[TriageRow]):
             names = ("share", "error", "missed", "n_taught", "n_tested", "n_decided", "n_wrong", "guarantee")
             own = {"threshold": asked.decide_at, "error_level": asked.error}
             content["automatic"] = {**own, **flat(self.automatic, *names)}
+        if self.labels:
+            content["labels"] = [each.as_dict() for each in self.labels]
         return as_json(content)
 
     def text(self, top: int = 20) -> str:
@@ -156,6 +160,8 @@ class Triage(Result[TriageRow]):
             )
         if self.automatic is not None:
             lines += ["", *self._harm(self.automatic), self.automatic.guarantee]
+        for each in self.labels:
+            lines += ["", *each.lines()]
         return "\n".join(lines)
 
     def _harm(self, made: AutomaticDecisions) -> list[str]:

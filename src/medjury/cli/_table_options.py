@@ -17,7 +17,8 @@ RATINGS is a run folder, a store (a SQLite file or postgresql://...), a CSV, Par
 the columns item, rater, dimension, score (and, where there are any, system, patient, repeat, status, reason,
 rater_kind, instrument), or a mapping (.yaml) that describes other files. From a run folder come patients, scale,
 vendors, rules, development cases and the jury's rule.
---reference clinicians means every rater of that kind, and is what a run folder is compared with by default.
+A run folder is compared with the reference that its study names, by the study's consensus; --reference clinicians
+means every rater of that kind but the second panel and the adjudicator.
 """
 # Earlier spellings of --raters and --dimensions, still understood.
 _EARLIER = {"--raters": ("--compare", "--judge", "--judges", "--rater"), "--dimensions": ("--dimension",)}
@@ -30,7 +31,7 @@ def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings",
     add = parser.add_argument
     add(name, metavar=name.upper(), help="run folder, store, file or mapping")
     _add_names(
-        parser, "--reference", "R[,R2...]", "whose scores are the yardstick; `clinicians` means all of them"
+        parser, "--reference", "R[,R2...]", "whose scores are the yardstick (default: the study's reference)"
     )
     _add_names(
         parser, "--raters", "R[,R2...]", "who is compared with it (default: judges, juries and metrics)"

@@ -32,10 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="system: a block per system and the system means; all: dimensions pooled")  # fmt: skip
     add("--level", choices=("item", "system", "both"), default="item",
         help="compare single scores, the systems' mean scores, or both")  # fmt: skip
-    add("--consensus", choices=("mean", "median", "majority", "adjudicated"), default="mean",
-        help="how several references become one")  # fmt: skip
+    add("--consensus", choices=("mean", "median", "majority", "adjudicated"),
+        help="how several references become one (default: the run's, else mean)")  # fmt: skip
     add("--adjudicator", metavar="RATER", help="whose word settles an adjudicated consensus")
-    add("--panel", metavar="RATER", help="a second panel: win rates and severe errors against it")
+    add(
+        "--panel",
+        metavar="RATER",
+        help="a second panel: win rates and severe errors against it (default: the run's)",
+    )
     add("--severe", metavar="D[,D2...]", type=names,
         help="count severe errors on these dimensions (default: those of a run folder's rules)")  # fmt: skip
     add("--threshold", type=float,

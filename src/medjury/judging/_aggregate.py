@@ -68,7 +68,8 @@ def derived(rows: Iterable[Rating], instrument: Instrument) -> Iterator[Rating]:
 def _follow(
     sources: Sequence[Rating], outcome: Outcome, *, rater: str, kind: RaterKind, dimension: str, repeat: int
 ) -> Rating:
-    """A row that no call was made for: its key is the hash of the rows it follows from, its cost is 0."""
+    """A row that no call was made for: its key is the hash of the rows it follows from, its cost is 0. What nobody
+    measured of a clinician stays unknown."""
     told = any(row.explanation.startswith(GRADES_ITSELF) for row in sources)
     score, status, reason, explanation = outcome_columns(
         remarked(outcome, f"{GRADES_ITSELF}." if told else "")
@@ -87,7 +88,7 @@ def _follow(
         status=status,
         reason=reason,
         explanation=explanation,
-        seconds=0.0,
+        seconds=None if kind == "clinician" else 0.0,
         tokens_in=0,
         tokens_out=0,
         cost=0.0,

@@ -192,7 +192,7 @@ class RatingTable:
             self.panel,
             self.adjudicator,
             self.jury_rule.members,
-            ordered if self.no_jury else (),
+            ordered if self.no_jury and not self.jury_asked else (),
         )
 
     def grid(self, dimension: str, roles: Roles | None = None) -> Grid:

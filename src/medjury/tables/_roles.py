@@ -106,7 +106,9 @@ def assign(
             and kinds[name] in ("judge", *(() if kinds_known else ("",)))
         ]
     )
-    voting = tuple(name for name in judges if name in stated.members) if stated.members else judges
+    # Who has no seat in the run's jury has no vote, unless it is named here.
+    seated = stated.members if listed is None or jury_named else ()
+    voting = tuple(name for name in judges if not seated or name in seated)
     if jury_named and len(voting) < 2:
         raise MedjuryError(
             f"there is no rater {JURY!r}, and none can be formed: that takes two judges or more."
@@ -120,13 +122,14 @@ def assign(
         return Roles(humans, chosen, own[0], (), own[1:])
     # A stored jury that has another part here (a reference, say) is not formed once more under the same name.
     free_name = JURY not in (*humans, *aside)
-    forms = kinds_known and raters is None and free_name and not stated.side_by_side
-    if jury_named or (len(voting) > 1 and (asked or forms)):
+    apart = raters is None and bool(stated.side_by_side)
+    forms = asked or (kinds_known and raters is None and free_name)
+    if jury_named or (len(voting) > 1 and forms and not apart):
         if kinds.get(JURY, "jury") != "jury" or not free_name:
             raise MedjuryError(f"a rater is called {JURY!r}, the name of the jury formed here; rename it.")
         # A jury that is formed here takes the place of the stored one.
         return Roles(humans, (*(name for name in chosen if name != JURY), JURY), JURY, voting)
-    if raters is None and (beside := tuple(name for name in stated.side_by_side if name in judges)):
+    if apart and (beside := tuple(name for name in stated.side_by_side if name in judges)):
         return Roles(humans, chosen, beside[0], (), beside[1:])
     return Roles(humans, chosen, judges[0] if len(judges) == 1 else "")
 

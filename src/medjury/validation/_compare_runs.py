@@ -11,7 +11,7 @@ from medjury.validation._evidence import coverage_of, roles_of
 from medjury.validation._registered import Difference, differences, stated_things
 from medjury.validation._run_changes import Drawing, Side, changes_of, taken
 from medjury.validation._run_comparison import RunChange, RunComparison
-from medjury.validation._validate import validate
+from medjury.validation._validate import Validation, validate
 
 
 def compare_runs(
@@ -40,18 +40,14 @@ def compare_runs(
         rows += found
         warnings += said
     rows += taken(one, two, drawing)
-    words = [
-        {each.label: each.word for each in validate(side.table, resamples=resamples, seed=seed).verdicts}
-        for side in (one, two)
-    ]
+    words = [_words(validate(side.table, resamples=resamples, seed=seed)) for side in (one, two)]
     labels = dict.fromkeys([*words[0], *words[1]])
     return RunComparison(
         _title(one.table),
         _title(two.table),
         _settings(one.table, two.table),
         tuple(
-            (label, str(words[0].get(label, "not judged")), str(words[1].get(label, "not judged")))
-            for label in labels
+            (label, words[0].get(label, "not judged"), words[1].get(label, "not judged")) for label in labels
         ),
         tuple((each.label, _covered(one, each.name), _covered(two, each.name)) for each in shared),
         tuple(rows),
@@ -59,6 +55,14 @@ def compare_runs(
         one.table.by_patient,
         confidence,
     )
+
+
+def _words(found: Validation) -> dict[str, str]:
+    """The verdicts by dimension, and by jury where there are several."""
+    several = len(found.raters) > 1
+    return {
+        f"{each.rater}, {each.label}" if several else each.label: str(each.word) for each in found.verdicts
+    }
 
 
 def _side(source: object) -> Side:

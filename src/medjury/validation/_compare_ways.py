@@ -39,7 +39,7 @@ def compare_ways(
     resamples: int | None = None,
     seed: int | None = None,
 ) -> Ways | None:
-    """Every judge of a run, and the jury, on the same answers; None where no judge rated anything."""
+    """Every judge of a run, and every jury, on the same answers; None where no judge rated anything."""
     table = rating_table(table)
     manifest = table.manifest or Manifest()
     judges = [each.name for each in manifest.judges if each.name in table.judges]
@@ -49,17 +49,21 @@ def compare_ways(
     roles = roles_of(table, None, reference)
     described = {name: manifest.judge(name) or ManifestJudge(name=name) for name in judges}
     yardstick = min(judges, key=lambda name: _distance(described[name].way))
-    jury = roles.jury if len(judges) > 1 and roles.jury not in judges else ""
+    beside = [name for name in roles.on_trial if len(judges) > 1 and name not in judges]
     rows = spent(table)
     alike = sharing(rows, yardstick)
-    took = spending(rows, judges, alike, jury)
-    lost = {name: _unscored(table, roles, name) for name in (*judges, jury)}
+    rules = {each.name: each for each in (table.jury_rule, *table.juries)}
+    juries = {name: rules.get(name, table.jury_rule) for name in beside}
+    seats = {name: [each for each in rule.members or alike if each in alike] for name, rule in juries.items()}
+    took = spending(rows, judges, alike, seats)
+    lost = {name: _unscored(table, roles, name) for name in (*judges, *juries)}
     ways = [
         Way(name, described[name].way, _settings(described[name]), took[name], lost[name]) for name in judges
     ]
-    if jury:
-        rule = {"rule": manifest.jury.rule}
-        ways.append(Way(jury, f"jury of {len(alike)}", rule, took[jury], lost[jury]))
+    ways += [
+        Way(name, f"jury of {len(seats[name])}", {"rule": rule.rule}, took[name], lost[name])
+        for name, rule in juries.items()
+    ]
     asked = table.rules.coverage
     ways = [
         replace(each, covers=each.unscored is None or 1 - each.unscored >= asked - _SAME) for each in ways

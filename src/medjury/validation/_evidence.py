@@ -100,6 +100,14 @@ class Evidence:
         return self.roles.reference
 
     @property
+    def reference_words(self) -> str:
+        """What the raters are compared with, for a reader: `the clinicians' mean`, or the only clinician's name."""
+        if len(self.clinicians) < 2:
+            return next(iter(self.clinicians), "nobody")
+        word = {"adjudicated": "adjudicated scores"}.get(self.table.consensus, self.table.consensus)
+        return f"the clinicians' {word}"
+
+    @property
     def raters(self) -> tuple[str, ...]:
         """The rater on trial first, then all others that are compared."""
         others = [name for name in self.roles.raters if name != self.rater]

@@ -72,10 +72,13 @@ def sharing(rows: polars.DataFrame, yardstick: str) -> list[str]:
 
 
 def spending(
-    rows: polars.DataFrame, judges: Sequence[str], alike: Sequence[str], jury: str
+    rows: polars.DataFrame,
+    judges: Sequence[str],
+    alike: Sequence[str],
+    juries: Mapping[str, Sequence[str]],
 ) -> Mapping[str, Spending]:
     """What each judge took per answer, on the answers that all who judged `alike` ones were asked about, and what
-    the `jury` of them took. A judge of other texts is on its own answers."""
+    each of the `juries` of them took. A judge of other texts is on its own answers."""
     import polars as pl
 
     shared = (
@@ -86,8 +89,9 @@ def spending(
     for judge in judges:
         mine = same.filter(pl.col("rater") == judge)
         found[judge] = _mean(mine if mine.height else rows.filter(pl.col("rater") == judge))
-    if jury:
-        found[jury] = _mean(together(same if same.height else rows))
+    for jury, members in juries.items():
+        voted = (same if same.height else rows).filter(pl.col("rater").is_in(members))
+        found[jury] = _mean(together(voted))
     return found
 
 

@@ -67,7 +67,7 @@ def _tables(material: Material) -> Html:
             rows.append((dimension.label, rater, *counts, *(found[name] for name in _COLUMNS)))
             if evidence.table.raters.get(rater) != "metric":
                 others.append((dimension.label, rater, *(found[name] for name in _OTHERS)))
-    reference = "the clinicians' mean" if len(evidence.clinicians) > 1 else evidence.clinicians[0]
+    reference = evidence.reference_words
     table = material.exhibits.table(
         "agreement",
         ("dimension", "rater", "n", "unscored", *_COLUMNS.values()),

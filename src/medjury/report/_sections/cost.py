@@ -7,6 +7,7 @@ import polars as pl
 from medjury.report._html import Cell, Html, bullets
 from medjury.report._material import Material, Section
 from medjury.statistics import shown
+from medjury.tables import RatingTable
 
 
 def section(material: Material) -> Section | None:
@@ -23,10 +24,10 @@ def section(material: Material) -> Section | None:
     rows: list[tuple[Cell, ...]] = [
         _line(judged.filter(pl.col("rater") == judge), judge, "judge", None) for judge in table.judges
     ]
-    if len(table.judges) > 1:
-        answers = judged.select("item", "system").unique().height
-        rows.append(_line(judged, "whole jury, all repeats", "jury", answers))
-    people = ratings.filter(pl.col("rater_kind") == "clinician")
+    for name, members in _juries(table).items():
+        voted = judged.filter(pl.col("rater").is_in(members))
+        rows.append(_line(voted, name, "jury", voted.select("item", "system").unique().height))
+    people = ratings.filter(pl.col("rater_kind") == "clinician", pl.col("dimension").is_in(own))
     minutes, measured = _minutes(material, people)
     rate = table.settings.clinician_cost_per_hour
     if evidence.clinicians or minutes is not None:
@@ -73,6 +74,15 @@ def section(material: Material) -> Section | None:
     )
 
 
+def _juries(table: RatingTable) -> dict[str, tuple[str, ...]]:
+    """The juries and who votes in each; none of one judge, and none where judges stand side by side."""
+    if len(table.judges) < 2 or table.no_jury:
+        return {}
+    if len(table.juries) < 2:
+        return {"whole jury, all repeats": table.jury_rule.members or table.judges}
+    return {f"{each.name}, all repeats": each.members or table.judges for each in table.juries}
+
+
 def _line(rows: pl.DataFrame, name: str, kind: str, evaluations: int | None) -> tuple[Cell, ...]:
     count = evaluations or rows.select("item", "system", "repeat").unique().height
     whole: list[float | None] = []
@@ -90,8 +100,9 @@ def _minutes(material: Material, people: pl.DataFrame) -> tuple[float | None, bo
     stated = material.evidence.table.settings.clinician_minutes_per_case
     if stated is not None:
         return stated, False
+    # A time of 0 was not measured: nobody reads an answer in no time.
     timed = (
-        people.filter(pl.col("seconds").is_not_null())
+        people.filter(pl.col("seconds") > 0)
         .group_by("item", "system", "rater")
         .agg(pl.col("seconds").sum())["seconds"]
     )

@@ -12,6 +12,7 @@ from medjury.report._exhibits import BLUES, CLINICIAN_COLOUR, COLOURS, JURY_COLO
 from medjury.report._figure import draw_panels, heat
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section, height, only_some, short
+from medjury.report._sections.profiles import profiles
 from medjury.report._svg import SOFT
 from medjury.tables import Measured
 
@@ -27,12 +28,14 @@ Table = np.ndarray[Any, np.dtype[np.float64]]
 
 def section(material: Material) -> Section | None:
     evidence = material.evidence
+    people = profiles(material)
+    only = Section("raters", "The raters", people) if people else None
     if not evidence.roles.raters and len(evidence.clinicians) < 3:
-        return None
+        return only
     found = rater_pairs(evidence.table, raters=evidence.named[0], reference=evidence.named[1])
     scaled = [each for each in evidence.table.counted if each.grades]
     if len(found.raters) < 3 or not scaled:
-        return None
+        return only
     rows: list[tuple[Cell, ...]] = [
         (
             evidence.label(row.dimension),
@@ -71,7 +74,8 @@ def section(material: Material) -> Section | None:
         "raters",
         "Who agrees with whom",
         Html(
-            paragraph("Judges and clinicians, two by two.")
+            people
+            + paragraph("Judges and clinicians, two by two.")
             + picture
             + _rho_kappa(material, found, chosen)
             + table

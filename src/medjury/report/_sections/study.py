@@ -6,6 +6,7 @@ from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
 from medjury.runs import ManifestHumans, ManifestJury, ManifestReread
 from medjury.statistics import counted, shown
+from medjury.tables import RatingTable
 
 _CHANGED = ("changed", "gained", "lost", "reason", "added")
 
@@ -21,8 +22,9 @@ def section(material: Material) -> Section:
         ("Instrument", f"{instrument.name or 'not known'} {instrument.version}".strip()),
         ("Dimensions", ", ".join(each.label for each in table.dimensions)),
         ("Judges", ", ".join(table.judges) or "none"),
-        ("Jury", _jury(len(table.judges), manifest.jury)),
+        *_juries(material),
         ("Clinicians", _clinicians(evidence.clinicians, humans)),
+        *_roles(table, humans),
     ]
     facts += [("Clinicians' ratings left out", shown(humans.left_out))] if humans.left_out else []
     facts += [("Read again", _read_again(manifest.reread))] if manifest.reread else []
@@ -70,6 +72,36 @@ def _read_again(reread: ManifestReread) -> str:
 
 def _more(count: int) -> str:
     return f" and {count} more" if count > 0 else ""
+
+
+def _juries(material: Material) -> list[tuple[str, str]]:
+    manifest, table = material.evidence.manifest, material.evidence.table
+    if table.no_jury and len(table.judges) > 1:
+        return [("Jury", "none: the judges stand side by side, and each is judged by itself")]
+    if len(manifest.all_juries) < 2:
+        return [("Jury", _jury(len(manifest.jury.members or table.judges), manifest.jury))]
+    return [
+        (f"Jury {each.name}", f"{_jury(len(each.members), each)}: {', '.join(each.members)}")
+        for each in manifest.all_juries
+    ]
+
+
+def _roles(table: RatingTable, humans: ManifestHumans) -> list[tuple[str, str]]:
+    """Who is who among the clinicians, as far as the study states it."""
+    said = []
+    if table.second_panel:
+        name = f"{humans.second_panel.name}: " if humans.second_panel is not None else ""
+        members = ", ".join(table.second_panel)
+        said.append(("Second panel", f"{name}{members}; compared with the reference, and no part of it"))
+    if table.consensus != "mean":
+        settles = f" by {table.adjudicator}" if table.adjudicator else ""
+        said.append(("Consensus", f"{table.consensus}{settles}"))
+    named = {*table.default_reference, *table.second_panel, table.adjudicator}
+    if idle := [name for name in table.clinicians if name not in named]:
+        said.append(("Clinicians without a part", ", ".join(idle)))
+    if humans.labels:
+        said.append(("Labels", ", ".join(sorted(humans.labels))))
+    return said
 
 
 def _jury(judges: int, jury: ManifestJury) -> str:

@@ -9,6 +9,7 @@ from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import draw_panels
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section, height, only_some, short
+from medjury.report._sections.label_triage import labels_found
 from medjury.report._svg import SOFT
 from medjury.statistics import percent
 
@@ -20,6 +21,7 @@ def section(material: Material) -> Section | None:
     evidence = material.evidence
     scaled = [each for each in material.compared if each.grades and not each.derived]
     made: list[Triage] = []
+    tried: list[Triage] = []
     refused = []
     for dimension in scaled[:_DIMENSIONS]:
         try:
@@ -27,9 +29,10 @@ def section(material: Material) -> Section | None:
         except MedjuryError as error:
             refused.append(f"{dimension.label}: {error}")
             continue
+        tried.append(found)
         if found.curves is not None:
             made.append(found)
-    if not made and not refused:
+    if not made and not refused and not any(each.labels for each in tried):
         return None
     rows: list[tuple[Cell, ...]] = []
     for found in made:
@@ -56,7 +59,8 @@ def section(material: Material) -> Section | None:
     )
     picture = _figure(material, made, len(scaled)) if made else Html("")
     lead = "Whatever the verdict, the jury may help to choose which answers a clinician reads first."
-    return Section("triage", "Triage", Html(paragraph(lead) + picture + table + bullets(refused)))
+    whole = paragraph(lead) + picture + table + bullets(refused) + labels_found(material, tried)
+    return Section("triage", "Triage", Html(whole))
 
 
 def _figure(material: Material, made: list[Triage], whole: int) -> Html:
