@@ -11,10 +11,16 @@ if TYPE_CHECKING:
     from medjury.transcripts import Alignment, Transcript
 
 
-def add_aligner_arguments(parser: argparse.ArgumentParser) -> None:
+def add_aligner_arguments(parser: argparse.ArgumentParser, *, folders: bool = False) -> None:
+    """`folders`: the first may be a folder of calls, and then there is no second."""
     add = parser.add_argument
-    add("gold", metavar="GOLD", help="what was said")
-    add("recognised", metavar="RECOGNISED", help="what the recogniser wrote")
+    add("gold", metavar="GOLD", help="what was said" + (", or a folder of calls" if folders else ""))
+    add(
+        "recognised",
+        metavar="RECOGNISED",
+        nargs="?" if folders else None,
+        help="what the recogniser wrote" + (" (none with a folder)" if folders else ""),
+    )
     add("--speaker", default="patient", metavar="NAME",
         help="whose turns, where a file names speakers (default: patient); `all` for everybody's")  # fmt: skip
     add("--model", metavar="MODEL", help="let this language model align (repaired like the other)")
@@ -30,13 +36,13 @@ def add_aligner_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def align_files(options: argparse.Namespace) -> tuple[Transcript, Transcript, Alignment]:
+def align_files(
+    options: argparse.Namespace, gold: str, recognised_file: str
+) -> tuple[Transcript, Transcript, Alignment]:
     """Read both files, keep the speaker's turns, and align."""
     from medjury.transcripts import align, read_transcript, turns_of
 
-    golden, recognised = turns_of(
-        read_transcript(options.gold), read_transcript(options.recognised), options.speaker
-    )
+    golden, recognised = turns_of(read_transcript(gold), read_transcript(recognised_file), options.speaker)
     if options.model or options.kind == "embedded":
         return golden, recognised, _by_model(options, golden, recognised)
     if options.url or options.api_key_env:
