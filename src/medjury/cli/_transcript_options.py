@@ -13,10 +13,16 @@ if TYPE_CHECKING:
     from medjury.transcripts import Alignment, Transcript
 
 
-def add_aligner_arguments(parser: argparse.ArgumentParser) -> None:
+def add_aligner_arguments(parser: argparse.ArgumentParser, *, folders: bool = False) -> None:
+    """`folders`: the first may be a folder of calls, and then there is no second."""
     add = parser.add_argument
-    add("gold", metavar="GOLD", help="what was said")
-    add("recognised", metavar="RECOGNISED", help="what the recogniser wrote")
+    add("gold", metavar="GOLD", help="what was said" + (", or a folder of calls" if folders else ""))
+    add(
+        "recognised",
+        metavar="RECOGNISED",
+        nargs="?" if folders else None,
+        help="what the recogniser wrote" + (" (none with a folder)" if folders else ""),
+    )
     add("--speaker", default="patient", metavar="NAME",
         help="whose turns, where a file names speakers (default: patient); `all` for everybody's")  # fmt: skip
     add("--speakers", nargs="+", metavar="NAME",
@@ -42,11 +48,13 @@ def read_file(path: str, options: argparse.Namespace) -> Transcript:
     return read_transcript(path, speakers=[] if named == ["none"] else named)
 
 
-def align_files(options: argparse.Namespace) -> tuple[Transcript, Transcript, Alignment]:
+def align_files(
+    options: argparse.Namespace, gold: str, recognised_file: str
+) -> tuple[Transcript, Transcript, Alignment]:
     """Read both files, keep the speaker's turns, and align."""
     from medjury.transcripts import align, turns_of
 
-    golden, recognised = (read_file(place, options) for place in (options.gold, options.recognised))
+    golden, recognised = (read_file(place, options) for place in (gold, recognised_file))
     for each in (golden, recognised):
         say(f"{each.file} ({each.form}): {'; '.join(each.speakers_text())}", sys.stderr)
     golden, recognised = turns_of(golden, recognised, options.speaker)

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from medjury.transcripts import evaluate_alignment, read_alignment
 
-    golden, recognised, alignment = align_files(options)
+    golden, recognised, alignment = align_files(options, options.gold, options.recognised)
     content, quality = alignment.to_json(), None
     if options.truth:
         indices = {

@@ -11,9 +11,12 @@ from medjury.studies._record import RecordResult, record_run
 from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import check_drafting, check_study, draft_study, register_study, run_study
 from medjury.studies._study import Study, load_study
+from medjury.studies._transcript_calls import CallFiles, calls_in
+from medjury.studies._transcript_collection import TranscriptCollection, collect
 from medjury.studies._transcript_study import TranscriptStudy, judges_settings, transcript_study
 
 __all__ = [
+    "CallFiles",
     "DraftResult",
     "JudgePlan",
     "RecordResult",
@@ -22,9 +25,12 @@ __all__ = [
     "RunPlan",
     "RunResult",
     "Study",
+    "TranscriptCollection",
     "TranscriptStudy",
+    "calls_in",
     "check_drafting",
     "check_study",
+    "collect",
     "draft_study",
     "gate_outlook",
     "judges_settings",

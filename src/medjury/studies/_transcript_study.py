@@ -28,6 +28,9 @@ from medjury.transcripts import (
 _TOP = """# Clinical impact of recognition errors, written by `medjury transcripts`.
 # Check it without any call: medjury run study.yaml --dry-run
 """
+# Rate every pair beside the judges, so that the report tells which of them sees harm.
+METRICS = ["wer", "cer", "rouge_l", "chrf", "semantic_wer"]
+NOTHING_TO_JUDGE = "no pair differs: there is nothing to judge (--keep-perfect judges equal pairs too)"
 _PLACEHOLDER = """# The embedded model is far too small to be trusted: name your own judges (see `medjury init`).
 """
 
@@ -69,9 +72,7 @@ class TranscriptStudy:
         """The study file, written into the folder with its cases and the alignment. Without settings it names the
         embedded model and waits for better judges."""
         if not self.chosen:
-            raise MedjuryError(
-                "no pair differs: there is nothing to judge (--keep-perfect judges equal pairs too)"
-            )
+            raise MedjuryError(NOTHING_TO_JUDGE)
         pairs, rates = ([whole[at] for at in self.chosen] for whole in (self.pairs, self.rates))
         cases = impact_cases(pairs, rates, call=self.call, system=self.system)  # type: ignore[arg-type]
         try:
@@ -79,7 +80,7 @@ class TranscriptStudy:
             written = json.dumps(self.alignment.to_json(), indent=2, ensure_ascii=False) + "\n"
             write_whole(folder / "alignment.json", written)
             write_cases(cases, folder / "cases.jsonl")
-            write_whole(folder / "study.yaml", _study(self.call, settings))
+            write_whole(folder / "study.yaml", study_text(self.call, settings))
         except OSError as error:
             raise MedjuryError(f"{folder}: cannot be written: {error.strerror}") from None
         return folder / "study.yaml"
@@ -111,7 +112,7 @@ def transcript_study(
         rates, edges=edges or EDGES, per_band=per_band, keep_perfect=keep_perfect, seed=seed
     )
     call, system = call or Path(whole.file).stem, system or Path(recognised.file).stem
-    return TranscriptStudy(_name(call), _name(system), alignment, pairs, rates, bands)
+    return TranscriptStudy(file_name(call), file_name(system), alignment, pairs, rates, bands)
 
 
 def judges_settings(file: str | Path) -> dict[str, Any]:
@@ -131,15 +132,16 @@ def judges_settings(file: str | Path) -> dict[str, Any]:
     return value
 
 
-def _study(call: str, settings: Mapping[str, Any] | None) -> str:
+def study_text(call: str, settings: Mapping[str, Any] | None) -> str:
     import yaml
 
     study: dict[str, Any] = {"study": call, "cases": "cases.jsonl", "instrument": "transcript_impact"}
+    study |= {"metrics": METRICS}
     study |= settings or {"judges": [{"kind": "embedded"}]}
     body = yaml.safe_dump(study, sort_keys=False, allow_unicode=True)
     return _TOP + ("" if settings else _PLACEHOLDER) + body
 
 
-def _name(text: str) -> str:
+def file_name(text: str) -> str:
     """A name for a study, a case or a system: other signs than letters, digits and -._ become dashes."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:80] or "call"
