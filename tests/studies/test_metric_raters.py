@@ -13,6 +13,7 @@ from tests.loopback import LoopbackServer
 from medjury.agreement import agreement
 from medjury.audits import internal_consistency
 from medjury.cli import main
+from medjury.metrics import impact
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
 
@@ -126,6 +127,24 @@ def test_metrics_change_nothing_that_is_said_of_the_jury(write_study: Write, ser
     assert said["with"] == said["without"]
     consistency = {name: internal_consistency(table, resamples=0).text() for name, table in both.items()}
     assert consistency["with"] == consistency["without"]
+
+
+def test_the_impact_estimate_rates_with_the_question_before_and_says_what_changed(write_study: Write) -> None:
+    turns = [
+        {"id": "lips", "candidate": "not so but I can feel something in the lips", "system": "a",
+         "reference": "Not throat, but I can feel something in the lips.",
+         "texts": {"context": "Patient: Hello.\nDoctor: Do you feel your throat is closing up?"}},
+        {"id": "none", "candidate": "yes", "system": "a", "texts": {"context": "Doctor: Any pain?"}},
+    ]  # fmt: skip
+    study = write_study(cases=turns, metrics=["impact_estimate", "wer"])
+    assert main(["run", str(study), "--quiet"]) == 0
+    rows = ratings(study).filter(rater="impact_estimate", dimension="accuracy").sort("item")
+    alone = impact(
+        [turns[0]["reference"]], [turns[0]["candidate"]], ["Do you feel your throat is closing up?"]
+    )[0]
+    assert rows["score"].to_list() == [pytest.approx(alone.score), None]
+    assert rows["explanation"][0] == "'not throat' became 'not so': denial of a part of the body lost"
+    assert rows["status"].to_list() == ["scored", "unscored"]
 
 
 @pytest.mark.parametrize(
