@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -172,3 +173,25 @@ def test_a_judge_cannot_have_the_name_of_a_metric(
 ) -> None:
     assert main(["run", str(write_study(judge={"name": "wer"}, metrics=["wer"])), "--quiet"]) == 2
     assert "'wer' is the name of a judge or of the jury" in capsys.readouterr().err
+
+
+def test_a_learned_metric_without_its_libraries_is_refused_before_any_call(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if importlib.util.find_spec("torch"):
+        pytest.skip("torch is here")
+    assert main(["run", str(write_study(metrics=["sbert"])), "--quiet"]) == 2
+    assert "pip install 'medjury[neural]'" in capsys.readouterr().err
+    assert not server.calls
+
+
+def test_a_model_that_cannot_be_loaded_leaves_its_metric_unscored_and_the_judges_whole(
+    write_study: Write,
+) -> None:
+    pytest.importorskip("torch", reason="learned metrics need the `neural` extra")
+    study = write_study(cases=CASES, metrics=[{"sbert": "no-such-folder"}, "wer"])
+    assert main(["run", str(study), "--quiet"]) == 0
+    rows = ratings(study).filter(rater="sbert")
+    assert set(rows["status"]) == {"unscored"} and set(rows["reason"]) == {"provider"}
+    assert "cannot be loaded" in rows["explanation"][0]
+    assert ratings(study).filter(rater="wer", item="half")["score"][0] == 0.5
