@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ PDSQI = load_instrument("pdsqi9")
 NAMES = [each.name for each in PDSQI.dimensions]
 
 
-def wide(folder: Path, *answers: dict[str, object], extra: str = "") -> Path:
+def wide(folder: Path, *answers: Mapping[str, object], extra: str = "") -> Path:
     """A column for each dimension of PDSQI-9; each answer has the best grade but for what it says."""
     lines = [",".join(["item", "rater", *NAMES, *([extra] if extra else [])])]
     for number, said in enumerate(answers):

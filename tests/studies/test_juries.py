@@ -20,7 +20,7 @@ from medjury.validation import validate
 
 Write = Callable[..., Path]
 SCORES = {"a": 1, "b": 2, "c": 3, "stray": 5}
-JURIES = [
+JURIES: list[dict[str, Any]] = [
     {"name": "zero-shot", "members": ["a", "b"], "aggregate": "mean"},
     {"name": "five-shot", "members": ["b", "c"], "aggregate": "median", "quorum": 2},
 ]
