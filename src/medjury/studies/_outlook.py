@@ -34,7 +34,8 @@ def gate_outlook(
             f"No clinician has rated yet: the plan is for {clinicians} clinicians who rate every case."
         )
     else:
-        cases, twice, clinicians = _rated(humans.ratings, development)
+        rated = tuple(each for each in humans.ratings if each.rater in humans.reference)
+        cases, twice, clinicians = _rated(rated, development)
         doubly = twice
     if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
         expected = Expected(shares=_even(max(grades)))
