@@ -11,7 +11,7 @@ from medjury.errors import MedjuryError
 from medjury.models import KINDS
 
 # What is said of a model beside where it is reached: which one it is, and how it is asked.
-_KEPT = frozenset({"model", "vendor", "context_window"})
+_KEPT = frozenset({"model", "vendor", "context_window", "top_p", "top_k", "sampling"})
 _REACHED = {option for kind in KINDS.values() for option in kind.options} - _KEPT
 _PACE = {"requests_per_minute", "tokens_per_minute"}
 _OF_THE_RUN = ("allow_hosts", "store", "output", "budget", "protocol")
