@@ -154,6 +154,6 @@ def test_a_recorded_model_has_the_settings_it_was_recorded_with(tmp_path: Path) 
     for stated in ({}, {"top_p": 0.9}):
         assert make_model("recorded", name="j", file=file, **stated).identity == identity
     with pytest.raises(
-        MedjuryError, match=r"recorded with sampling {'top_p': 0.9}, and the study says {'top_p': 0.5}"
+        MedjuryError, match=r"with sampling {'top_p': 0.9}, and the study says {'top_p': 0.5}"
     ):
         make_model("recorded", name="j", file=file, top_p=0.5).check()
