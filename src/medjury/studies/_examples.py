@@ -15,7 +15,7 @@ from medjury.studies._case_ids import case_ids
 from medjury.studies._file import ExamplesPart, JudgePart, StudyFile
 
 # The ways of judging in which the question is the judge's own, so that examples of it can be shown.
-SHOWING = ("single", "repeats")
+SHOWING = ("single", "repeats", "deliberation")
 # The ways that show none, not even the instrument's own; and those that say in their own settings whether they do.
 NEVER_OWN = ("claims",)
 OWN_WORD = ("concordance",)
