@@ -287,7 +287,7 @@ def test_what_cannot_work_is_told_with_its_line_before_any_call(
 def test_examples_of_the_whole_study_pass_by_a_strategy_that_shows_none(
     write_rated: Write, server: LoopbackServer
 ) -> None:
-    study = write_rated(judge={"strategy": "adaptive"}, examples=1, max_unscored=1.0)
+    study = write_rated(judge={"strategy": "adaptive", "temperature": 1}, examples=1, max_unscored=1.0)
     loaded = load_study(study)
     assert not loaded.jury.judges[0].describe().get("drawn_examples")
     assert "examples: the strategy adaptive shows no examples; judges with it are asked" in loaded.notes[0]

@@ -27,12 +27,13 @@ PRICE = {"input": 3.0, "output": 7.0}
 
 
 def replay(study: Path, *, out: str = "answers.jsonl") -> Path:
-    """Record the study's run, write it with its models swapped, and give that a run folder of its own."""
+    """Record the study's run and write it with its models swapped; its run folder is to be called `again`."""
     folder = study.parent
     assert main(["record", str(folder / "runs" / "small"), "--out", str(folder / out),
                  "--replay", str(folder / "again.yaml")]) == 0  # fmt: skip
     file = folder / "again.yaml"
-    file.write_text(file.read_text() + "output: runs/again\n")
+    assert "output: runs/small-replay\n" in file.read_text()
+    file.write_text(file.read_text().replace("runs/small-replay", "runs/again"))
     return file
 
 
