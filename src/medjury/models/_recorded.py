@@ -68,6 +68,10 @@ class RecordedModel(PlainModel):
     def recorded(self) -> str:
         return self._open()[0].hash
 
+    @property
+    def recorded_at(self) -> str:
+        return self._open()[0].first_rating
+
     def check(self) -> None:
         """The file is there, and the model is in it."""
         self._open()
