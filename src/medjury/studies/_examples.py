@@ -16,7 +16,7 @@ from medjury.studies._file import ExamplesPart, JudgePart, StudyFile
 from medjury.studies._roles import people_roles
 
 # The ways of judging in which the question is the judge's own, so that examples of it can be shown.
-SHOWING = ("single", "repeats")
+SHOWING = ("single", "repeats", "deliberation")
 # The ways that show none, not even the instrument's own; and those that say in their own settings whether they do.
 NEVER_OWN = ("claims",)
 OWN_WORD = ("concordance",)
