@@ -5,6 +5,7 @@ from medjury.audits._audit import Audit, Finding
 from medjury.audits._audits import AUDITS, Audits, audit
 from medjury.audits._consistency import internal_consistency
 from medjury.audits._drift import drift
+from medjury.audits._error_model import error_model
 from medjury.audits._groups import group_differences
 from medjury.audits._multiplicity import ADJUSTMENTS
 from medjury.audits._position import holds_pairs, position, read_pairs
@@ -20,6 +21,7 @@ __all__ = [
     "Finding",
     "audit",
     "drift",
+    "error_model",
     "group_differences",
     "holds_pairs",
     "internal_consistency",

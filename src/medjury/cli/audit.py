@@ -14,6 +14,7 @@ Without --audit, every audit is made for which there is what it needs, and the o
   text             --cases, or a column `length`       consistency  two dimensions or more
   groups           --group                             drift        --earlier, or --versions
   position         --pairs, a table item, first, second, preferred (and rater)
+  errors           clinicians, and a specialty, several systems or lengths (--cases): one model of judge - clinician
 
 --json prints a list of objects: audit, statistic, rater, dimension, group, value, low, high, n, n_unscored,
 p_value, p_adjusted, verdict, stands_out, method, reason. value is null where there is none, and reason says why.
