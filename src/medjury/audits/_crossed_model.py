@@ -73,8 +73,8 @@ def fit_crossed_model(
     With Λ = diag(σ_g/σ) and L Lᵀ = ΛZᵀZΛ + I, the profiled criterion is
     −2ℓ = 2 log|L| + log|XᵀV⁻¹X| + (n − p)(1 + log(2π r²/(n − p))); Bates et al. (2015) J Stat Softw 67(1).
     The robust covariance is A⁻¹ (WᵀZ D ZᵀW + G/(G − 1) Σ_c s_c s_cᵀ) A⁻¹ with A = XᵀV⁻¹X, W = V⁻¹X, D the
-    variances of the intercepts and s_c = Σ w_i ε̂_i over the rows of a cluster: the intercepts' part is the model's, that of
-    the residuals allows for any dependence within a cluster (after Liang & Zeger (1986) Biometrika 73:13-22).
+    variances of the intercepts and s_c = Σ w_i ε̂_i over the rows of a cluster: the intercepts' part is the model's,
+    that of the residuals allows for any dependence within a cluster (Liang & Zeger (1986) Biometrika 73:13-22).
 
     >>> score = [3, 4, 1, 2, 4, 5, 2, 3.5, 5, 5, 4, 4.5]
     >>> design = [[1, x] for x in [0, 1] * 6]

@@ -46,7 +46,8 @@ def section(material: Material) -> Section | None:
         ("effect", "points", "adjusted p", "the jury is"),
         rows,
         caption="Effects on jury less clinician, each with the others held fixed, with "
-        f"{percent(evidence.confidence)} intervals that allow for what the ratings of one case share; above zero the jury is too kind",
+        f"{percent(evidence.confidence)} intervals that allow for what the ratings of one case share; above zero "
+        "the jury is too kind",
     )
     lead = (
         "One mixed model of every clinician, answer and graded dimension at once, with random intercepts of "
