@@ -7,7 +7,7 @@ from medjury.report._material import Material
 from medjury.statistics import percent
 
 _FIRST, _AVERAGED = "icc_3_k_z_raters_first", "icc_3_k_z"
-_HUMANS = "the other references"
+_HUMANS, _PAIRS = "the other references", "each reference"
 
 
 def standardised(material: Material) -> Html:
@@ -24,7 +24,9 @@ def standardised(material: Material) -> Html:
     cells = {
         (row.dimension, row.rater, row.statistic): row
         for row in found.rows
-        if row.level == "item" and not row.system
+        if row.level == "item"
+        and not row.system
+        and row.reference == (_PAIRS if row.rater == _HUMANS else evidence.main_reference)
     }
     rows: list[tuple[Cell, ...]] = []
     for dimension in dimensions:
