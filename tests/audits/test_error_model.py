@@ -161,17 +161,15 @@ def test_where_lower_is_better_too_low_is_too_kind() -> None:
 
 
 def test_without_clinicians_or_anything_known_it_says_so() -> None:
-    frame = planted().drop("specialty", "length", "tokens_in").with_columns(pl.lit("").alias("system"))
-    alone = frame.unique(["item", "rater", "dimension"], keep="first")
-    with pytest.raises(MedjuryError, match="nothing is known of the answers"):
-        error_model(rating_table(alone, scale=(1, 6)))
+    with pytest.raises(MedjuryError, match="nothing is known of the answers but their systems"):
+        error_model(rating_table(planted().drop("specialty", "length"), scale=(1, 6)))
     with pytest.raises(MedjuryError, match="an error needs a yardstick"):
         error_model(rating_table(planted().filter(pl.col("rater_kind") == "judge"), scale=(1, 6)))
 
 
 def test_words_of_notes_are_counted() -> None:
     case = Case("1", candidate="two words", notes=(Note("a", "three more words"), Note("b", "one")))
-    features, _ = case_features([case])
+    features, _ = case_features([case], notes=True)
     assert features.select("length", "note_length").row(0) == (2.0, 4.0)
 
 

@@ -105,7 +105,7 @@ def audit(
         "confidence": confidence,
     }
     drawn: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    features, values = (None, {}) if cases is None else case_features(cases, groups)
+    features, values = (None, {}) if cases is None else case_features(cases, groups, notes=True)
 
     def make_position() -> Audit:
         if pairs is None:

@@ -70,7 +70,7 @@ def error_model(
     without it, columns of these names in the ratings serve, or else the tokens that judges read. `groups` are
     columns of the ratings, or maps from item to level; `specialty` is one where it is known, and the system where
     there are several. A group's effect is that of a level against its most frequent level, a length's is per
-    doubling. Without any of them there is nothing to explain.
+    doubling. Where nothing is known but systems and tokens, other audits say more, and this one refuses.
 
     Findings of every rater: `error_mean`, the mean error at the most frequent levels and mean lengths;
     `error_effect`, `group` naming the effect; and the variances of physicians, components and the residual.
@@ -91,6 +91,11 @@ def error_model(
         raise MedjuryError("an error needs a yardstick: name the clinicians (--reference).")
     chosen = _same_scale([ratings.dimension(name) for name in about.dimensions])
     named, lengths = _factors(ratings, groups or {}), _lengths(about, features)
+    if not {*named, *lengths} - {"system", "tokens_in"}:
+        raise MedjuryError(
+            "nothing is known of the answers but their systems: give the cases (--cases), for their lengths, or a "
+            "group such as specialty (--group)."
+        )
     findings: list[Finding] = []
     warnings = [f"not in the model, on another scale: {', '.join(left)}"] if (
         left := [name for name in about.dimensions if name not in {each.name for each in chosen}]
@@ -211,11 +216,6 @@ def _fit(
     for name, sizes in lengths.items():
         column = np.array([sizes[answer] for answer in kept])
         columns[f"{LENGTHS[name]}, per doubling"] = column - column.mean()
-    if not columns:
-        raise MedjuryError(
-            "nothing is known of the answers that could explain an error: give the cases, a column `specialty`, "
-            "or several systems."
-        )
     told = (
         [] if known.all() else [f"{int((~known).sum())} of {len(known)} differences lack a group or length"]
     )

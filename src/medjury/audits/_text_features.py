@@ -54,11 +54,11 @@ def text_features(text: str) -> TextFeatures | None:
 
 
 def case_features(
-    cases: Iterable[Case], groups: Sequence[str] = ()
+    cases: Iterable[Case], groups: Sequence[str] = (), *, notes: bool = False
 ) -> tuple[polars.DataFrame, dict[str, dict[str, str]]]:
-    """A table `item, system` with the features of every case's candidate answer (answers without words are absent)
-    and `note_length`, the words of the notes and texts it was made from (null where there are none); and of each of
-    `groups` the value that a case's metadata give each item.
+    """A table `item, system` and the features of every case's candidate answer (answers without words are absent),
+    and of each of `groups` the value that a case's metadata give each item. With `notes` there is also
+    `note_length`, the words of the notes and texts that the answer was made from (null where there are none).
 
     Only numbers and groups leave the cases, which are gone through once: no text is kept.
     """
@@ -69,10 +69,8 @@ def case_features(
     for case in cases:
         found = text_features(case.candidate or "")
         if found is not None:
-            texts = (*(note.text for note in case.notes), *case.texts.values())
-            read = sum(len(_WORD.findall(text)) for text in texts)
             own = (getattr(found, name) for name in FEATURES)
-            rows.append((case.id, case.system, *own, float(read) if read else None))
+            rows.append((case.id, case.system, *own, *((_note_length(case),) if notes else ())))
         for name in groups:
             value = case.metadata.get(name)
             if value is not None and values.setdefault(name, {}).setdefault(case.id, str(value)) != str(
@@ -81,3 +79,9 @@ def case_features(
                 raise MedjuryError(f"the cases of item {case.id!r} have different values of {name}.")
     schema = {"item": pl.String, "system": pl.String} | dict.fromkeys((*FEATURES, "note_length"), pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row"), values
+
+
+def _note_length(case: Case) -> float | None:
+    texts = (*(note.text for note in case.notes), *case.texts.values())
+    words = sum(len(_WORD.findall(text)) for text in texts)
+    return float(words) if words else None

@@ -57,7 +57,9 @@ def run(options: argparse.Namespace) -> int:
     from medjury.tables import read_rating_table
 
     if options.corpus:
-        features = None if options.cases is None else audits.case_features(read_cases(options.cases))[0]
+        features = (
+            None if options.cases is None else audits.case_features(read_cases(options.cases), notes=True)[0]
+        )
         described = audits.corpus(table_from(options), features)
         print(described.to_json() if options.json else described.text())
         return 0
