@@ -77,7 +77,8 @@ def case_features(
                 value
             ):
                 raise MedjuryError(f"the cases of item {case.id!r} have different values of {name}.")
-    schema = {"item": pl.String, "system": pl.String} | dict.fromkeys((*FEATURES, "note_length"), pl.Float64)
+    numbers = (*FEATURES, "note_length") if notes else FEATURES
+    schema = {"item": pl.String, "system": pl.String} | dict.fromkeys(numbers, pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row"), values
 
 
