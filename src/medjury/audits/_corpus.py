@@ -173,7 +173,7 @@ def _lengths(
     import polars as pl
 
     source = rows if features is None else features
-    names = [name for name in ("note_length", "length") if name in source.columns]
+    names: list[str] = [name for name in ("note_length", "length") if name in source.columns]
     if not names and "tokens_in" in rows.columns:
         source, names = rows.filter(pl.col("rater_kind") == "judge"), ["tokens_in"]
     found: dict[str, list[float]] = {}
@@ -194,10 +194,10 @@ def _numbers(
     p, test = means_differ(sides) if tested else (None, "")
     made = []
     for each, side in zip(groups, sides, strict=True):
-        ends: list[float | None] = (
-            [float(end) for end in np.quantile(side, [0.5, 0.25, 0.75])] if len(side) else [None] * 3
+        middle, low, high = (
+            (float(end) for end in np.quantile(side, [0.5, 0.25, 0.75])) if len(side) else (None, None, None)
         )
-        made.append(CorpusRow(name, "", each, len(side), None, *ends, p, test))
+        made.append(CorpusRow(name, "", each, len(side), None, middle, low, high, p, test))
     return made
 
 

@@ -101,7 +101,7 @@ def fit_crossed_model(
     squares, mixed, cross = z.T @ z, z.T @ whole, whole.T @ whole
     free = len(y) - len(terms) if reml else len(y)
 
-    def reduced(ratios: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def reduced(ratios: Floats) -> tuple[Any, Any, Any, Any]:
         scale = np.repeat(np.sqrt(ratios), sizes)
         lower = np.linalg.cholesky(scale[:, None] * squares * scale + np.eye(len(scale)))
         half = np.linalg.solve(lower, scale[:, None] * mixed)

@@ -153,7 +153,7 @@ def _lengths(about: Audited, features: polars.DataFrame | None) -> dict[str, dic
 
     rows = about.table.rows
     source = rows if features is None else features
-    names = [name for name in ("length", "note_length") if name in source.columns]
+    names: list[str] = [name for name in ("length", "note_length") if name in source.columns]
     if not names and "tokens_in" in rows.columns:
         source, names = rows.filter(pl.col("rater_kind") == "judge"), ["tokens_in"]
     found: dict[str, dict[tuple[str, str], float]] = {}
