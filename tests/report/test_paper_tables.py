@@ -186,8 +186,10 @@ def test_people_stand_beside_the_judges_in_stability(run: Path) -> None:
     first = ratings().filter(
         pl.col("rater") == "clinician-1", pl.col("dimension") == "accuracy", pl.col("item") < "case-0010"
     )
-    pairs = first.group_by("item").agg(pl.col("score").std())["score"]
-    assert int(again["answers"]) == 10 and float(again["mean SD"]) == pytest.approx(pairs.mean())
+    pairs = first.group_by("item").agg(pl.col("score").var(), pl.col("score").mean().alias("mean"))
+    assert int(again["answers"]) == 10
+    assert float(again["SD within an answer"]) == pytest.approx(np.sqrt(pairs["score"].mean()))
+    assert float(again["mean CV"]) == pytest.approx((pairs["score"].sqrt() / pairs["mean"]).mean())
     assert line(run, "stability-people", dimension="Clarity", who="clinicians among themselves")
     assert {each["judge"] for each in lines(run, "stability")} == {"judge-a", "judge-b", "judge-c"}
 

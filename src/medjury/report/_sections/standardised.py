@@ -33,7 +33,7 @@ def standardised(material: Material) -> Html:
         for rater in (*evidence.raters, _HUMANS):
             sides = [cells.get((dimension.name, rater, name)) for name in (_AVERAGED, _FIRST)]
             first = sides[1] or sides[0]
-            if first is not None:
+            if first is not None and first.estimate.value is not None:
                 who = "clinicians with one another" if rater == _HUMANS else rater
                 pairs = (
                     first.estimate.method.split("mean over ")[-1].split(",")[0] if rater == _HUMANS else ""
