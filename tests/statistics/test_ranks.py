@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import pytest
 from scipy.stats import rankdata
 
 from medjury.agreement._pairs import systems
-from medjury.statistics import PRODUCT_UP_TO, at_rows, centred_midranks
+from medjury.statistics import PRODUCT_UP_TO, centred_midranks
 
 FEW, MANY = 5, PRODUCT_UP_TO + 1
 
@@ -35,11 +33,3 @@ def test_ranks_within_systems_are_those_of_each_system_alone(grades: int) -> Non
         centred = ranks - ranks.mean()
         assert found[0, system == number].tolist() == centred.tolist()
         assert squares[0, number] == pytest.approx((centred**2).sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_values_at_rows_lie_in_memory_as_the_weights_do(order: Literal["C", "F"]) -> None:
-    of_levels, codes = np.arange(6.0).reshape(2, 3), np.array([2, 0, 0, 1])
-    found = at_rows(of_levels, codes, np.ones((2, 4), order=order))
-    assert found.tolist() == [[2, 0, 0, 1], [5, 3, 3, 4]]
-    assert found.flags[f"{order}_CONTIGUOUS"]

@@ -46,12 +46,6 @@ def levels_of(column: Floats) -> Levels:
     return Levels(values, codes, indicator)
 
 
-def at_rows(of_levels: Floats, codes: NDArray[np.int64], like: Floats) -> Floats:
-    """The value of every row's level, (resamples, rows), in memory as `like` is: arrays of two orders multiply many
-    times slower than two of one."""
-    return of_levels.T[codes].T if like.flags.f_contiguous else of_levels[:, codes]
-
-
 def centred_midranks(level_weights: Floats) -> Floats:
     """Mid-rank of each level within its resample, less the mean rank (n + 1)/2; ties share their mean."""
     levels = level_weights.shape[-1]

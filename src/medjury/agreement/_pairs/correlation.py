@@ -19,7 +19,6 @@ from medjury.statistics import (
     Read,
     Scores,
     Statistics,
-    at_rows,
     centred_midranks,
     complete_rows,
     concordance,
@@ -160,8 +159,7 @@ def _rank_correlations(first: Floats, second: Floats, names: list[Correlation]) 
 
 def _spearman(x: Levels, y: Levels, weights: Floats, weights_x: Floats, weights_y: Floats) -> Floats:
     ranks_x, ranks_y = centred_midranks(weights_x), centred_midranks(weights_y)
-    at = at_rows(ranks_x, x.codes, weights), at_rows(ranks_y, y.codes, weights)
-    together = np.einsum("bq,bq,bq->b", weights, *at)
+    together = np.einsum("bq,bq,bq->b", weights, ranks_x[:, x.codes], ranks_y[:, y.codes])
     spread_x = np.einsum("bl,bl,bl->b", weights_x, ranks_x, ranks_x)
     spread_y = np.einsum("bl,bl,bl->b", weights_y, ranks_y, ranks_y)
     both = np.sqrt(spread_x * spread_y)

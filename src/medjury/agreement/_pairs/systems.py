@@ -16,7 +16,6 @@ from medjury.statistics import (
     PRODUCT_UP_TO,
     Floats,
     Read,
-    at_rows,
     centred_midranks,
     levels_of,
     midrank_weights,
@@ -189,7 +188,7 @@ def _baseline(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
         if "spearman" in kinds:
             on_levels = levels.weights(weights)
             ranks = centred_midranks(on_levels)
-            rank_sums = np.asarray((weights * at_rows(ranks, levels.codes, weights)) @ in_group)
+            rank_sums = np.asarray((weights * ranks[:, levels.codes]) @ in_group)
             squares = (on_levels * ranks**2).sum(axis=1)
             found["spearman"] = _grouped_correlation(tied_ranks(guess, n), n, rank_sums, squares)
         return {kind + suffix: values for kind, values in found.items()}
@@ -217,7 +216,7 @@ class _SystemRanks:
         """The rank of every row, and the sum of their squares in every system."""
         each = np.asarray(weights @ self.of_level)
         ranks = self._cumulated(each) if self.product is None else each @ self.product
-        return at_rows(ranks, self.codes, weights), np.asarray((each * ranks**2) @ self.of_system)
+        return ranks[:, self.codes], np.asarray((each * ranks**2) @ self.of_system)
 
     def _cumulated(self, each: Floats) -> Floats:
         through = np.cumsum(each, axis=1)
