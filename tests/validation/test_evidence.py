@@ -202,3 +202,14 @@ def test_a_table_of_clinicians_alone_has_nobody_on_trial() -> None:
         "",
         (),
     )
+
+
+def test_the_only_metric_is_on_trial_and_the_reference_is_who_is_named() -> None:
+    scores = {"clinician a": ANNA, "clinician b": BEN, "metric m": NEAR}
+    found = evidence_of(
+        rating_table(rows_of(scores), scale=(1, 5)),
+        reference="clinician b",
+        resamples=0,
+        statistics=["offset"],
+    )
+    assert (found.rater, found.clinicians) == ("metric m", ("clinician b",))
