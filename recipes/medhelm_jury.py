@@ -100,7 +100,8 @@ medjury run study.yaml --dry-run      # what the study can show, before anything
 medjury run study.yaml                # both benchmarks
 medjury run notes.yaml                # the visit notes that clinicians read, alone
 medjury run replies.yaml              # the replies to patients that clinicians read, alone
-medjury rank scores.csv --ties win --cost costs.csv
+medjury rank scores.csv --by win_rate --ties win --cost costs.csv
+medjury rank scores.csv               # ties count half, ranked by the mean over benchmarks
 ```
 
 Nobody is asked: the answers are in `answers.jsonl.gz`. Each run writes a folder under `runs/` with `report.html`.
