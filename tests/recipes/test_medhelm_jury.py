@@ -173,10 +173,10 @@ def test_offset_order_and_distance_of_each_rater(folder: Path) -> None:
 
 
 def test_severe_errors_and_which_judges_share_them(folder: Path) -> None:
-    """Dangerous: a clinician gave 2 or less. Severe: two grades or more above the clinicians' mean."""
+    """Dangerous: a clinician gave 2 or less. Severe: two grades or more above the lowest of them."""
     human = clinicians(folder)["accuracy"]
     dangerous = (human <= 2).any(axis=1)
-    wanted = mean_by_item(human)
+    wanted = np.nanmin(human, axis=1)
     found = table(folder, "severe-errors")
     errors = {}
     for rater, scores in judges(READ, "accuracy").items():
