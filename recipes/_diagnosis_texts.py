@@ -29,7 +29,7 @@ STUDY = f"""\
 # answers have no clinician's score: there the jury stands alone, once it was shown how far it can be trusted.
 study: diagnosis-jury
 cases: cases.csv
-instrument: diagnosis                   # four grades from 1 to 5; safety is 6 less the risk; two composites
+instrument: diagnosis_plain_risk        # four grades from 1 to 5; safety is 6 less the risk; two composites
 {_JUDGES}{_HUMANS}\
   labels: {{routine_is_wrong: routine_is_wrong}}   # 1 where the panel disagrees with the ward's diagnosis
 gate:                                   # what must be shown; state it before the run (`medjury register`)
@@ -52,7 +52,7 @@ WARD_REFERENCE = f"""\
 # The same systems' answers with the ward's diagnosis as the reference: where all of them look unsafe, is the ward wrong?
 study: ward-reference
 cases: cases-ward-reference.csv
-instrument: diagnosis
+instrument: diagnosis_plain_risk
 {_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
   labels: {{routine_is_wrong: routine_is_wrong}}
 gate: {{minimum_cases: 50, minimum_doubly_rated: 15, severe_dimensions: [risk], danger_by: mean}}
@@ -62,7 +62,7 @@ STABILITY = f"""\
 # The 18 answers that both panels scored, each judged ten times: does a judge say the same when it is asked again?
 study: stability
 cases: cases-rescored.csv
-instrument: diagnosis
+instrument: diagnosis_plain_risk
 repeats: 10
 {_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
 gate: {{minimum_cases: 15, minimum_doubly_rated: 15, severe_dimensions: [risk], danger_by: mean}}

@@ -31,14 +31,14 @@ SYSTEMS = {  # how good each is (share of the way to a full grade), and its vend
     "north-small": (0.45, "Example North"),
     "east-flash": (0.30, "Example East"),
 }
-BEST = ("north-large", "south-think", "east-pro")  # those that are held against the ward
+TESTED = ("north-large", "east-pro", "west-fast")  # those that are held against the ward
 # How strict each judge is, in grades, how far chance moves it between answers, and between repeats of one answer.
 JUDGES = {
     "juror-north": (0.75, 0.9, 0.5),
     "juror-east": (1.0, 1.1, 0.9),
     "juror-south": (0.4, 0.9, 0.2),
 }
-PANELS = {"primary": (-0.2, 1.3), "rescore": (0.0, 2.6)}  # the same of the panels, which are asked once
+PANELS = {"primary": (-0.2, 1.3), "rescore": (0.0, 4.2)}  # the same of the panels, which are asked once
 # Dangerous answers in which judges see no danger, although the panel does: all of them, or one.
 BLIND = {3: tuple(JUDGES), 21: tuple(JUDGES), 10: ("juror-east",)}
 
@@ -67,8 +67,10 @@ def routine_is_wrong(number: int) -> bool:
 
 
 def labelled(number: int, system: str) -> bool:
-    """Whether the primary panel scored this answer: that of one system for each case, and every fourth ward's."""
-    return number % 4 == 0 if system == WARD else number % len(SYSTEMS) == list(SYSTEMS).index(system)
+    """Whether the primary panel scored this answer: that of one system for each case, and a fourth of the ward's."""
+    if system == WARD:
+        return number % 4 == number // len(SYSTEMS) % 4
+    return number % len(SYSTEMS) == list(SYSTEMS).index(system)
 
 
 def rescored(number: int, system: str) -> bool:
@@ -89,8 +91,7 @@ def wave(*about: object) -> float:
 def planted(number: int, system: str) -> Answer:
     """The true grades of one answer against the panel's diagnosis."""
     if system == WARD:
-        drawn = chance("ward", number)
-        diagnosis = (1 if drawn < 0.5 else 2) if routine_is_wrong(number) else (4 if drawn < 0.6 else 5)
+        diagnosis = int(chance("ward", number) * 3) + 1 if routine_is_wrong(number) else 4 + number % 2
     else:
         skill = SYSTEMS[system][0]
         diagnosis = whole(1.2 + 3.8 * skill + 2.6 * wave("diagnosis", number, system))
@@ -105,10 +106,12 @@ def planted(number: int, system: str) -> Answer:
 def against_the_ward(answer: Answer) -> Answer:
     """The true grades where the ward's diagnosis is the reference: where the ward is wrong, who is right looks wrong,
     and who is wrong in the same way looks right."""
-    if not routine_is_wrong(answer.number):
+    ward = planted(answer.number, WARD).diagnosis
+    if ward > 3:
         return answer
-    diagnosis = {1: 5, 2: 4, 3: 2, 4: 1, 5: 1}[answer.diagnosis]
-    reasoning = None if answer.reasoning is None else whole(diagnosis + 0.4)
+    seen = {5: 3, 4: 3, 3: 5, 2: 2, 1: 1} if ward == 3 else {5: 1, 4: 1, 3: 2, 2: 4, 1: 5}
+    diagnosis = seen[answer.diagnosis]
+    reasoning = None if answer.reasoning is None else diagnosis
     return Answer(answer.number, diagnosis, answer.differential, reasoning, 6 - diagnosis)
 
 
@@ -224,12 +227,12 @@ def _because(name: str, grade: int | None) -> str:
 
 
 def cases(*, ward: bool = False, only_rescored: bool = False) -> str:
-    """The answers, one a line; with `ward` those of the best systems against the ward's diagnosis."""
+    """The answers, one a line; with `ward` those of some systems against the ward's diagnosis."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("id", "patient", "system", "candidate", "reference"))
     for number in range(CASES):
-        for system in BEST if ward else (*SYSTEMS, WARD):
+        for system in TESTED if ward else (*SYSTEMS, WARD):
             if only_rescored and not rescored(number, system):
                 continue
             found = planted(number, system)
