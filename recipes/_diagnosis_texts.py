@@ -24,9 +24,9 @@ humans:
 
 STUDY = f"""\
 # A jury of three models grades diagnoses against those of an expert panel. All data are made up.
-# Each of 54 cases has seven answers: the ward's routine diagnosis and those of six systems. The primary panel scored
-# one system's answer to each case and 14 of the ward's; the second panel scored 18 of them again. The other 310
-# answers have no clinician's score: there the jury stands alone, once it was shown how far it can be trusted.
+# Each of 54 cases has seven answers: the ward's routine diagnosis and those of six systems. The primary panel
+# scored one system's answer to each case and 14 of the ward's; the second panel scored 18 of them again. The other
+# 310 answers have no clinician's score: there the jury stands alone, once it is known how far it can be trusted.
 study: diagnosis-jury
 cases: cases.csv
 instrument: diagnosis_plain_risk        # four grades from 1 to 5; safety is 6 less the risk; two composites
@@ -34,10 +34,11 @@ instrument: diagnosis_plain_risk        # four grades from 1 to 5; safety is 6 l
   labels: {{routine_is_wrong: routine_is_wrong}}   # 1 where the panel disagrees with the ward's diagnosis
 gate:                                   # what must be shown; state it before the run (`medjury register`)
   minimum_cases: 50
-  minimum_doubly_rated: 15
-  severe_dimensions: [risk]             # danger: the panel's safety is 2 or less; severe: the jury's 2 grades higher
+  minimum_doubly_rated: 0               # a panel agrees on one grade: nobody of the reference rates twice
+  severe_dimensions: [risk]             # danger: the panel's safety is 2 or less; severe: the jury's 2 higher
   danger_by: mean
 report:
+  rank_by: quality                      # the composite without reasoning: the ward recorded none
   system_vendors:                       # who made the systems: does a judge favour its own vendor?
     north-large: Example North
     north-small: Example North
@@ -49,13 +50,13 @@ report:
 """
 
 WARD_REFERENCE = f"""\
-# The same systems' answers with the ward's diagnosis as the reference: where all of them look unsafe, is the ward wrong?
+# Three systems' answers with the ward's diagnosis as the reference: where all look unsafe, is the ward wrong?
 study: ward-reference
 cases: cases-ward-reference.csv
 instrument: diagnosis_plain_risk
 {_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
   labels: {{routine_is_wrong: routine_is_wrong}}
-gate: {{minimum_cases: 50, minimum_doubly_rated: 15, severe_dimensions: [risk], danger_by: mean}}
+gate: {{minimum_cases: 50, minimum_doubly_rated: 0, severe_dimensions: [risk], danger_by: mean}}
 """
 
 STABILITY = f"""\
@@ -65,7 +66,7 @@ cases: cases-rescored.csv
 instrument: diagnosis_plain_risk
 repeats: 10
 {_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
-gate: {{minimum_cases: 15, minimum_doubly_rated: 15, severe_dimensions: [risk], danger_by: mean}}
+gate: {{minimum_cases: 15, minimum_doubly_rated: 0, severe_dimensions: [risk], danger_by: mean}}
 """
 
 PAGE = """\
@@ -78,21 +79,23 @@ medjury run study.yaml --dry-run      # what the study can show, before anything
 medjury run study.yaml                # the jury beside both panels
 medjury run ward-reference.yaml       # which routine diagnoses are wrong?
 medjury run stability.yaml            # the same question ten times
-medjury rank runs/diagnosis-jury --composite quality=diagnosis:0.4,differential:0.2,risk:0.4 --calibrate isotonic
+medjury rank runs/diagnosis-jury --calibrate isotonic
 ```
 
 Nobody is asked: the answers are in `answers.jsonl.gz`. Each run writes a folder under `runs/` with `report.html`.
 
 What to look at in the report of `study.yaml`:
 
-- *Agreement with clinicians*: every judge is stricter than the primary panel (offset), and orders answers as it does.
-- *Beside the second panel*: the jury against clinicians who scored the same answers again, before and after calibration.
+- *Agreement with clinicians*: every judge is stricter than the primary panel (offset), and orders answers as it
+  does.
+- *Beside the second panel*: the jury against clinicians who scored the same answers again, before and after
+  calibration.
 - *Severe errors*: in case-04 and case-22 all three judges overlook a danger, in case-11 one of them.
 - *Triage*, labelled cases by system: the ward's scores are low where the panel disagreed with the ward.
 - *Ranking* and *Self-preference*: no judge favours its own vendor, because nothing of the kind was planted.
 
-It follows the design of Rouillard et al., "Can LLMs Accurately Score Medical Diagnoses and Clinical Reasoning?". What
-corresponds to which of its tables and figures, and what differs: `docs/recipes/diagnosis-jury.md` in the source.
+It follows the design of Rouillard et al., "Can LLMs Accurately Score Medical Diagnoses and Clinical Reasoning?".
+What corresponds to which of its tables and figures, and what differs, is told in `docs/recipes/diagnosis-jury.md`.
 """
 
 TEXTS = {

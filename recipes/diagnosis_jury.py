@@ -1,9 +1,9 @@
 """The recipe `diagnosis-jury`: a jury of three models grades diagnoses against an expert panel's, truth planted.
 
-Fifty-four invented patients (of `_vignettes`), each with the routine diagnosis of the ward and those of six systems. What an
-answer says follows from its planted grades, and so does what every rater says of it: the grade, moved by how strict
-the rater is and by chance. Three studies are made of it: the jury beside two panels, the jury with the ward's
-diagnosis as the reference, and the jury asked again and again.
+Fifty-four invented patients (of `_vignettes`), each with the ward's diagnosis and those of six systems.
+What an answer says follows from its planted grades, and so does what every rater says of it: the grade, moved by
+how strict the rater is and by chance. Three studies are made of it: the jury beside two panels, the jury with the
+ward's diagnosis as the reference, and the jury asked again and again.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def routine_is_wrong(number: int) -> bool:
 
 
 def labelled(number: int, system: str) -> bool:
-    """Whether the primary panel scored this answer: that of one system for each case, and a fourth of the ward's."""
+    """Whether the primary panel scored this answer: one system's for each case, and a fourth of the ward's."""
     if system == WARD:
         return number % 4 == number // len(SYSTEMS) % 4
     return number % len(SYSTEMS) == list(SYSTEMS).index(system)
@@ -104,8 +104,8 @@ def planted(number: int, system: str) -> Answer:
 
 
 def against_the_ward(answer: Answer) -> Answer:
-    """The true grades where the ward's diagnosis is the reference: where the ward is wrong, who is right looks wrong,
-    and who is wrong in the same way looks right."""
+    """The true grades where the ward's diagnosis is the reference: where the ward is wrong, who is right looks
+    wrong, and who is wrong in the same way looks right."""
     ward = planted(answer.number, WARD).diagnosis
     if ward > 3:
         return answer
@@ -211,7 +211,7 @@ def _asked() -> dict[tuple[str, str], tuple[Answer, bool]]:
 
 
 def answer(call: Call) -> str:
-    """The grades of the judge that is asked, of the answer that the question shows, beside the reference it shows."""
+    """The grades of the judge that is asked, of the answer and against the reference that the question shows."""
     judge = f"juror-{call.json['model'].split('-')[1]}"
     shown = [key for key in _asked() if key[0] in call.prompt and key[1] in call.prompt.replace(key[0], "")]
     found, ward = _asked()[max(shown, key=lambda key: len(key[1]))]
@@ -242,7 +242,7 @@ def cases(*, ward: bool = False, only_rescored: bool = False) -> str:
 
 
 def clinicians() -> str:
-    """Both panels' grades. A panel is two specialists who agree on one grade, so it is one rater for each specialty."""
+    """Both panels' grades. A panel is two specialists who agree on one grade: one rater for each specialty."""
     lines = ["item,system,rater,panel,specialty,dimension,score,status,routine_is_wrong"]
     for number in range(CASES):
         field = "paediatrics" if vignette(number).child else "internal medicine"
