@@ -94,7 +94,7 @@ def agreement_by_repeat(
             if each.grades is None:
                 continue
             grid = once.grid(each.name)
-            truth = each.grades.grade(once.reference_mean(grid, roles.reference))
+            truth = each.grades.grade(once.reference_scores(grid, roles.reference))
             for name in several:
                 if number not in numbers[name]:
                     continue

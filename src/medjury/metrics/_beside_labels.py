@@ -81,7 +81,7 @@ def metrics_beside_labels(
     rows: list[MetricBesideLabels] = []
     for each in graded:
         grid = ready.grid(each.name)
-        means = ready.reference_mean(grid, roles.reference)
+        means = ready.reference_scores(grid, roles.reference)
         whole = np.isin(means, LABELS)
         undecided = int((~whole & ~np.isnan(means)).sum())
         if not whole.any():
