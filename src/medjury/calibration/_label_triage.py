@@ -169,12 +169,13 @@ def _by_system(
 
 def _spreads(scores: Floats, truth: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[ScoreSpread, ...]:
     """Lowest, quartiles and highest with label 0 and with label 1, as far as there are scores."""
-    sides = ((value, scores[(truth == bool(value)) & ~np.isnan(scores)]) for value in (0, 1))
-    return tuple(
-        ScoreSpread(value, len(side), *(float(each) for each in np.quantile(side, [0, 0.25, 0.5, 0.75, 1])))
-        for value, side in sides
-        if len(side)
-    )
+    found = []
+    for value in (0, 1):
+        side = scores[(truth == bool(value)) & ~np.isnan(scores)]
+        if len(side):
+            low, quarter, middle, three, high = np.quantile(side, [0, 0.25, 0.5, 0.75, 1]).tolist()
+            found.append(ScoreSpread(value, len(side), low, quarter, middle, three, high))
+    return tuple(found)
 
 
 def _by_case(part: Part, jury: str) -> tuple[list[str], list[str], Floats]:
