@@ -34,7 +34,8 @@ instrument: diagnosis_plain_risk        # four grades from 1 to 5; safety is 6 l
   labels: {{routine_is_wrong: routine_is_wrong}}   # 1 where the panel disagrees with the ward's diagnosis
 gate:                                   # what must be shown; state it before the run (`medjury register`)
   minimum_cases: 50
-  minimum_doubly_rated: 0               # a panel agrees on one grade: nobody of the reference rates twice
+  minimum_clinicians: 1                 # a panel agrees on one grade and is one rater, so that no answer has
+  minimum_doubly_rated: 0               # two scores of the reference; the second panel shows how clinicians agree
   severe_dimensions: [risk]             # danger: the panel's safety is 2 or less; severe: the jury's 2 higher
   danger_by: mean
 report:
@@ -56,7 +57,7 @@ cases: cases-ward-reference.csv
 instrument: diagnosis_plain_risk
 {_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
   labels: {{routine_is_wrong: routine_is_wrong}}
-gate: {{minimum_cases: 50, minimum_doubly_rated: 0, severe_dimensions: [risk], danger_by: mean}}
+gate: {{minimum_cases: 50, minimum_clinicians: 1, minimum_doubly_rated: 0, severe_dimensions: [risk], danger_by: mean}}
 """
 
 STABILITY = f"""\
@@ -66,7 +67,7 @@ cases: cases-rescored.csv
 instrument: diagnosis_plain_risk
 repeats: 10
 {_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
-gate: {{minimum_cases: 15, minimum_doubly_rated: 0, severe_dimensions: [risk], danger_by: mean}}
+gate: {{minimum_cases: 15, minimum_clinicians: 1, minimum_doubly_rated: 0, severe_dimensions: [risk], danger_by: mean}}
 """
 
 PAGE = """\

@@ -242,10 +242,9 @@ def cases(*, ward: bool = False, only_rescored: bool = False) -> str:
 
 
 def clinicians() -> str:
-    """Both panels' grades. A panel is two specialists who agree on one grade: one rater for each specialty."""
-    lines = ["item,system,rater,panel,specialty,dimension,score,status,routine_is_wrong"]
+    """Both panels' grades. A panel is specialists who agree on one grade, so it is one rater."""
+    lines = ["item,system,rater,panel,dimension,score,status,routine_is_wrong"]
     for number in range(CASES):
-        field = "paediatrics" if vignette(number).child else "internal medicine"
         for system in (*SYSTEMS, WARD):
             for panel in ("primary", "rescore"):
                 if not (labelled(number, system) if panel == "primary" else rescored(number, system)):
@@ -253,10 +252,8 @@ def clinicians() -> str:
                 found = planted(number, system)
                 for name, grade in heard(panel, found).items():
                     score = ",not_applicable" if grade is None else f"{grade},scored"
-                    who = f"{panel} {field}"
-                    lines.append(
-                        f"{found.case},{system},{who},{panel},{field},{name},{score},{routine_is_wrong(number):d}"
-                    )
+                    who = f"{panel} panel,{panel}"
+                    lines.append(f"{found.case},{system},{who},{name},{score},{routine_is_wrong(number):d}")
     return "\n".join(lines) + "\n"
 
 

@@ -140,9 +140,12 @@ def _agreement(stages: Mapping[str, Ranked], settings: Mapping[str, Any]) -> Par
     read, notes = Ranked.scores, tuple[str, ...]()
     try:
         truth = read(before, before.reference)
-    except MedjuryError:
+    except MedjuryError as not_paired:
         read, notes = Ranked.on_labelled, (_UNPAIRED,)
-        truth = read(before, before.reference)
+        try:
+            truth = read(before, before.reference)
+        except MedjuryError:
+            raise not_paired from None
     compared = [
         (stage, raters, read(ranked, raters))
         for stage, ranked in stages.items()
