@@ -37,7 +37,6 @@ gate:                                   # what must be shown; state it before th
   minimum_clinicians: 1                 # a panel agrees on one grade and is one rater, so that no answer has
   minimum_doubly_rated: 0               # two scores of the reference; the second panel shows how clinicians agree
   severe_dimensions: [risk]             # danger: the panel's safety is 2 or less; severe: the jury's 2 higher
-  danger_by: mean
 report:
   rank_by: quality                      # the composite without reasoning: the ward recorded none
   system_vendors:                       # who made the systems: does a judge favour its own vendor?
@@ -57,7 +56,7 @@ cases: cases-ward-reference.csv
 instrument: diagnosis_plain_risk
 {_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
   labels: {{routine_is_wrong: routine_is_wrong}}
-gate: {{minimum_cases: 50, minimum_clinicians: 1, minimum_doubly_rated: 0, severe_dimensions: [risk], danger_by: mean}}
+gate: {{minimum_cases: 50, minimum_clinicians: 1, minimum_doubly_rated: 0, severe_dimensions: [risk]}}
 """
 
 STABILITY = f"""\
@@ -67,7 +66,7 @@ cases: cases-rescored.csv
 instrument: diagnosis_plain_risk
 repeats: 10
 {_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
-gate: {{minimum_cases: 15, minimum_clinicians: 1, minimum_doubly_rated: 0, severe_dimensions: [risk], danger_by: mean}}
+gate: {{minimum_cases: 15, minimum_clinicians: 1, minimum_doubly_rated: 0, severe_dimensions: [risk]}}
 """
 
 PAGE = """\

@@ -1,4 +1,4 @@
-"""The recipe `diagnosis-jury`: every number of its reports follows from what was planted, computed here by other means."""
+"""The recipe `diagnosis-jury`: every number of its reports follows from what was planted, found by other means."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import hashlib
 import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from recipes import diagnosis_jury as recipe
 from scipy import integrate, optimize, stats
 
 from medjury.cli import main
+from recipes import diagnosis_jury as recipe
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "recipes" / "diagnosis-jury.md"
@@ -66,6 +67,7 @@ def near(shown: str, wanted: float, tolerance: float = 1e-9) -> bool:
     return float(shown) == pytest.approx(wanted, abs=tolerance)
 
 
+@cache
 def said(rater: str, number: int, system: str, dimension: str, **how: Any) -> float:
     """What a rater says, from the planted truth: NaN where not applicable or not asked."""
     if rater == "jury":
@@ -88,6 +90,7 @@ def said(rater: str, number: int, system: str, dimension: str, **how: Any) -> fl
 ANSWERS = [(number, system) for number in range(recipe.CASES) for system in SYSTEMS]
 
 
+@cache
 def scores(rater: str, dimension: str) -> Numbers:
     return np.array([said(rater, *answer, dimension) for answer in ANSWERS])
 
@@ -104,14 +107,15 @@ def graded(values: Numbers) -> Numbers:
 
 
 def kappa(first: Numbers, second: Numbers) -> float:
-    """Quadratic weighted kappa from its definition: one less the ratio of observed and expected squared distance."""
+    """Quadratic weighted kappa from its definition: one less observed over expected squared distance."""
     one, two = graded(first), graded(second)
     expected = np.mean((one[:, None] - two[None, :]) ** 2)
     return float(1 - np.mean((one - two) ** 2) / expected)
 
 
 def rho(first: Numbers, second: Numbers) -> float:
-    return float(stats.spearmanr(first, second).statistic)
+    """Spearman's rho; scores that differ by less than a billionth are tied."""
+    return float(stats.spearmanr(np.round(first, 9), np.round(second, 9)).statistic)
 
 
 def test_the_truth_is_that_of_the_shipped_file(folder: Path) -> None:
@@ -301,7 +305,7 @@ def folds() -> Numbers:
     """The fold of each answer: cases in the order of their hashes, dealt out to five."""
     names = sorted(
         {f"case-{n + 1:02d}" for n, _ in ANSWERS},
-        key=lambda name: hashlib.sha256(f"0\0{name}".encode()).digest(),
+        key=lambda name: hashlib.sha256(f"0\0item {name}".encode()).digest(),
     )
     place = {name: index % 5 for index, name in enumerate(names)}
     return np.array([place[f"case-{n + 1:02d}"] for n, _ in ANSWERS], dtype=float)
@@ -341,7 +345,12 @@ def test_calibration_out_of_fold_and_its_curves(folder: Path) -> None:
             "weighted kappa": kappa,
         }[row["statistic"]]
         for column, side in (("as scored", raw), ("calibrated", after)):
-            assert near(row[column], measure(reference[known], side[known]), 1e-8), row
+            wanted = measure(reference[known], side[known])
+            if measure is rho:  # the mean over folds: each fold is mapped a little differently
+                parts = [known & (folds() == number) for number in range(5)]
+                inside = [rho(reference[part], side[part]) for part in parts]
+                wanted = float(np.average(inside, weights=[part.sum() for part in parts]))
+            assert near(row[column], wanted, 1e-8), row
         checked += 1
     assert checked == 16
     for row in table(folder, "calibration-curves"):
@@ -472,11 +481,9 @@ def test_stability_of_judges_and_of_panels(folder: Path) -> None:
         spread = drawn.std(axis=1, ddof=1)
         assert row["answers"] == "18"
         assert near(row["SD within an answer"], float(np.sqrt(np.mean(spread**2))))
-        assert near(row["mean SD"], spread.mean()) and near(
-            row["mean CV"], float(np.mean(spread / drawn.mean(axis=1)))
-        )
+        assert near(row["mean CV"], float(np.mean(spread / drawn.mean(axis=1))))
         assert near(row["answers that change"], float(np.mean(np.ptp(drawn, axis=1) > 0)))
-        assert float(row["mean SD low"]) >= 0 and float(row["answers that change high"]) <= 1
+        assert float(row["SD within an answer low"]) >= 0 and float(row["answers that change high"]) <= 1
 
 
 def test_every_exhibit_of_the_page_is_in_its_report(folder: Path) -> None:
