@@ -101,7 +101,7 @@ def run() -> Iterator[dict[str, Any]]:
     studies = int(os.environ.get("STUDIES", "500"))
     kept = _Kept(os.environ.get("COVERAGE_FILE"))
 
-    def cell(design: Design, n: int) -> dict[str, list[int]]:
+    def tallied(design: Design, n: int) -> dict[str, list[int]]:
         found: dict[str, list[int]] = kept(
             f"{design.name} {n} {studies}", partial(coverage, design, n, studies)
         )
@@ -109,15 +109,15 @@ def run() -> Iterator[dict[str, Any]]:
 
     if named := os.environ.get("COVERAGE_CELLS"):
         for design, n in cells_named(named):
-            found = cell(design, n)
+            found = tallied(design, n)
             put_in(PAGE, design, n, found, studies)
             for name, tally in found.items():
                 good = holds(name, tally, studies, n)
                 yield _row(f"{name}, {design.name.lower()}, n = {n}", tally, good)
         return
-    tables = {design: {n: cell(design, n) for n in SIZES} for design in DESIGNS}
+    tables = {design: {n: tallied(design, n) for n in SIZES} for design in DESIGNS}
     errors = {
-        name: {n: kept(f"error {name} {n}", partial(type_one, *how, n, 2 * studies)) for n in SIZES}
+        name: {n: kept(f"error {name} {n} {studies}", partial(type_one, *how, n, 2 * studies)) for n in SIZES}
         for name, how in TESTS.items()
     }
     write(PAGE, text(tables, errors, studies))
@@ -125,8 +125,8 @@ def run() -> Iterator[dict[str, Any]]:
         for n, cell in cells.items():
             for name, tally in cell.items():
                 yield _row(f"{name}, {design.name.lower()}, n = {n}", tally, holds(name, tally, studies, n))
-    for name, cells in errors.items():
-        for n, rate in cells.items():
+    for name, rates in errors.items():
+        for n, rate in rates.items():
             yield _row(
                 f"non-inferiority, {name}, n = {n}", [2 * studies, round(2 * rate * studies)], rate <= ERROR
             )
