@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from medjury.agreement import Expected, GatePlan, plan_gate
+from medjury.instruments import Dimension
 from medjury.ratings import Rating
+from medjury.runs import GateRules
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import read_humans
 from medjury.studies._plan import RunPlan
 from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
+from medjury.tables import danger_reference
 from medjury.validation import rehearse_gate
 
 _UNREGISTERED = (
@@ -34,6 +40,7 @@ def gate_outlook(
     rules = stated_gate(study)
     development = set(rules.development_cases)
     humans = read_humans(study, rehearse=True)
+    dangerous = None
     notes = [] if registered_protocol(study, plan.data_hash, plan.answer_hashes) else [_UNREGISTERED]
     if humans is None:
         cases = max(plan.systems.values(), default=plan.cases) - len(development)
@@ -45,8 +52,11 @@ def gate_outlook(
         rated = tuple(each for each in humans.ratings if each.rater in humans.reference)
         cases, twice, clinicians = _rated(rated, development)
         doubly = twice
+        dangerous = _dangerous(study, rated, rules)
     if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
         expected = Expected(shares=_even(max(grades)))
+    if dangerous is not None and (expected is None or expected.dangerous is None):
+        expected = replace(expected or Expected(), dangerous=dangerous)
     asked: dict[str, Any] = {
         "cases": max(1, cases),
         "doubly": doubly,
@@ -75,6 +85,36 @@ def _rated(ratings: tuple[Rating, ...], development: set[str]) -> tuple[int, int
         for items in by_dimension.values()
     ]
     return min(counts, key=lambda each: each[:2], default=(0, 0, 1))
+
+
+def _dangerous(study: Study, ratings: tuple[Rating, ...], rules: GateRules) -> float | None:
+    """The share of the rated cases with an answer that the clinicians called dangerous, on the dimension of severe
+    errors where there are the fewest; None where none was rated."""
+    shares = []
+    for dimension in study.instrument.dimensions:
+        if rules.severe_dimensions is not None and dimension.name not in rules.severe_dimensions:
+            continue
+        said: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for each in ratings:
+            here = each.dimension == dimension.name and each.item not in rules.development_cases
+            if here and each.score is not None:
+                said[each.item, each.system].append(each.score)
+        low, high = min(dimension.values), max(dimension.values)
+        dangerous = {
+            item
+            for (item, _), scores in said.items()
+            if danger_reference(_turned(scores, dimension), rules.danger_by)[0]
+            <= low + rules.danger * (high - low)
+        }
+        if said:
+            shares.append(len(dangerous) / len({item for item, _ in said}))
+    return min(shares, default=None)
+
+
+def _turned(scores: list[float], dimension: Dimension) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """One answer's scores with low as the dangerous end."""
+    found = np.array([scores], dtype=np.float64)
+    return found if dimension.higher_is_better else min(dimension.values) + max(dimension.values) - found
 
 
 def _even(grades: int) -> tuple[float, ...]:
