@@ -36,13 +36,17 @@ def section(material: Material) -> Section | None:
         for each in found.rows
     ]
     unit = f" in {found.scale}" if found.scale else ""
+    named = {each.name for each in evidence.table.dimensions}
+    alike = (
+        "" if named.issuperset(found.benchmarks) else f" (the {len(found.benchmarks)} benchmarks weigh alike)"
+    )
     table = material.exhibits.table(
         "ranking",
         ("system", "rank", "ranks left open", "tie groups", "mean score", "win rate", "scores", "unscored"),
         rows,
         caption=f"By {', '.join(found.raters)}: the mean score over all dimensions{unit}, each turned so that "
-        f"more is better, with {percent(evidence.confidence)} intervals that resample whole {found.unit}. Systems "
-        "that share a letter are not told apart by these data",
+        f"more is better{alike}, with {percent(evidence.confidence)} intervals that resample whole {found.unit}. "
+        "Systems that share a letter are not told apart by these data",
     )
     picture = material.exhibits.figure(
         "ranking",
