@@ -113,6 +113,10 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
         if isinstance(value, Estimate) and value.defined and " (" in content:
             middle, _, ends = content.partition(" (")
             content = joined([middle, " ", element("span", f"({ends}", class_="interval")])
+        elif isinstance(value, Estimate) and not value.defined and len(content) > _SHORT:
+            kind = (
+                f"{kind} reason" if kind else "reason"
+            )  # a sentence, which must not make its column a page wide
         cells.append(element(name, content, scope=scope, class_=kind, data_value=key))
     return element("tr", *cells)
 
