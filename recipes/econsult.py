@@ -75,7 +75,9 @@ class Consult:
     sex: str
     question: str
     specialist: tuple[str, ...]
-    parts: tuple[tuple[str, str, str], ...]  # the draft: sentence, verdict, the specialist's sentence it rests on
+    parts: tuple[
+        tuple[str, str, str], ...
+    ]  # the draft: sentence, verdict, the specialist's sentence it rests on
 
     @property
     def concordant(self) -> bool:
