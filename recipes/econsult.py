@@ -1,8 +1,8 @@
-"""The recipe `econsult`: drafted answers to eConsults held against the specialist's, four judges that read both answers
+"""The recipe `econsult`: drafted answers to eConsults held against the specialist's by four judges that read both
 and one that checks claims, beside three physicians; truth planted.
 
 Every verdict is planted by name: `PHYSICIANS` and `READERS` list the cases in which a rater departs from the planted
-verdict, `draft` writes as many supported and contradicting sentences as `PARTS` says. The sentences are in econsult.yaml.
+verdict; a draft has as many supported and contradicting sentences as `PARTS` says. They are in econsult.yaml.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from recipes._econsult_pages import INSTRUMENT, PAGE, STUDY
 from recipes._recording import Made
 
 SYSTEM = "draft-assistant"
+AGES = ((34, "18 to 34"), (49, "35 to 49"), (64, "50 to 64"), (999, "65 or more"))
 SENTENCES = Path(__file__).with_name("econsult.yaml")
 # In every draft, of those that the specialist does not address.
 COMMON = (
@@ -42,7 +43,7 @@ READERS = {
     "reader-west": "c3 c8 c13 c19 d3 d7 d12",
 }
 CHECKER = "claim-checker"
-# Which sentences a draft has of the five that the specialist's answer has: 1 agrees, 0 goes against it, - is left out.
+# What a draft makes of the specialist's five sentences: 1 agrees, 0 goes against it, - is left out.
 PARTS = {
     "concordant": "11111",  # a supported share of 1
     "nearly": "11110",  # 0.80, concordant by the threshold
@@ -52,7 +53,7 @@ PARTS = {
     "overlooked": "01111",  # 0.80: one claim decides, and the share does not see it
 }
 MISSED, OVERLOOKED = "c3 c9 c13 c17", "d0 d2 d5 d7 d10 d13 d15 d18"
-# Whose answer each rater prefers, by the number of the case among those it calls concordant: the draft where this holds.
+# Of the cases that a rater calls concordant, counted from 0, those in which it prefers the draft.
 PREFERS_DRAFT = {
     "physician-1": lambda number: number % 3 == 0,
     "physician-2": lambda number: number % 5 != 4,
@@ -94,7 +95,7 @@ class Consult:
 
 @cache
 def consults() -> tuple[Consult, ...]:
-    """The forty cases; of the two patients of a question one has a concordant draft, in turn the first and the second."""
+    """The forty cases: of the two patients of a question the first and the second in turn has a concordant draft."""
     made, places = [], {"c": 0, "d": 0}
     for number, scene in enumerate(yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))):
         for which, (age, sex) in enumerate(scene["patients"]):
@@ -127,7 +128,7 @@ def _parts(scene: dict[str, Any], place: str) -> Iterable[tuple[str, str, str]]:
             yield agreeing, "supported", said
         elif sign == "0":
             yield opposite[number], "not_supported", said
-    # Two to four sentences more, by the number of the case.
+    # Three to five sentences more, by the number of the case.
     for sentence in (*scene["extra"], *COMMON)[: 3 + int(place[1:]) % 3]:
         yield sentence, "not_addressed", ""
 
@@ -198,8 +199,7 @@ def _preferred(judge: str, consult: Consult, asked: str) -> dict[str, Any]:
 def make() -> Made:
     cases, ratings = [], ["item,system,rater,specialty,seniority,dimension,score"]
     for each in consults():
-        group = next(name for most, name in ((34, "18 to 34"), (49, "35 to 49"), (64, "50 to 64"), (999, "65 or more"))
-                     if each.age <= most)  # fmt: skip
+        group = next(name for most, name in AGES if each.age <= most)
         cases.append(
             {
                 "id": each.id, "patient": f"patient-{each.id[-2:]}", "system": SYSTEM,

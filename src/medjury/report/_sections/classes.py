@@ -78,8 +78,8 @@ def _together(material: Material, dimensions: list[Measured]) -> Html:
         "classes-clinicians",
         ("dimension", "clinicians", "rated by two", "Fleiss' kappa", "rated by all", "all say the same"),
         rows,
-        caption="The clinicians among themselves: Fleiss' kappa over the answers that two or more rated, and of the "
-        f"answers that all rated the share on which nobody differs, with {percent(evidence.confidence)} intervals",
+        caption="The clinicians among themselves: Fleiss' kappa over the answers that two or more rated, and of "
+        f"those that all rated the share on which nobody differs, with {percent(evidence.confidence)} intervals",
     )
 
 
