@@ -110,7 +110,7 @@ def _instrument() -> str:
 name: econsult
 version: "1.0"
 extends: preference
-title: Concordance of a draft with the specialist's answer, one way, and which of two concordant answers is preferred
+title: Concordance of a draft with the specialist's answer, one way, and which of two concordant ones is preferred
 
 instructions: |
 {indent(asymmetric["instructions"].rstrip(), "  ", lambda line: bool(line.strip()))}

@@ -1,8 +1,8 @@
 """The recipe `econsult`: drafted answers to eConsults held against the specialist's by four judges that read both
 and one that checks claims, beside three physicians; truth planted.
 
-Every verdict is planted by name: `PHYSICIANS` and `READERS` list the cases in which a rater departs from the planted
-verdict; a draft has as many supported and contradicting sentences as `PARTS` says. They are in econsult.yaml.
+Every verdict is planted by name: `PHYSICIANS` and `READERS` list the cases in which a rater departs from the
+planted one; a draft has as many supported and contradicting sentences as `PARTS` says. They are in econsult.yaml.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Consult:
 
 @cache
 def consults() -> tuple[Consult, ...]:
-    """The forty cases: of the two patients of a question the first and the second in turn has a concordant draft."""
+    """The forty cases: of the two patients of a question one in turn has a concordant draft."""
     made, places = [], {"c": 0, "d": 0}
     for number, scene in enumerate(yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))):
         for which, (age, sex) in enumerate(scene["patients"]):

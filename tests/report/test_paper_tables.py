@@ -166,6 +166,12 @@ def test_the_reason_for_no_number_may_break_into_lines() -> None:
     assert '<td class="number" data-value="0.5">0.500</td>' in page
 
 
+def test_a_sentence_among_numbers_keeps_a_column_that_can_be_read() -> None:
+    why = "The clinicians' ratings in this study were made up for a demonstration."
+    page = table_html(("rater", "n", "why"), [("judge-a", 40, why)], caption="Verdicts")
+    assert '<td class="prose">The clinicians' in page and '<td class="number" data-value="40">40</td>' in page
+
+
 def test_a_text_metric_stands_beside_the_jury_by_its_order(run: Path) -> None:
     found = line(run, "agreement", dimension="Accuracy", rater="rouge_l")
     assert found["weighted kappa"] == found["offset"] == "" and found["Spearman's rho"]
