@@ -110,7 +110,7 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
         name, scope = ("th", "row") if place == 0 else ("td", None)
         content = value if isinstance(value, Html) else shown(value, digits[place])
         kind = "number" if right else "short" if len(content) <= _SHORT else None
-        if not right and isinstance(value, str) and len(content) > _SENTENCE:
+        if not right and not isinstance(value, Html) and len(content) > _SENTENCE:
             kind = "prose"  # beside many numbers its column would be a word wide
         if isinstance(value, Estimate) and value.defined and " (" in content:
             middle, _, ends = content.partition(" (")
