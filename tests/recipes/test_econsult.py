@@ -210,6 +210,8 @@ def test_a_judge_beside_the_physicians(run: Path, scores: dict[str, dict[str, np
         assert close(found["rater with clinician"], with_them), judge
         assert close(found["clinician with clinician"], among)
         assert close(found["difference"], with_them - among)
+        told = f"Concordant: {judge}: rater {with_them:.3f}, clinicians {among:.3f}"
+        assert told in (run / "figures" / "agreement.svg").read_text(encoding="utf-8")
 
 
 def test_which_answer_each_rater_prefers(run: Path, scores: dict[str, dict[str, np.ndarray]]) -> None:
@@ -339,3 +341,7 @@ def test_a_dry_run_tells_what_the_study_can_show(
         in told
     )
     assert re.search(r"dangerous cases to expect: about \d+ \(", told)
+    assert (
+        "Rated so far: concordant 40 cases, 40 by two clinicians or more, 20 dangerous; "
+        f"preference {(rated > 0).sum()} cases, {(rated > 1).sum()} by two clinicians or more. " in told
+    )

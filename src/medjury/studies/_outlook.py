@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from medjury.agreement import Expected, GatePlan, plan_gate
 from medjury.ratings import Rating
+from medjury.runs import GateRules
+from medjury.statistics import counted
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import read_humans
 from medjury.studies._plan import RunPlan
 from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
+from medjury.tables import Measured, danger_reference, rating_table
 from medjury.validation import rehearse_gate
 
 _UNREGISTERED = (
@@ -43,8 +50,10 @@ def gate_outlook(
         )
     else:
         rated = tuple(each for each in humans.ratings if each.rater in humans.reference)
-        cases, twice, clinicians = _rated(rated, development)
+        held_out = [each for each in rated if each.score is not None and each.item not in development]
+        cases, twice, clinicians = _rated(held_out)
         doubly = twice
+        notes.append(_told(held_out, study, rules))
     if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
         expected = Expected(shares=_even(max(grades)))
     asked: dict[str, Any] = {
@@ -59,13 +68,12 @@ def gate_outlook(
     return plan_gate(rules, **asked) if studies is None else rehearse_gate(rules, studies=studies, **asked)
 
 
-def _rated(ratings: tuple[Rating, ...], development: set[str]) -> tuple[int, int, int]:
-    """Held-out cases that a clinician scored and that two did, on the dimension where these are the fewest, and the
+def _rated(ratings: Sequence[Rating]) -> tuple[int, int, int]:
+    """Cases that a clinician scored and that two did, on the dimension where these are the fewest, and the
     number of clinicians there."""
     by_dimension: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for each in ratings:
-        if each.score is not None and each.item not in development:
-            by_dimension[each.dimension][each.item].add(each.rater)
+        by_dimension[each.dimension][each.item].add(each.rater)
     counts = [
         (
             len(items),
@@ -75,6 +83,44 @@ def _rated(ratings: tuple[Rating, ...], development: set[str]) -> tuple[int, int
         for items in by_dimension.values()
     ]
     return min(counts, key=lambda each: each[:2], default=(0, 0, 1))
+
+
+def _told(ratings: Sequence[Rating], study: Study, rules: GateRules) -> str:
+    """What clinicians rated already, dimension by dimension, and how many cases they call dangerous by the rules;
+    not where an adjudicator has still to settle it."""
+    said = []
+    humans, wanted = study.settings.humans, rules.severe_dimensions
+    if humans is not None and humans.consensus == "adjudicated":
+        wanted = ()
+    for dimension in rating_table(list(ratings), instrument=study.instrument).counted if ratings else ():
+        answers: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        items: dict[str, set[str]] = defaultdict(set)
+        for each in ratings:
+            if each.dimension == dimension.name and each.score is not None:
+                answers[each.item, each.system][each.rater].append(each.score)
+                items[each.item].add(each.rater)
+        if not items:
+            continue
+        twice = sum(len(raters) > 1 for raters in items.values())
+        text = f"{dimension.name} {counted(len(items), 'case')}, {twice:,} by two clinicians or more"
+        limits = dimension.danger(rules)
+        if limits is not None and (wanted is None or dimension.name in wanted):
+            found = {
+                item
+                for (item, _), scores in answers.items()
+                if _word([fmean(own) for own in scores.values()], dimension, rules) <= limits[0]
+            }
+            text += f", {len(found):,} dangerous"
+        said.append(text)
+    return (
+        f"Rated so far: {'; '.join(said) or 'nothing'}. The plan takes the dimension with the fewest cases."
+    )
+
+
+def _word(scores: list[float], dimension: Measured, rules: GateRules) -> float:
+    """The score by which an answer is dangerous or not, low being dangerous."""
+    (found,) = danger_reference(dimension.oriented(np.array([scores])), rules.danger_by)
+    return float(found)
 
 
 def _even(grades: int) -> tuple[float, ...]:
