@@ -84,7 +84,9 @@ def rater_pairs(
 
 
 def _group(table: RatingTable, roles: Roles, humans: tuple[str, ...], first: str, second: str) -> str:
-    if any(name == roles.jury or table.raters.get(name) == "jury" for name in (first, second)):
+    kinds = table.raters
+    # Judges who stand side by side are on trial, and no jury.
+    if any(kinds.get(name, "jury" if name == roles.jury else "") == "jury" for name in (first, second)):
         return WITH_JURY
     return (JUDGES, MIXED, HUMANS)[(first in humans) + (second in humans)]
 
