@@ -38,8 +38,7 @@ def write_recipe_files(made: Made, folder: Path) -> Path:
         LoopbackServer(lambda call: f"ok:{made.answer(call)}") as server,
     ):
         work = Path(scratch)
-        for name, text in made.files.items():
-            (work / name).write_text(text, encoding="utf-8")
+        _write(made.files, work)
         live = work / "live.yaml"
         live.write_text(yaml.safe_dump(_asked(yaml.safe_load(made.files["study.yaml"]), server.url)))
         result = run_study(load_study(live), preflight=False)
@@ -58,9 +57,14 @@ def write_recipe_files(made: Made, folder: Path) -> Path:
         folder.mkdir(parents=True)
         write_answers(folder / ANSWERS, recorded.models, answers)
         (folder / ANSWERS).chmod(0o644)  # made up, for everybody
-        for name, text in made.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        _write(made.files, folder)
     return folder
+
+
+def _write(files: Mapping[str, str], folder: Path) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _asked(value: Any, url: str) -> Any:
