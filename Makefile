@@ -40,7 +40,7 @@ bench: install ## measure speed beside the peers, as ratios (BEFORE=folder: besi
 	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE))
 
 mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=400, hours for all)
-	$(BIN)/python -m benchmarks._mutants $(SAMPLE)
+	$(BIN)/python -m benchmarks._mutants $(or $(SAMPLE),0) $(SEED)
 
 # `neural` stays out: it brings torch, which weighs gigabytes; its tests say so where it is absent.
 EXTRAS := local speed report postgres anthropic google redact

@@ -77,8 +77,8 @@ def _commands(before: Path | None) -> Iterator[dict[str, Any]]:
                 "ours": f"{now:.1f} s CPU",
                 "peer": "before: give --before FOLDER" if then is None else f"before: {then:.1f} s CPU",
                 "ratio": "" if then is None else f"{now / then:.2f}",
-                "target": f"< {SHARE:g} of before",
-                "holds": None if then is None else now / then < SHARE,
+                "target": f"<= {SHARE:g} of before",
+                "holds": None if then is None else now / then <= SHARE,
             }
 
 

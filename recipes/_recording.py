@@ -19,6 +19,7 @@ from medjury.studies import load_study, record_run, run_study
 
 PACKAGED = Path(__file__).parent.parent / "src" / "medjury" / "recipes"
 ANSWERS = "answers.jsonl.gz"
+FIRST_RATING = "2026-01-01T00:00:00.000+00:00"  # always the same, and before anybody who runs a recipe
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def write_recipe_files(made: Made, folder: Path) -> Path:
         ]
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        write_answers(folder / ANSWERS, recorded.models, answers)
+        write_answers(folder / ANSWERS, recorded.models, answers, first_rating=FIRST_RATING)
         (folder / ANSWERS).chmod(0o644)  # made up, for everybody
         _write(made.files, folder)
     return folder

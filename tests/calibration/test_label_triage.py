@@ -15,6 +15,7 @@ from tests.report.planted import planted_frame, write_run
 from medjury.calibration import triage
 from medjury.cli import main
 from medjury.runs import Manifest, file_hash, read_manifest
+from medjury.statistics import Estimate
 from medjury.tables import open_run
 
 CASES = 60
@@ -83,3 +84,10 @@ def test_a_label_that_every_case_has_is_told_and_not_drawn(tmp_path: Path) -> No
     folder = labelled(tmp_path / "run", set(range(CASES)))
     (found,) = triage(open_run(folder, resamples=200), dimensions="accuracy").labels
     assert found.review is None and "every item is a case labelled routine_is_wrong" in found.why
+
+
+def test_a_lower_end_of_0_is_drawn_as_0() -> None:
+    from medjury.report._sections.label_triage import _end
+
+    found = Estimate(0.1, 0.0, 0.3, 10, "counted")
+    assert (_end(found, found.low), _end(found, None)) == (0.0, 0.1)

@@ -13,6 +13,7 @@ from tests.loopback import LoopbackServer
 
 from medjury.cli import main
 
+REAL = Path(__file__).parents[3] / "shared" / "data" / "transcript_impact" / "alignment" / "asr-transcripts"
 GOLD = """[00:00] Doctor: Any pain?
 [00:02] Patient: no pain at all
 [00:04] Doctor: How long?
@@ -141,3 +142,31 @@ def test_one_file_alone_is_asked_for_its_other(
     assert "say what was recognised too" in capsys.readouterr().err
     assert main(["transcripts", str(folder), "--call", "x", "--out", str(tmp_path / "study")]) == 2
     assert "name one call" in capsys.readouterr().err
+
+
+def test_two_published_consultations_are_one_study(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = ("day1-consultation02", "day2-consultation05")
+    if not REAL.is_dir():
+        pytest.skip("the consultations (shared/data/transcript_impact/alignment) are not on this machine")
+    lines = ["call,reference,recognised,system"]
+    lines += [
+        f"{call},{REAL}/golden_{call}-combined.json,{REAL}/patient_{call}-combined_deepgram.json,deepgram"
+        for call in calls
+    ]
+    (tmp_path / "calls.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    out = tmp_path / "study"
+    assert main(["transcripts", str(tmp_path / "calls.csv"), "--out", str(out), "--keep-perfect"]) == 0
+    assert "2 calls, 2 transcripts" in capsys.readouterr().out
+    found = cases(out)
+    assert {case["patient"] for case in found} == set(calls)
+    separate = 0
+    for call in calls:
+        names = [
+            str(REAL / f"golden_{call}-combined.json"),
+            str(REAL / f"patient_{call}-combined_deepgram.json"),
+        ]
+        assert main(["transcripts", *names, "--out", str(tmp_path / call), "--keep-perfect"]) == 0
+        separate += len(cases(tmp_path / call))
+    assert len(found) == separate, "one study of all calls has the pairs of the calls' own studies"

@@ -11,7 +11,9 @@ from medjury.instruments import Instrument, Score, list_instruments, load_instru
 NAMES = (
     "claims",
     "concordance",
+    "concordance_asymmetric",
     "diagnosis",
+    "diagnosis_plain_risk",
     "grounding",
     "note_quality",
     "pdsqi9",
@@ -26,7 +28,7 @@ def scales(instrument: Instrument) -> dict[str, tuple[int, ...]]:
     return {each.name: each.values for each in instrument.dimensions}
 
 
-def test_there_are_nine() -> None:
+def test_there_are_eleven() -> None:
     assert list_instruments() == NAMES
 
 

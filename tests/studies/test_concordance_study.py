@@ -22,6 +22,7 @@ from medjury.errors import MedjuryError
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
 from medjury.report._sections import preference
+from medjury.statistics import proportion
 from medjury.studies import RunResult, load_study, run_study
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
@@ -110,6 +111,7 @@ def test_concordant_pairs_are_compared_in_both_orders_and_discordant_ones_are_no
     (row,) = tables["preference"]
     assert float(row["concordant"]) == 0.75 and row["compared"] == "3"
     assert float(row["answer preferred"]) == 1 and "Clopper-Pearson" in row["answer preferred method"]
+    assert row["answer preferred n"] == "3", "two orders of a pair are one preference"
     assert float(row["answer preferred low"]) < 0.5, "three pairs prove little"
 
 
@@ -178,8 +180,30 @@ def test_repeats_of_one_pair_do_not_count_as_pairs(write_study: Write, server: L
     server.endpoint.behaviours = prefers_candidate
     _, tables = page(run(write_study(cases=pairs(3), repeats=2, judge=JUDGE, **STUDY)))
     (row,) = tables["preference"]
-    assert row["pairs"] == "6"
-    assert float(row["answer preferred low"]) < 0.5
+    assert row["pairs"] == "6" and row["answer preferred n"] == "3"
+    assert float(row["answer preferred low"]) == pytest.approx(0.025 ** (1 / 3)), (
+        "three of three, not six of six"
+    )
+    assert "each of 3 clusters counts once" in row["answer preferred method"]
+
+
+def test_repeats_that_differ_are_worth_no_more_than_their_pairs(
+    write_study: Write, server: LoopbackServer
+) -> None:
+    """The first of four pairs is preferred by its answer, the others by the specialist's, in every repeat."""
+    server.endpoint.behaviours = lambda call: (
+        prefers_candidate(call)
+        if "CANDIDATE 0" in call.prompt or not compares(call)
+        else choice(2 if prefers_candidate(call) == choice(1) else 1)
+    )
+    _, tables = page(run(write_study(cases=pairs(4), repeats=3, judge=JUDGE, **STUDY)))
+    (row,) = tables["preference"]
+    assert row["pairs"] == "12" and row["answer preferred n"] == "4"
+    assert float(row["answer preferred"]) == 0.25
+    low, high = float(row["answer preferred low"]), float(row["answer preferred high"])
+    exact = proportion(1, 4)
+    assert exact.low is not None and exact.high is not None
+    assert low <= exact.low and high >= exact.high, "not narrower than one of four"
 
 
 def test_the_instrument_without_preference_asks_once(write_study: Write, server: LoopbackServer) -> None:

@@ -297,7 +297,7 @@ def test_a_redacted_study_shows_redacted_examples(write_rated: Write, server: Lo
         ({"examples": {"shot": 2}}, 7, "examples.shot: no such setting"),
         ({"examples": {"draw": "nearst"}}, 7, "examples.draw"),
         ({"judge": {"examples": {"shots": 30}}}, 5, "judges[0].examples: 30 examples for every case"),
-        ({"judge": {"examples": 2, "strategy": "deliberation"}}, 5, "strategy deliberation shows no examples"),
+        ({"judge": {"examples": 2, "strategy": "adaptive"}}, 5, "strategy adaptive shows no examples"),
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_told_with_its_line_before_any_call(
@@ -314,12 +314,32 @@ def test_what_cannot_work_is_told_with_its_line_before_any_call(
 def test_examples_of_the_whole_study_pass_by_a_strategy_that_shows_none(
     write_rated: Write, server: LoopbackServer
 ) -> None:
-    study = write_rated(judge={"strategy": "deliberation"}, examples=1, max_unscored=1.0)
+    study = write_rated(judge={"strategy": "adaptive", "temperature": 1}, examples=1, max_unscored=1.0)
     loaded = load_study(study)
     assert not loaded.jury.judges[0].describe().get("drawn_examples")
-    assert (
-        "examples: the strategy deliberation shows no examples; judges with it are asked" in loaded.notes[0]
-    )
+    assert "examples: the strategy adaptive shows no examples; judges with it are asked" in loaded.notes[0]
+
+
+def test_a_deliberation_shows_them_in_every_call_and_its_training_cases_validate_nothing(
+    write_rated: Write, server: LoopbackServer
+) -> None:
+    server.endpoint.behaviours = None
+    strategy = {"name": "deliberation", "max_turns": 1, "when_agreed": "discuss"}
+    study = write_rated(judge={"strategy": strategy}, examples={"shots": 2, "share": 0.3}, max_unscored=1.0)
+    judge = load_study(study).jury.judges[0].describe()
+    assert run(study) in ("complete", "failed")
+    training = {int(item[-2:]) for item in judge["development_cases"]}
+    assert judge["drawn_examples"]["shots"] == 2 and training
+    for call in server.calls:
+        users = [each["content"] for each in call.json["messages"] if each["role"] == "user"]
+        shown = [int(re.findall(r"Summary number (\d+)\.", text)[0]) for text in users[:2]]
+        asked = int(re.findall(r"Summary number (\d+)\.", users[2])[0])
+        assert set(shown) <= training and asked not in shown
+        worked = [
+            json.loads(each["content"]) for each in call.json["messages"] if each["role"] == "assistant"
+        ]
+        assert [each["accuracy"]["score"] for each in worked[:2]] == [grade(number) for number in shown]
+    assert manifest(study)["judges"][0]["development_cases"] == judge["development_cases"]
 
 
 def test_of_all_the_cases_only_training_texts_are_kept(write_rated: Write) -> None:

@@ -20,7 +20,7 @@ from medjury.validation import validate
 
 Write = Callable[..., Path]
 SCORES = {"a": 1, "b": 2, "c": 3, "stray": 5}
-JURIES = [
+JURIES: list[dict[str, Any]] = [
     {"name": "zero-shot", "members": ["a", "b"], "aggregate": "mean"},
     {"name": "five-shot", "members": ["b", "c"], "aggregate": "median", "quorum": 2},
 ]
@@ -130,3 +130,48 @@ def test_ways_of_judging_are_not_averaged_unseen(write_study: Write, server: Loo
     assert main(["report", str(result.folder)]) == 0
     first = (result.folder / "report.html").read_text().split("<nav")[0]
     assert "averages judges of 2 ways of judging" in first
+
+
+@pytest.mark.parametrize(("settings", "told"), [
+    ({"jury": "none"}, "whose votes were not combined: each judge stands by itself"),
+    ({"juries": JURIES}, "combined in 2 juries (zero-shot: mean of a, b; five-shot: median of b, c)"),
+    ({}, "whose votes were combined by mean where more than half of them gave a score"),
+])  # fmt: skip
+def test_the_methods_say_how_votes_became_one(
+    write_study: Write, server: LoopbackServer, settings: dict[str, Any], told: str
+) -> None:
+    file = study(write_study, server, cases=2, **settings)
+    ratings(file)
+    folder = load_study(file).output
+    assert main(["report", str(folder)]) == 0
+    assert told in (folder / "report.html").read_text().replace("&#x27;", "'")
+
+
+def test_gate_lists_every_jury_and_ends_with_the_first(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first jury says what the clinicians say and the second does not; then the other way round."""
+    rows = [f"case-{n},a,{who},{name},{grade}" for n in range(6) for who in ("Ada", "Ben")
+            for name, grade in zip(DIMENSIONS, (1, 1, 1), strict=True)]  # fmt: skip
+    for order in (JURIES, JURIES[::-1]):
+        file = study(
+            write_study, server, juries=order, humans="people.csv", output=f"runs/{order[0]['name']}"
+        )
+        (file.parent / "people.csv").write_text(
+            "item,system,rater,dimension,score\n" + "\n".join(rows) + "\n"
+        )
+        ratings(file)
+        folder = str(load_study(file).output)
+        capsys.readouterr()
+        ended = main(["gate", folder, "--json"])
+        verdicts = json.loads(capsys.readouterr().out)
+        assert list(dict.fromkeys(each["rater"] for each in verdicts)) == [each["name"] for each in order]
+        alone = main(["gate", folder, "--rater", order[0]["name"], "--json"])
+        assert ended == alone
+        offsets = {
+            each["rater"]: next(
+                rule for rule in each["rules"] if rule["name"].endswith("stricter nor kinder")
+            )
+            for each in verdicts
+        }
+        assert offsets["zero-shot"]["state"] == "met" and offsets["five-shot"]["state"] == "not met"

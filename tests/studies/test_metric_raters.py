@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.loopback import LoopbackServer
 from medjury.agreement import agreement
 from medjury.audits import internal_consistency
 from medjury.cli import main
+from medjury.metrics import impact
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
 
@@ -128,6 +130,24 @@ def test_metrics_change_nothing_that_is_said_of_the_jury(write_study: Write, ser
     assert consistency["with"] == consistency["without"]
 
 
+def test_the_impact_estimate_rates_with_the_question_before_and_says_what_changed(write_study: Write) -> None:
+    turns = [
+        {"id": "lips", "candidate": "not so but I can feel something in the lips", "system": "a",
+         "reference": "Not throat, but I can feel something in the lips.",
+         "texts": {"context": "Patient: Hello.\nDoctor: Do you feel your throat is closing up?"}},
+        {"id": "none", "candidate": "yes", "system": "a", "texts": {"context": "Doctor: Any pain?"}},
+    ]  # fmt: skip
+    study = write_study(cases=turns, metrics=["impact_estimate", "wer"])
+    assert main(["run", str(study), "--quiet"]) == 0
+    rows = ratings(study).filter(rater="impact_estimate", dimension="accuracy").sort("item")
+    alone = impact(
+        [turns[0]["reference"]], [turns[0]["candidate"]], ["Do you feel your throat is closing up?"]
+    )[0]
+    assert rows["score"].to_list() == [pytest.approx(alone.score), None]
+    assert rows["explanation"][0] == "'not throat' became 'not so': denial of a part of the body lost"
+    assert rows["status"].to_list() == ["scored", "unscored"]
+
+
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
@@ -153,3 +173,25 @@ def test_a_judge_cannot_have_the_name_of_a_metric(
 ) -> None:
     assert main(["run", str(write_study(judge={"name": "wer"}, metrics=["wer"])), "--quiet"]) == 2
     assert "'wer' is the name of a judge or of the jury" in capsys.readouterr().err
+
+
+def test_a_learned_metric_without_its_libraries_is_refused_before_any_call(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if importlib.util.find_spec("torch"):
+        pytest.skip("torch is here")
+    assert main(["run", str(write_study(metrics=["sbert"])), "--quiet"]) == 2
+    assert "pip install 'medjury[neural]'" in capsys.readouterr().err
+    assert not server.calls
+
+
+def test_a_model_that_cannot_be_loaded_leaves_its_metric_unscored_and_the_judges_whole(
+    write_study: Write,
+) -> None:
+    pytest.importorskip("torch", reason="learned metrics need the `neural` extra")
+    study = write_study(cases=CASES, metrics=[{"sbert": "no-such-folder"}, "wer"])
+    assert main(["run", str(study), "--quiet"]) == 0
+    rows = ratings(study).filter(rater="sbert")
+    assert set(rows["status"]) == {"unscored"} and set(rows["reason"]) == {"provider"}
+    assert "cannot be loaded" in rows["explanation"][0]
+    assert ratings(study).filter(rater="wer", item="half")["score"][0] == 0.5

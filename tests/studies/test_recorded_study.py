@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,8 @@ from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.report import write_page
 from medjury.studies import load_study, record_run, run_study
+from medjury.tables import rating_table
+from medjury.validation._registered import standing
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
@@ -27,12 +30,13 @@ PRICE = {"input": 3.0, "output": 7.0}
 
 
 def replay(study: Path, *, out: str = "answers.jsonl") -> Path:
-    """Record the study's run, write it with its models swapped, and give that a run folder of its own."""
+    """Record the study's run and write it with its models swapped; its run folder is to be called `again`."""
     folder = study.parent
     assert main(["record", str(folder / "runs" / "small"), "--out", str(folder / out),
                  "--replay", str(folder / "again.yaml")]) == 0  # fmt: skip
     file = folder / "again.yaml"
-    file.write_text(file.read_text() + "output: runs/again\n")
+    assert "output: runs/small-replay\n" in file.read_text()
+    file.write_text(file.read_text().replace("runs/small-replay", "runs/again"))
     return file
 
 
@@ -60,7 +64,10 @@ def manifest(study: Path, name: str) -> dict[str, Any]:
 def report_tables(study: Path, name: str) -> dict[str, str]:
     folder = study.parent / "runs" / name
     write_page(folder)
-    tables = {file.name: file.read_text() for file in sorted((folder / "tables").glob("*.csv"))}
+    tables = {
+        file.name: re.sub(r"recorded [\d-]+ [\d:]+ UTC", "recorded then", file.read_text())
+        for file in sorted((folder / "tables").glob("*.csv"))
+    }
     where = {"small": "127.0.0.1", "again": "recorded answers"}[name]  # the one thing that differs
     assert where in tables["judges.csv"]
     return tables | {"judges.csv": tables["judges.csv"].replace(where, "")}
@@ -96,6 +103,10 @@ WAYS: dict[str, Any] = {
     "repeats": {"name": "repeats", "n": 3},
     "repeats without a seed": {"strategy": {"name": "repeats", "n": 3}, "judge": {"seed": None}},
     "adaptive": {"name": "adaptive"},
+    "adaptive with several models": {
+        "name": "adaptive",
+        "jurors": [{"name": "a", "model": "m1"}, {"name": "b", "model": "m2"}, {"name": "c", "model": "m3"}],
+    },
     "deliberation": {"name": "deliberation", "max_turns": 2},
     "closed loop": "closed_loop",
     "examples of the instrument": {"examples": True},
@@ -270,7 +281,9 @@ def test_the_swapped_study_names_no_address_and_no_key_and_the_file_holds_no_que
     told = manifest(study, "small")
     assert run(again) == 0
     (before,), (now,) = told["judges"][0]["models"], manifest(study, "again")["judges"][0]["models"]
-    assert now == {**before, "host": None, "recorded": now["recorded"]} and len(now["recorded"]) == 64
+    assert {**now, "recorded_at": ""} == {
+        **before, "host": None, "recorded": now["recorded"], "recorded_at": ""
+    } and len(now["recorded"]) == 64  # fmt: skip
 
 
 def test_a_question_that_was_not_recorded_is_unscored_with_advice_and_never_guessed(
@@ -325,3 +338,30 @@ def test_the_same_run_is_the_same_file(write_study: Write) -> None:
     one, two, three = (study.parent / name for name in ("one.jsonl.gz", "two.jsonl.gz", "three.jsonl"))
     assert one.read_bytes() == two.read_bytes()
     assert gzip.decompress(one.read_bytes()) == three.read_bytes()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_rules_that_are_registered_after_the_recording_were_not_stated_before(
+    write_study: Write, tmp_path_factory: pytest.TempPathFactory, known: bool
+) -> None:
+    """Whoever has the recorded answers has seen their scores, in whatever folder they are replayed."""
+    study = write_study()
+    assert main(["register", str(study)]) == 0
+    assert run(study) == 0
+    again, elsewhere = replay(study), tmp_path_factory.mktemp("elsewhere")
+    for name in ("cases.jsonl", "answers.jsonl", "again.yaml"):
+        (elsewhere / name).write_bytes((study.parent / name).read_bytes())
+    if not known:
+        text = (elsewhere / "answers.jsonl").read_text()
+        (elsewhere / "answers.jsonl").write_text(
+            re.sub(r'"first_rating": "[^"]+"', '"first_rating": ""', text)
+        )
+    assert main(["register", str(elsewhere / "again.yaml")]) == 0
+    assert run(elsewhere / "again.yaml") == 0
+    found = standing(rating_table(elsewhere / "runs" / "again"))
+    assert found.met is (False if known else None)
+    assert (
+        "registered after the first rating" if known else "when the scores were made"
+    ) in found.why + found.said
+    assert run(again) == 0
+    assert standing(rating_table(study.parent / "runs" / "again")).met, "registered before the recorded run"

@@ -15,8 +15,9 @@ from tests.loopback import LoopbackServer
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.runs import read_manifest, verify_run
-from medjury.studies import load_study, run_study
+from medjury.studies import check_study, gate_outlook, load_study, register_study, run_study
 from medjury.tables import RatingTable, open_run
+from medjury.validation import validate
 
 Write = Callable[..., Path]
 PANELS = {"Ada": "primary", "Ben": "primary", "Cid": "primary", "Dan": "rescore", "Eve": "rescore"}
@@ -206,3 +207,79 @@ def test_the_manifest_says_who_is_who(write_study: Write, tmp_path: Path) -> Non
     assert humans["reference"] == ["Ada", "Ben", "Cid"] and humans["consensus"] == "majority"
     assert humans["second_panel"] == {"name": "rescore", "members": ["Dan", "Eve"]}
     assert read_manifest(load_study(study).output).humans is not None
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        ({"consensus": "mean"}, "consensus: majority -> not stated"),
+        ({"second_panel": None}, "second panel: rescore -> not stated"),
+        ({"reference": ["Ada", "Ben"]}, "reference: primary -> 2 named raters"),
+    ],
+)
+def test_roles_that_were_changed_after_registering_are_found_out(
+    write_study: Write, tmp_path: Path, after: dict[str, Any], told: str
+) -> None:
+    people(tmp_path)
+    humans = {"path": "people.csv", **ROLES}
+    made = register_study(load_study(write_study(humans=humans)))
+    assert not any(name in made.file.read_text() for name in PANELS), "the protocol names nobody"
+    changed = {name: value for name, value in {**humans, **after}.items() if value is not None}
+    folder = run_study(load_study(write_study(humans=changed))).folder
+    said = next(
+        rule
+        for rule in validate(folder, resamples=200).verdicts[0].rules
+        if rule.name.startswith("The rules were")
+    )
+    assert not said.met and told in said.found
+
+
+def test_the_same_roles_are_those_that_were_registered(write_study: Write, tmp_path: Path) -> None:
+    """Pseudonyms do not matter: the protocol was made before there were any."""
+    people(tmp_path)
+    study = write_study(humans={"path": "people.csv", **ROLES})
+    register_study(load_study(study))
+    folder = run_study(load_study(study)).folder
+    said = next(
+        rule
+        for rule in validate(folder, resamples=200).verdicts[0].rules
+        if rule.name.startswith("The rules were")
+    )
+    assert "changed since" not in said.found
+
+
+def test_moving_a_rater_to_the_other_panel_is_found_out(write_study: Write, tmp_path: Path) -> None:
+    """The words of the study file stay the same; the division of the people does not."""
+    people(tmp_path)
+    study = write_study(humans={"path": "people.csv", **ROLES})
+    register_study(load_study(study))
+    (tmp_path / "people.csv").write_text(
+        (tmp_path / "people.csv").read_text().replace("Cid,primary", "Cid,rescore")
+    )
+    folder = run_study(load_study(study)).folder
+    said = next(
+        rule
+        for rule in validate(folder, resamples=200).verdicts[0].rules
+        if rule.name.startswith("The rules were")
+    )
+    assert "division of clinicians" in said.found and not said.met
+
+
+def test_a_second_panel_teaches_no_judge(write_study: Write, tmp_path: Path, server: LoopbackServer) -> None:
+    """Worked examples show the reference's grades: those of a second panel, all 5, would show in the prompt."""
+    people(tmp_path)
+    humans = {"path": "people.csv", "reference": "primary", "second_panel": "rescore"}
+    examples = {"shots": 1, "cases": ["case-0", "case-1"], "clinicians": 3}
+    run_study(load_study(write_study(humans=humans, examples=examples)))
+    # The answer to case 1 can be shown no other example than case 0, on which two of three said 1.
+    (call,) = (each for each in server.calls if "Summary 1." in each.json["messages"][-1]["content"])
+    (shown,) = (json.loads(each["content"]) for each in call.json["messages"] if each["role"] == "assistant")
+    assert {name: given["score"] for name, given in shown.items()} == dict.fromkeys(shown, 1), shown
+
+
+def test_what_a_plan_can_show_counts_the_reference_alone(write_study: Write, tmp_path: Path) -> None:
+    people(tmp_path)
+    study = load_study(
+        write_study(humans={"path": "people.csv", "reference": ["Ada"], "second_panel": "rescore"})
+    )
+    assert gate_outlook(study, check_study(study)).clinicians == 1

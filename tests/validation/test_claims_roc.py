@@ -95,3 +95,13 @@ def test_a_dimension_of_more_grades_or_without_clinicians_or_shares_has_no_curve
             (yes_no({"clinician a": [1, 0], "jury": [1, 0]}), "accuracy", {}),
         )
     ] == [None, None, None, None]
+
+
+def test_the_curve_has_the_confidence_of_the_evidence() -> None:
+    scores = [place % 2 for place in range(24)]
+    shares = {
+        (f"case {place}", ""): [0.2 + 0.2 * (place % 2) + 0.03 * (place * 7 % 11)] for place in range(24)
+    }
+    evidence = on_trial({"clinician a": scores, "jury": scores}, scale=(0, 1), confidence=0.8)
+    curve = share_curve(evidence, "jury", "accuracy", shares, 0.5)
+    assert curve is not None and curve.area.method == "80 % DeLong on the logit scale"

@@ -28,7 +28,9 @@ def compared(**settings: Any) -> Evidence:
     return evidence_of(rating_table(frame, scale=(1, 5)), resamples=200, **settings)
 
 
-PLAIN = on_trial({"clinician a": ANNA, "jury": ANNA})
+def plain() -> Evidence:
+    """One clinician, and a jury that says the same."""
+    return on_trial({"clinician a": ANNA, "jury": ANNA})
 
 
 def test_ratings_of_no_run_are_described_as_far_as_they_can_be() -> None:
@@ -61,7 +63,7 @@ def test_the_rater_on_trial_comes_first_and_is_the_jury_or_the_only_one() -> Non
 
 
 def test_a_dimension_without_a_label_of_its_own_is_called_by_its_name() -> None:
-    assert (PLAIN.label("accuracy"), PLAIN.label("nothing of this name")) == (
+    assert (plain().label("accuracy"), plain().label("nothing of this name")) == (
         "accuracy",
         "nothing of this name",
     )
@@ -83,7 +85,7 @@ def test_without_a_rater_on_trial_nothing_is_shared() -> None:
 
 
 def test_without_a_scale_the_intraclass_correlation_stands_in_for_kappa() -> None:
-    dimension = PLAIN.table.dimensions[0]
+    dimension = plain().table.dimensions[0]
     assert [
         gate_statistic(GateRules(statistic=name), each)
         for name in ("kappa_quadratic", "spearman")
@@ -117,9 +119,9 @@ def test_a_row_is_that_against_the_only_clinician_where_there_is_one() -> None:
 
 def test_without_an_agreement_there_is_no_row_and_nothing_beside_it() -> None:
     assert (
-        PLAIN.row("accuracy", "jury", "offset"),
-        PLAIN.beside("accuracy", "jury"),
-        PLAIN.severe("accuracy", "jury"),
+        plain().row("accuracy", "jury", "offset"),
+        plain().beside("accuracy", "jury"),
+        plain().severe("accuracy", "jury"),
     ) == (None, {}, None)
 
 
@@ -200,3 +202,14 @@ def test_a_table_of_clinicians_alone_has_nobody_on_trial() -> None:
         "",
         (),
     )
+
+
+def test_the_only_metric_is_on_trial_and_the_reference_is_who_is_named() -> None:
+    scores = {"clinician a": ANNA, "clinician b": BEN, "metric m": NEAR}
+    found = evidence_of(
+        rating_table(rows_of(scores), scale=(1, 5)),
+        reference="clinician b",
+        resamples=0,
+        statistics=["offset"],
+    )
+    assert (found.rater, found.clinicians) == ("metric m", ("clinician b",))

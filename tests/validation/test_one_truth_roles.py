@@ -197,7 +197,9 @@ def test_calibrate_estimate_and_triage_go_by_the_majority(
     assert whole["classical"]["n_labelled"] == len(truth)
     assert whole["classical"]["value"] == pytest.approx(np.mean(list(truth.values())))
     assert whole["naive"]["value"] == pytest.approx(np.mean(list(said.values()))), "the first jury's mean"
-    assert run.told("triage", "--dimensions", "accuracy")["n_labelled"] == len(truth)
+    triaged = run.told("triage", "--dimensions", "accuracy")
+    assert triaged["n_labelled"] == len(truth)
+    assert triaged["raters"] == ["a", "b"], "only its members' votes can disagree within the jury"
 
 
 def test_rank_is_by_the_first_jury(run: Told) -> None:
@@ -232,6 +234,13 @@ def numbers(folder: Path, raters: set[str]) -> list[tuple[Any, ...]]:
         (each.rater, rule.name, rule.found)
         for each in validate(folder, resamples=200).verdicts
         for rule in each.rules
+        if rule.name != "The rules were stated before the run"  # that tells who judged, too
+    ]
+    told_changes = told.told("calibrate report")["changes"]
+    rows += [
+        tuple(row[name] for name in ("rater", "statistic", "before", "after", "n"))
+        for row in told_changes
+        if row["rater"] not in JUDGES
     ]
     return rows
 

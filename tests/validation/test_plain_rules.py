@@ -44,12 +44,14 @@ def compared(**settings: Any) -> Evidence:
     return evidence_of(rating_table(frame, scale=(1, 5)), resamples=200, **settings)
 
 
-PLAIN = on_trial({"clinician a": ANNA, "jury": ANNA})
+def plain() -> Evidence:
+    """One clinician, and a jury that says the same."""
+    return on_trial({"clinician a": ANNA, "jury": ANNA})
 
 
 def test_a_run_that_is_complete_is_finished_and_any_other_is_told_with_its_reason() -> None:
     assert [
-        only(finished, of_run(PLAIN, **stated))
+        only(finished, of_run(plain(), **stated))
         for stated in ({}, {"status": "failed"}, {"status": "incomplete", "why": "no budget"})
     ] == [
         ("complete", "complete", "met", True, ""),
@@ -60,12 +62,13 @@ def test_a_run_that_is_complete_is_finished_and_any_other_is_told_with_its_reaso
 
 def test_a_run_that_did_not_finish_stops_the_verdict() -> None:
     assert [
-        finished(each, each.table.dimensions[0])[0].stops for each in (of_run(PLAIN, status="failed"), PLAIN)
+        finished(each, each.table.dimensions[0])[0].stops
+        for each in (of_run(plain(), status="failed"), plain())
     ] == [True, False]
 
 
 def test_ratings_of_no_run_folder_are_not_known_to_be_finished_or_unchanged() -> None:
-    assert [only(rule, PLAIN) for rule in (finished, unchanged)] == [
+    assert [only(rule, plain()) for rule in (finished, unchanged)] == [
         (
             "complete",
             "no run folder",
@@ -81,7 +84,7 @@ def test_files_that_were_changed_are_named() -> None:
     assert only(
         unchanged,
         of_run(
-            PLAIN,
+            plain(),
             [
                 Check("ratings.csv", True, "as written"),
                 Check("ratings.parquet", False, "was changed"),
@@ -101,7 +104,7 @@ def test_files_that_were_changed_are_named() -> None:
 
 
 def test_files_that_are_as_written_are_unchanged() -> None:
-    assert only(unchanged, of_run(PLAIN, [Check("ratings.csv", True, "as written")])) == (
+    assert only(unchanged, of_run(plain(), [Check("ratings.csv", True, "as written")])) == (
         "every hash as in the manifest",
         "every file is as the run wrote it",
         "met",
@@ -111,7 +114,7 @@ def test_files_that_are_as_written_are_unchanged() -> None:
 
 
 def test_made_up_ratings_validate_nothing() -> None:
-    assert only(clinicians, of_run(PLAIN, humans={"illustrative": True})) == (
+    assert only(clinicians, of_run(plain(), humans={"illustrative": True})) == (
         "2 or more, rating as in practice",
         "1, but their ratings are illustrative",
         "not met",
@@ -134,7 +137,7 @@ def test_without_clinicians_nobody_knows() -> None:
 
 
 def test_one_clinician_of_two_is_told() -> None:
-    assert only(clinicians, of_run(PLAIN, humans={"illustrative": False})) == (
+    assert only(clinicians, of_run(plain(), humans={"illustrative": False})) == (
         "2 or more, rating as in practice",
         "1",
         "not met",
@@ -268,7 +271,7 @@ def test_a_jury_beside_clinicians_is_told_with_both_agreements_and_their_differe
 
 
 def test_without_two_clinicians_the_jury_cannot_be_compared_with_them() -> None:
-    assert only(not_inferior, PLAIN) == (
+    assert only(not_inferior, plain()) == (
         (
             "jury with clinician not more than 0.1 below clinician with clinician (weighted "
             "kappa), one-sided 95 %"
@@ -330,7 +333,7 @@ def test_a_lower_end_below_the_floor_says_what_could_be_true() -> None:
 
 
 def test_rules_of_no_run_were_not_stated_before_it() -> None:
-    assert only(stated_before, PLAIN) == (
+    assert only(stated_before, plain()) == (
         "registered before the first rating (`medjury register`), and unchanged",
         "not registered",
         "not met",

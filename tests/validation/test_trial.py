@@ -120,3 +120,11 @@ def test_silence_that_had_been_right_or_wrong_changes_the_agreement() -> None:
         0.9744,
         0.9,
     ]
+
+
+def test_one_score_for_all_agrees_by_chance_alone_where_clinicians_tell_answers_apart() -> None:
+    for humans, agreement in ((ANNA, 0.0), ([3] * 40, None)):
+        evidence = on_trial({"clinician a": humans, "jury": [3] * 40})
+        trial = evidence.trial(evidence.table.dimensions[0])
+        found = trial.agreement({"all": trial.both}, resamples=0).observed["jury all"]
+        assert (None if np.isnan(found) else found) == agreement

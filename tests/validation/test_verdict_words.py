@@ -133,3 +133,34 @@ def test_named_raters_are_each_on_trial() -> None:
         ("judge a", "NOT VALIDATED", "0.950 (0.859 to 0.986)"),
         ("judge b", "NOT VALIDATED", "1.000"),
     ]
+
+
+def test_rules_are_told_by_their_names_in_the_order_of_the_report() -> None:
+    table = rating_table(rows_of({"clinician a": ANNA, "clinician b": NEAR, "jury": NEAR}), scale=(1, 5))
+    assert [each.rule for each in validate(table, resamples=60).rows] == [
+        "The run is finished",
+        "The run folder is as it was written",
+        "The rules were stated before the run",
+        "Clinicians rated the cases",
+        "Enough held-out cases",
+        "Enough cases rated by two clinicians",
+        "Agreement is as good on the other cases",
+        "The jury is no copy of one clinician",
+        "and is not made of the clinicians' scores",
+        "Agreement with clinicians reaches the floor",
+        "and does so beyond doubt",
+        "and whatever the missing answers hide",
+        "Not inferior to clinicians among themselves",
+        "The jury tells answers of one system apart",
+        "The jury is neither stricter nor kinder",
+        "and is neither beyond doubt",
+        "No grade is scored too kindly or too strictly",
+        "Severe errors are rare",
+        "and are rare beyond doubt",
+        "The jury scored what it was asked to",
+        "and the dangerous answers too",
+        "Missing answers are not about quality",
+        "Agreement holds in every part",
+        "No part is scored too kindly or too strictly",
+        "The jury scored every part",
+    ]

@@ -150,19 +150,20 @@ def took(rows: Sequence[tuple[str, str, int | None, float | None, float | None]]
     return rating_table(frame, scale=(1, 5))
 
 
-SPENT = took(
-    [
-        ("anna", "1", 1, 0.5, 0.01),
-        ("anna", "2", 3, 1.5, None),
-        ("ben", "1", 2, 2.0, 0.04),
-        ("cleo", "9", 5, 1.0, 0.5),
-        ("doctor", "1", 7, 60.0, 9.0),
-    ]
-)
+def known_spending() -> RatingTable:
+    return took(
+        [
+            ("anna", "1", 1, 0.5, 0.01),
+            ("anna", "2", 3, 1.5, None),
+            ("ben", "1", 2, 2.0, 0.04),
+            ("cleo", "9", 5, 1.0, 0.5),
+            ("doctor", "1", 7, 60.0, 9.0),
+        ]
+    )
 
 
 def test_what_each_judge_took_is_a_row_for_each_answer_and_a_clinician_took_nothing() -> None:
-    rows = spent(SPENT)
+    rows = spent(known_spending())
     assert rows.columns == ["rater", "cluster", "item", "system", "calls", "seconds", "cost"]
     assert rows.rows() == [
         ("anna", "patient of 1", "1", "", 1.0, 0.5, 0.01),
@@ -170,11 +171,13 @@ def test_what_each_judge_took_is_a_row_for_each_answer_and_a_clinician_took_noth
         ("ben", "patient of 1", "1", "", 2.0, 2.0, 0.04),
         ("cleo", "patient of 9", "9", "", 5.0, 1.0, 0.5),
     ]
-    assert spent(SPENT, ["1"])["item"].to_list() == ["2", "9"], "cases that are set aside cost nothing here"
+    assert spent(known_spending(), ["1"])["item"].to_list() == ["2", "9"], (
+        "cases that are set aside cost nothing here"
+    )
 
 
 def test_an_amount_that_one_row_does_not_know_is_not_known_of_the_answer() -> None:
-    all_of_them = together(spent(SPENT))
+    all_of_them = together(spent(known_spending()))
     assert all_of_them.columns == ["item", "system", "cluster", "calls", "seconds", "cost"]
     assert all_of_them.rows() == [
         ("1", "", "patient of 1", 3.0, 2.5, pytest.approx(0.05)),
@@ -184,23 +187,24 @@ def test_an_amount_that_one_row_does_not_know_is_not_known_of_the_answer() -> No
 
 
 def test_judges_of_other_answers_do_not_share_the_yardsticks() -> None:
-    assert sharing(spent(SPENT), "anna") == ["anna", "ben"]
-    assert sharing(spent(SPENT), "cleo") == ["cleo"]
+    assert sharing(spent(known_spending()), "anna") == ["anna", "ben"]
+    assert sharing(spent(known_spending()), "cleo") == ["cleo"]
 
 
 def test_means_are_of_the_answers_that_all_alike_judges_were_asked_about() -> None:
-    found = spending(spent(SPENT), ["anna", "ben", "cleo"], ["anna", "ben"], "jury")
+    found = spending(spent(known_spending()), ["anna", "ben", "cleo"], ["anna", "ben"], "jury")
     assert found["anna"] == Spending(1.0, 0.5, 0.01, 1, 0), "item 2 is not ben's"
     assert found["ben"] == Spending(2.0, 2.0, 0.04, 1, 0)
     assert found["cleo"] == Spending(5.0, 1.0, 0.5, 1, 0), "a judge of other texts is on its own answers"
     assert found["jury"] == Spending(3.0, 2.5, pytest.approx(0.05), 1, 0)
-    assert "jury" not in spending(spent(SPENT), ["anna"], ["anna"], "")
-    alone = spending(spent(SPENT), ["anna"], ["anna"], "jury")
+    assert "jury" not in spending(spent(known_spending()), ["anna"], ["anna"], "")
+    alone = spending(spent(known_spending()), ["anna"], ["anna"], "jury")
     assert alone["anna"] == Spending(2.0, 1.0, 0.01, 2, 1), "one answer's cost is not known, and in no mean"
 
 
 def test_a_run_that_counted_no_calls_does_not_know_them() -> None:
-    rows = spent(SPENT.where(SPENT.rows.drop("calls")))
+    table = known_spending()
+    rows = spent(table.where(table.rows.drop("calls")))
     assert rows["calls"].null_count() == rows.height and rows["seconds"].null_count() == 0
     assert spending(rows, ["ben"], ["ben"], "")["ben"].calls is None
 

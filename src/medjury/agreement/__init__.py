@@ -11,6 +11,7 @@ from medjury.agreement._among_humans.alternative_annotator import alternative_an
 from medjury.agreement._among_humans.no_disagreement import no_disagreement
 from medjury.agreement._among_humans.non_inferiority import NonInferiority, non_inferiority
 from medjury.agreement._among_humans.pairwise import incomplete, mean_over_pairs, over_pairs
+from medjury.agreement._by_repeat import RepeatedAgreement, RepeatsRow, agreement_by_repeat
 from medjury.agreement._groups.chance_corrected import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
 from medjury.agreement._groups.concordance import kendall_w
 from medjury.agreement._groups.cronbach import cronbach_alpha
@@ -65,11 +66,14 @@ __all__ = [
     "NonInferiority",
     "RaterPair",
     "RaterPairs",
+    "RepeatedAgreement",
+    "RepeatsRow",
     "RocCurve",
     "RulePower",
     "SevereErrors",
     "absolute_offset",
     "agreement",
+    "agreement_by_repeat",
     "alpha_statistics",
     "alternative_annotator_test",
     "area_statistics",

@@ -59,6 +59,10 @@ def notes_on(
     if len(design.reference) > 1:
         rule = "adjudicated by " + design.adjudicator if design.adjudicator else design.consensus
         notes.append(f"consensus: {rule} of {', '.join(design.reference)}")
+        if design.consensus == "majority" and any(
+            table.rule_on(grid.dimension, "majority") == "median" for grid in grids
+        ):
+            notes.append("a composite's scores are no grades, so that its consensus is the median")
     if design.roles.jurors:
         quorum = table.jury_rule.quorum
         enough = "more than half" if quorum is None else f"{quorum} or more"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.audits._audit import Audit, Finding, Findings
 from medjury.audits._consistency import internal_consistency
 from medjury.audits._drift import drift
+from medjury.audits._error_model import error_model
 from medjury.audits._groups import group_differences
 from medjury.audits._multiplicity import Adjustment
 from medjury.audits._position import position
@@ -23,7 +24,7 @@ from medjury.tables import Names, rating_table
 if TYPE_CHECKING:
     import polars
 
-AUDITS = ("self-preference", "stability", "text", "position", "groups", "consistency", "drift")
+AUDITS = ("self-preference", "stability", "text", "errors", "position", "groups", "consistency", "drift")
 _SAME = {"length": "text", "format": "text", "verbosity": "text"}
 
 
@@ -104,7 +105,7 @@ def audit(
         "confidence": confidence,
     }
     drawn: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    features, values = (None, {}) if cases is None else case_features(cases, groups)
+    features, values = (None, {}) if cases is None else case_features(cases, groups, notes=True)
 
     def make_position() -> Audit:
         if pairs is None:
@@ -116,6 +117,10 @@ def audit(
             raise MedjuryError("give --group, such as --group specialty --group age=18,65")
         given = {name: None if name in table.rows.columns else values.get(name) for name in groups}
         return group_differences(table, given, bands=bands, smallest=smallest, adjustment=adjustment, **about)
+
+    def make_errors() -> Audit:
+        given = {name: None if name in table.rows.columns else values.get(name, {}) for name in groups}
+        return error_model(table, features, groups=given, adjustment=adjustment, **about, **drawn)
 
     def make_drift() -> Audit:
         if earlier is None:
@@ -138,6 +143,7 @@ def audit(
         "text": lambda: text_effects(
             table, features, within_systems=within_systems, adjustment=adjustment, **about, **drawn
         ),
+        "errors": make_errors,
         "position": make_position,
         "groups": make_groups,
         "consistency": lambda: internal_consistency(table, adjustment=adjustment, **about, **drawn),

@@ -117,7 +117,7 @@ def fit_mixed_model(
         extra = np.linalg.slogdet(information)[1] if reml else 0.0
         return float(log_determinant + extra + free * (1.0 + math.log(2.0 * math.pi * rss / free)))
 
-    ratios, converged = _search(deviance, 1 if response is None else 2)
+    ratios, converged = least_deviance(deviance, 1 if response is None else 2)
     cross, _ = sums.whitened(ratios)
     inverse = np.linalg.inv(cross[:-1, :-1])
     coefficients = inverse @ cross[:-1, -1]
@@ -148,7 +148,7 @@ def fit_mixed_model(
     )
 
 
-def _search(deviance: Callable[[Floats], float], width: int) -> tuple[Floats, bool]:
+def least_deviance(deviance: Callable[[Floats], float], width: int) -> tuple[Floats, bool]:
     """The ratios with the smallest deviance, and whether the search really ended there.
 
     It looks for shares = ratio / (1 + ratio), which lie between 0 and 1 whatever the scale of the data, one after

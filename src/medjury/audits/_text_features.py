@@ -54,10 +54,11 @@ def text_features(text: str) -> TextFeatures | None:
 
 
 def case_features(
-    cases: Iterable[Case], groups: Sequence[str] = ()
+    cases: Iterable[Case], groups: Sequence[str] = (), *, notes: bool = False
 ) -> tuple[polars.DataFrame, dict[str, dict[str, str]]]:
     """A table `item, system` and the features of every case's candidate answer (answers without words are absent),
-    and of each of `groups` the value that a case's metadata give each item.
+    and of each of `groups` the value that a case's metadata give each item. With `notes` there is also
+    `note_length`, the words of the notes and texts that the answer was made from (null where there are none).
 
     Only numbers and groups leave the cases, which are gone through once: no text is kept.
     """
@@ -68,12 +69,20 @@ def case_features(
     for case in cases:
         found = text_features(case.candidate or "")
         if found is not None:
-            rows.append((case.id, case.system, *(getattr(found, name) for name in FEATURES)))
+            own = (getattr(found, name) for name in FEATURES)
+            rows.append((case.id, case.system, *own, *((_note_length(case),) if notes else ())))
         for name in groups:
             value = case.metadata.get(name)
             if value is not None and values.setdefault(name, {}).setdefault(case.id, str(value)) != str(
                 value
             ):
                 raise MedjuryError(f"the cases of item {case.id!r} have different values of {name}.")
-    schema = {"item": pl.String, "system": pl.String} | dict.fromkeys(FEATURES, pl.Float64)
+    numbers = (*FEATURES, "note_length") if notes else FEATURES
+    schema = {"item": pl.String, "system": pl.String} | dict.fromkeys(numbers, pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row"), values
+
+
+def _note_length(case: Case) -> float | None:
+    texts = (*(note.text for note in case.notes), *case.texts.values())
+    words = sum(len(_WORD.findall(text)) for text in texts)
+    return float(words) if words else None

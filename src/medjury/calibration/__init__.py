@@ -3,7 +3,7 @@
 from medjury.calibration._apply import apply_calibrations, evaluate_calibrations
 from medjury.calibration._conformal_intervals import ConformalIntervals
 from medjury.calibration._conformal_sets import held_out_sets
-from medjury.calibration._curves import CurvePoint, calibration_curves
+from medjury.calibration._curves import CurvePoint
 from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.saved import save_jury_rule
 from medjury.calibration._jury_simulation.study import simulate_jury
@@ -35,7 +35,6 @@ __all__ = [
     "Triage",
     "apply_calibrations",
     "calibrate",
-    "calibration_curves",
     "check_ending",
     "estimate",
     "evaluate_calibrations",

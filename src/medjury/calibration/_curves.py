@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from medjury.calibration._cross_fit import CrossFitted, OutOfFold
 from medjury.calibration._reliability import calibration_curve, reliability
-from medjury.calibration._study_result import CalibrationStudy, ComparedScores
 
 # As many bins as a composite's curve has points; its scores lie between grades.
 _BINS = 8
@@ -31,22 +32,21 @@ class CurvePoint:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def calibration_curves(study: CalibrationStudy) -> tuple[CurvePoint, ...]:
-    """The curve of every rater on every dimension with a map of its own, at its grades, by the final map and by
-    each fold's; of composites and reversed dimensions, and of the mean of calibrated judges, the mean of the
-    calibrated score (each by a map that never saw its case) over equal shares of the answers, ordered by the score
-    as it was given."""
-    points = [
-        CurvePoint(each.dimension, each.rater, name, float(at), float(value))
-        for each in study.calibrations
-        for name, values in calibration_curve(each.fitted, each.grades).items()
-        for at, value in zip(each.grades, values, strict=True)
+def mapped_points(
+    rater: str, dimension: str, fitted: CrossFitted, grades: Sequence[float]
+) -> list[CurvePoint]:
+    """The curve of a rater with a map of its own, at its grades, by the final map and by each fold's."""
+    return [
+        CurvePoint(dimension, rater, name, float(at), float(value))
+        for name, values in calibration_curve(fitted, grades).items()
+        for at, value in zip(grades, values, strict=True)
     ]
-    return (*points, *(point for each in study.derived for point in _followed(each)))
 
 
-def _followed(each: ComparedScores) -> list[CurvePoint]:
-    pairs = each.pairs
+def followed_points(rater: str, dimension: str, pairs: OutOfFold) -> list[CurvePoint]:
+    """The curve of what follows from calibrated scores (composites, reversed dimensions, the mean of calibrated
+    judges): the mean calibrated score, each by a map that never saw its case, over equal shares of the answers
+    ordered by the score as it was given; of all answers, and fold by fold."""
     known = ~np.isnan(pairs.scores) & ~np.isnan(pairs.calibrated)
     folds = sorted(set(pairs.fold[known & pairs.known].tolist()))
     parts = {FINAL: (known, _BINS)} | {
@@ -60,9 +60,7 @@ def _followed(each: ComparedScores) -> list[CurvePoint]:
                 pairs.scores[here], pairs.calibrated[here], cases=cases, bins=bins, resamples=0
             )
             points += [
-                CurvePoint(
-                    each.dimension, each.rater, name, point.score, point.label.value or 0.0, point.label.n
-                )
+                CurvePoint(dimension, rater, name, point.score, point.label.value or 0.0, point.label.n)
                 for point in found.points
             ]
     return points

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.calibration._calibrator import Floats, Method, labelled_pairs, on_scale
+from medjury.statistics import sample
 
 # In standard deviations of the score. Where the score separates the grades perfectly the likelihood rises
 # for ever; at this slope the grades are separated for every purpose, and the fit stops.
@@ -69,8 +70,8 @@ class Ordinal:
 def _maximise(scores: Floats, codes: NDArray[np.int64], grades: int) -> tuple[Floats, float]:
     """Newton's method on thresholds and slope; the log-likelihood is concave in them (Pratt 1981)."""
     # Few distinct pairs stand for many items.
-    pairs, weights = np.unique(np.column_stack([scores, codes]), axis=0, return_counts=True)
-    likelihood = _likelihood(pairs[:, 0], pairs[:, 1].astype(np.int64), weights, grades)
+    pairs = sample(np.column_stack([scores, codes]))
+    likelihood = _likelihood(pairs.rows[:, 0], pairs.rows[:, 1].astype(np.int64), pairs.counts, grades)
     shares = np.cumsum(np.bincount(codes, minlength=grades))[:-1] / len(codes)
     beta = np.append(np.log(shares / (1 - shares)), 0.0)
     value, slope, curvature = likelihood(beta)
@@ -94,7 +95,7 @@ def _maximise(scores: Floats, codes: NDArray[np.int64], grades: int) -> tuple[Fl
 
 
 def _likelihood(
-    x: Floats, y: NDArray[np.int64], weights: NDArray[np.int64], size: int
+    x: Floats, y: NDArray[np.int64], weights: Floats, size: int
 ) -> Callable[[Floats], tuple[float, Floats, Floats]]:
     """Log-likelihood, its gradient and its negative second derivative, as a function of the parameters."""
     from scipy.special import expit

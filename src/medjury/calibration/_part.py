@@ -89,9 +89,16 @@ def jury_of(roles: Roles) -> str:
 
 
 def jurors_of(table: RatingTable, roles: Roles) -> tuple[str, ...]:
-    """The judges behind the jury, whether it is formed here or its own rows are stored."""
-    stored = (name for name in roles.raters if table.raters.get(name) not in ("jury", "metric"))
-    return roles.jurors or tuple(stored) or roles.raters
+    """The judges behind the jury, whether it is formed here or its own rows are stored: who has no vote in it is
+    none of them, and a judge on its own is all of them."""
+    if roles.jurors:
+        return roles.jurors
+    stored = [name for name in roles.raters if table.raters.get(name) not in ("jury", "metric")]
+    if roles.jury in stored:
+        return (roles.jury,)
+    members = table.members_of(roles.jury)
+    voted = tuple(name for name in stored if not members or name in members)
+    return voted or roles.raters
 
 
 def parts_of(

@@ -207,13 +207,13 @@ class _Steps:
         # Rows two apart rise as one list, in which all are searched at once.
         self.apart = 2.0 * np.arange(self.rows)[:, np.newaxis]
         self.rising = (x + self.apart).ravel()
+        self.first = self.width * np.arange(self.rows)[:, np.newaxis]
         self.x, self.y = x.ravel(), y.ravel()
 
     def at(self, wanted: Floats) -> Floats:
         """y where x first reaches each of the wanted places, (rows, places)."""
-        first = np.arange(self.rows)[:, np.newaxis] * self.width
-        found = np.searchsorted(self.rising, (wanted - 1e-12 + self.apart).ravel()).reshape(wanted.shape)
-        after = np.clip(found - first, 1, self.width - 1) + first
+        found = np.searchsorted(self.rising, wanted - 1e-12 + self.apart)
+        after = np.clip(found, self.first + 1, self.first + self.width - 1)
         x0, x1, y0, y1 = self.x[after - 1], self.x[after], self.y[after - 1], self.y[after]
         step = np.where(x1 > x0, x1 - x0, 1.0)
         return np.asarray(y0 + (y1 - y0) * np.clip((wanted - x0) / step, 0.0, 1.0))

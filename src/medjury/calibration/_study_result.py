@@ -11,6 +11,7 @@ import numpy as np
 
 from medjury.calibration._before_after import before_after
 from medjury.calibration._cross_fit import CrossFitted, OutOfFold
+from medjury.calibration._curves import CurvePoint, followed_points, mapped_points
 from medjury.calibration._part import Part
 from medjury.calibration._reliability import Reliability, calibration_curve, reliability
 from medjury.calibration._written import as_json, flat, of_rater
@@ -136,6 +137,14 @@ class CalibrationStudy(Result[CalibrationRow]):
         )
         return before, after
 
+    def curve_points(self) -> tuple[CurvePoint, ...]:
+        """The calibration curves of every rater on every dimension, composites too, point by point."""
+        own = (
+            mapped_points(each.rater, each.dimension, each.fitted, each.grades) for each in self.calibrations
+        )
+        follow = (followed_points(each.rater, each.dimension, each.pairs) for each in self.derived)
+        return tuple(point for part in (*own, *follow) for point in part)
+
     def plot(self) -> Figure:
         """Reliability of every rater on every dimension that has a map of its own or of a file."""
         from medjury.calibration._figures import reliability_figure
@@ -152,10 +161,8 @@ class CalibrationStudy(Result[CalibrationRow]):
             "warnings": list(self.warnings),
         }
         if curves:
-            from medjury.calibration._curves import calibration_curves
-
             content["curves"] = [self._curves(each) for each in self.calibrations]
-            content["points"] = [each.as_dict() for each in calibration_curves(self)]
+            content["points"] = [each.as_dict() for each in self.curve_points()]
         return as_json(content)
 
     def text(self) -> str:

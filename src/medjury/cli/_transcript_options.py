@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from medjury.cli._assignments import one_each
 from medjury.cli._main import say
 from medjury.errors import MedjuryError
 
@@ -31,6 +34,16 @@ def add_aligner_arguments(parser: argparse.ArgumentParser, *, folders: bool = Fa
     add("--kind", default="openai", metavar="KIND", help="with --model: endpoint kind (default: openai)")
     add("--url", help="with --model: the endpoint's address, such as http://127.0.0.1:8000/v1")
     add("--api-key-env", metavar="NAME", help="with --model: the environment variable that holds the key")
+    add("--temperature", type=float, default=0.0, metavar="T", help="with --model: temperature (default: 0)")
+    add(
+        "--top-p",
+        type=float,
+        metavar="P",
+        help="with --model: draw from the likeliest words of this share only",
+    )
+    add("--top-k", type=int, metavar="K", help="with --model: draw from so many likeliest words only")
+    add("--sampling", action="append", metavar="NAME=VALUE",
+        help="with --model: any further way of drawing words that the endpoint knows; may be repeated")  # fmt: skip
     add(
         "--allow-host",
         action="append",
@@ -62,6 +75,10 @@ def align_files(
         return golden, recognised, _by_model(options, golden, recognised)
     if options.url or options.api_key_env:
         raise MedjuryError("--url and --api-key-env belong to a model: give --model too")
+    if options.temperature or options.top_p or options.top_k or options.sampling:
+        raise MedjuryError(
+            "--temperature, --top-p, --top-k and --sampling belong to a model: give --model too"
+        )
     return golden, recognised, align(golden.turns, recognised.turns)
 
 
@@ -70,15 +87,32 @@ def _by_model(options: argparse.Namespace, golden: Transcript, recognised: Trans
     from medjury.models import Gate, MemoryCache, PriceList, make_model
     from medjury.transcripts import align_with_model
 
-    settings = {"url": options.url, "model": options.model, "api_key_env": options.api_key_env}
-    model = make_model(options.kind, **{name: value for name, value in settings.items() if value})
+    settings = {
+        "url": options.url, "model": options.model, "api_key_env": options.api_key_env, "top_p": options.top_p,
+        "top_k": options.top_k, "sampling": _values(one_each(options.sampling, "--sampling")),
+    }  # fmt: skip
+    stated = {name: value for name, value in settings.items() if value not in (None, "", {})}
+    model = make_model(options.kind, **stated)
     gate = Gate(cache=MemoryCache(), allow_hosts=options.allow_host, prices=PriceList.shipped())
     gate.check([model])
 
     async def work() -> Alignment:
         try:
-            return await align_with_model(golden.turns, recognised.turns, model, gate)
+            return await align_with_model(
+                golden.turns, recognised.turns, model, gate, temperature=options.temperature
+            )
         finally:
             await model.close()
 
     return run_async(work())
+
+
+def _values(given: Mapping[str, str]) -> dict[str, Any]:
+    """Numbers as numbers, true and false as such, anything else as a word."""
+    found: dict[str, Any] = {}
+    for name, text in given.items():
+        try:
+            found[name] = json.loads(text)
+        except ValueError:
+            found[name] = text
+    return found

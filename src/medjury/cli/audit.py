@@ -14,6 +14,7 @@ Without --audit, every audit is made for which there is what it needs, and the o
   text             --cases, or a column `length`       consistency  two dimensions or more
   groups           --group                             drift        --earlier, or --versions
   position         --pairs, a table item, first, second, preferred (and rater)
+  errors           clinicians, and a specialty, several systems or lengths (--cases): one model of judge - clinician
 
 --json prints a list of objects: audit, statistic, rater, dimension, group, value, low, high, n, n_unscored,
 p_value, p_adjusted, verdict, stands_out, method, reason. value is null where there is none, and reason says why.
@@ -23,6 +24,7 @@ p_value, p_adjusted, verdict, stands_out, method, reason. value is null where th
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser, about=_ABOUT)
     add = parser.add_argument
+    add("--corpus", action="store_true", help="instead: the answers by group: counts, lengths, χ² and t")
     add("--audit", metavar="A[,A2...]", type=names, help="only these audits")
     add("--judge-vendor", action="append", metavar="JUDGE=VENDOR[,J2=V2...]",
         help="the maker of each judge; this and the options like it may be repeated")  # fmt: skip
@@ -54,6 +56,13 @@ def run(options: argparse.Namespace) -> int:
     from medjury.cases import read_cases
     from medjury.tables import read_rating_table
 
+    if options.corpus:
+        features = (
+            None if options.cases is None else audits.case_features(read_cases(options.cases), notes=True)[0]
+        )
+        described = audits.corpus(table_from(options), features)
+        print(described.to_json() if options.json else described.text())
+        return 0
     found: audits.Audit | audits.Audits
     if options.pairs is None and audits.holds_pairs(options.ratings):
         drawn = {name: getattr(options, name) for name in ("raters", "confidence", "resamples", "seed")}

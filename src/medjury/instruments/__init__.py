@@ -17,7 +17,7 @@ from medjury.instruments._load import InstrumentError, list_instruments, load_in
 from medjury.instruments._outcome import TRANSIENT, NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.instruments._reader import AnswerError, AnswerReader, extract_json
 from medjury.instruments._remarks import GRADES_ITSELF, remarked, self_grading_remark
-from medjury.instruments._schema import output_schema
+from medjury.instruments._schema import Explain, output_schema
 from medjury.instruments._skip import apply_skips
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Composite",
     "Dimension",
     "Example",
+    "Explain",
     "Input",
     "Instrument",
     "InstrumentError",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
+from medjury.instruments._extends import extended
 from medjury.instruments._instrument import Instrument
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _load_file(path: Path) -> Instrument:
     beside = path.with_name(path.name.removesuffix(path.suffix) + _EXAMPLES)
     more: list[ExamplePart] = []
     try:
-        document = read_document(path)
+        document = extended(read_document(path), LIBRARY)
         file = validate(document, InstrumentFile)
         if beside.exists():
             beside_document = read_document(beside)

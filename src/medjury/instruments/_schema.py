@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from medjury.instruments._instrument import Dimension, Instrument
+
+# Whether a judge gives its reasons: before the grade, after it, or not at all.
+Explain = bool | Literal["after"]
 
 
 def output_schema(
     instrument: Instrument,
     dimensions: Iterable[str] | None = None,
-    explain: bool = True,
+    explain: Explain = True,
     max_explanation: int | None = None,
 ) -> dict[str, Any]:
     """The schema of an answer on these dimensions (all, where none is named), in the instrument's order.
 
     With `explain` each dimension is `{explanation, score}`, the explanation first so that the model reasons
-    before it grades; without, it is the bare grade. `max_explanation` bounds the explanation's characters,
-    for endpoints that know `maxLength` (the embedded model; not every hosted one).
+    before it grades; "after" puts the grade first; without, it is the bare grade. `max_explanation` bounds the
+    explanation's characters, for endpoints that know `maxLength` (the embedded model; not every hosted one).
     """
     wanted = None if dimensions is None else {instrument.dimension(name).name for name in dimensions}
     asked = [each for each in instrument.dimensions if wanted is None or each.name in wanted]
     return _closed({each.name: _dimension(each, explain, max_explanation) for each in asked})
 
 
-def _dimension(dimension: Dimension, explain: bool, max_explanation: int | None) -> dict[str, Any]:
+def _dimension(dimension: Dimension, explain: Explain, max_explanation: int | None) -> dict[str, Any]:
     grade: dict[str, Any] = {"type": "integer", "enum": list(dimension.values)}
     if dimension.may_be_not_applicable or dimension.skip:
         grade = {"type": ["integer", "null"], "enum": [*dimension.values, None]}
@@ -34,6 +37,8 @@ def _dimension(dimension: Dimension, explain: bool, max_explanation: int | None)
     explanation: dict[str, Any] = {"type": "string"}
     if max_explanation is not None:
         explanation["maxLength"] = max_explanation
+    if explain == "after":
+        return _closed({"score": grade, "explanation": explanation})
     return _closed({"explanation": explanation, "score": grade})
 
 

@@ -10,10 +10,12 @@ from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
 from medjury.judging._breaker import Breaker, HopelessError, UnreachableError
 from medjury.judging._claims.body import ClaimsBody, RecordedClaim
 from medjury.judging._claims.cases import claim_cases
+from medjury.judging._claims.labels import CLAIM_LABELS, ClaimLabelName
 from medjury.judging._claims.rater import Claims, ShareRule
 from medjury.judging._claims.share import ClaimFinding, Support, decide_support, support_share, worst_claim
 from medjury.judging._claims.statistics import ClaimStatistics, ClaimTally, claim_statistics
 from medjury.judging._claims.steps import ClaimReading
+from medjury.judging._claims.worked import CLAIM_EXAMPLES, WorkedClaim, WorkedClaims
 from medjury.judging._closed_loop.body import ClosedLoopBody, LoopRound
 from medjury.judging._closed_loop.gate import Checked, DraftGate
 from medjury.judging._closed_loop.loop import ClosedLoop
@@ -48,6 +50,8 @@ from medjury.judging._rows import rows_of
 from medjury.judging._sync import judge, run_async
 
 __all__ = [
+    "CLAIM_EXAMPLES",
+    "CLAIM_LABELS",
     "DRAWS",
     "PERSONAS",
     "PERSONA_GROUPS",
@@ -67,6 +71,7 @@ __all__ = [
     "Checked",
     "Citation",
     "ClaimFinding",
+    "ClaimLabelName",
     "ClaimReading",
     "ClaimStatistics",
     "ClaimTally",
@@ -120,6 +125,8 @@ __all__ = [
     "Used",
     "WidthCell",
     "Widths",
+    "WorkedClaim",
+    "WorkedClaims",
     "WorkedExample",
     "aggregate",
     "ask_for",

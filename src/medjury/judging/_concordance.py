@@ -17,6 +17,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import (
     AnswerForm,
     Example,
+    Explain,
     Instrument,
     NotApplicable,
     Outcome,
@@ -74,7 +75,7 @@ class Concordance(PlainRater):
 
     speaker: Speaker
     instrument: Instrument
-    explain: bool = True
+    explain: Explain = True
     examples: Sequence[Example] | None = None
     drawn: DrawnExamples | None = None
     _judge: Judge = field(init=False, repr=False, compare=False)
@@ -200,12 +201,14 @@ class Concordance(PlainRater):
         return _settle(found)
 
     def _opening(self) -> str:
-        why = '"reason": "<one or two sentences>", ' if self.explain else ""
+        form = ['"reason": "<one or two sentences>"', '"preferred": 1 | 2 | 0'][0 if self.explain else 1 :]
+        if self.explain == "after":
+            form.reverse()
         return "\n\n".join(
             (
                 _TASK,
                 f"# What is asked\n\n{self.instrument.dimension(PREFERENCE).definition.strip()}",
-                f'# Your answer\n\nOne JSON object: {{{why}"preferred": 1 | 2 | 0}}. 1 is answer 1, 2 is answer 2; '
+                f"# Your answer\n\nOne JSON object: {{{', '.join(form)}}}. 1 is answer 1, 2 is answer 2; "
                 "0 is for neither.",
             )
         )
@@ -223,8 +226,9 @@ class Concordance(PlainRater):
         return [Message("system", self._opening()), Message("user", "\n\n".join(parts))]
 
     def _schema(self) -> dict[str, Any]:
-        properties: dict[str, Any] = {"reason": {"type": "string"}} if self.explain else {}
-        properties["preferred"] = {"type": "integer", "enum": [0, 1, 2]}
+        reason: dict[str, Any] = {"reason": {"type": "string"}} if self.explain else {}
+        preferred = {"preferred": {"type": "integer", "enum": [0, 1, 2]}}
+        properties = preferred | reason if self.explain == "after" else reason | preferred
         return {
             "type": "object",
             "properties": properties,

@@ -13,6 +13,7 @@ from medjury.instruments import (
     AnswerForm,
     AnswerReader,
     Example,
+    Explain,
     Instrument,
     Outcome,
     Unscored,
@@ -23,10 +24,10 @@ from medjury.judging._asking import Speaker, ask, no_answer
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._most import COMPLAINT, FRAME, most_question
 from medjury.judging._outcomes import whole
-from medjury.judging._prompt import PROMPT_VERSION, Prompt, shown_texts, worked_messages
+from medjury.judging._prompt import PROMPT_VERSION, Prompt, shown_texts
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
-from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens, most_tokens
+from medjury.models import Answer, ChatModel, Gate, Reply, Request, estimate_tokens, most_tokens
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45
@@ -46,8 +47,9 @@ class Judge(PlainRater):
     """A model that grades by an instrument.
 
     `per_dimension` asks one call per dimension (dimensions tied by a skip rule stay together); `reasks` is how
-    often an unusable answer is handed back with what was wrong. Repeats use `seed + repeat`. `examples` are
-    shown with every case; `drawn` are chosen for each case from a training split.
+    often an unusable answer is handed back with what was wrong. `explain` asks for reasons before the grade,
+    "after" it, or for none. Repeats use `seed + repeat`. `examples` are shown with every case; `drawn` are chosen
+    for each case from a training split.
     """
 
     model: ChatModel
@@ -55,7 +57,7 @@ class Judge(PlainRater):
     temperature: float | None = 0.0
     seed: int | None = 0
     max_tokens: int = 1024
-    explain: bool = True
+    explain: Explain = True
     per_dimension: bool = False
     reasks: int = 2
     examples: Sequence[Example] = ()
@@ -63,7 +65,6 @@ class Judge(PlainRater):
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
     _schemas: Mapping[tuple[str, ...], Mapping[str, object]] = field(init=False, repr=False, compare=False)
     _settings_hash: str = field(init=False, repr=False, compare=False)
-    _worked: dict[tuple[object, ...], tuple[Message, Message]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         groups = groups_of(self.instrument, self.per_dimension)
@@ -75,7 +76,6 @@ class Judge(PlainRater):
         object.__setattr__(self, "_prompts", prompts)
         object.__setattr__(self, "_schemas", schemas)
         object.__setattr__(self, "_settings_hash", self._hash_settings(prompts))
-        object.__setattr__(self, "_worked", {})
 
     def _hash_settings(self, prompts: Mapping[tuple[str, ...], Prompt]) -> str:
         """Hash of everything but the case that determines an answer."""
@@ -126,11 +126,7 @@ class Judge(PlainRater):
             "reasks": self.reasks,
             "examples": len(self.examples),
         }
-        if self.drawn is not None:
-            settings["drawn_examples"] = self.drawn.describe()
-            # All that could have been shown to some case: agreement on these proves nothing.
-            settings["development_cases"] = list(self.drawn.split.development)
-        return settings
+        return settings if self.drawn is None else settings | self.drawn.described()
 
     def units(self, case: Case, repeat: int) -> list[Unit]:
         return make_units(self, case, repeat)
@@ -146,28 +142,15 @@ class Judge(PlainRater):
 
     def request(self, unit: Unit) -> Request | Unscored:
         """The first question of a unit, or why it cannot be asked."""
-        shown = () if self.drawn is None else self._shown(self.drawn, unit)
+        shown = (
+            () if self.drawn is None else self.drawn.messages_for(unit.case, unit.dimensions, self.explain)
+        )
         if isinstance(shown, Unscored):
             return shown
         messages = self._prompts[unit.dimensions].messages(unit.case, shown)
         if isinstance(messages, Unscored):
             return messages
         return self.speaker.request(messages, self._schemas[unit.dimensions], unit.sample)
-
-    def _shown(self, drawn: DrawnExamples, unit: Unit) -> list[Message] | Unscored:
-        """The worked examples of a case as messages; each is written once and serves every case."""
-        examples = drawn.for_case(unit.case)
-        if isinstance(examples, Unscored):
-            return examples
-        messages: list[Message] = []
-        for each in examples:
-            known = (each.item, each.system, unit.dimensions)
-            if known not in self._worked:
-                self._worked[known] = worked_messages(
-                    each.question, each.scores, each.explanations, unit.dimensions, self.explain
-                )
-            messages += self._worked[known]
-        return messages
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         graded = await self.grade(unit, gate)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from medjury.cases import Case, Note, clean_text
-from medjury.instruments import Dimension, Example, Input, Instrument, Reason, Unscored
+from medjury.instruments import Dimension, Example, Explain, Input, Instrument, Reason, Unscored
 from medjury.models import Message
 
 # Part of every rating's key: raise it whenever the words or the layout below change.
@@ -48,7 +48,7 @@ class Prompt:
         instrument: Instrument,
         dimensions: Sequence[str],
         *,
-        explain: bool,
+        explain: Explain,
         examples: Sequence[Example] = (),
     ) -> Prompt:
         opening = [Message("system", _rubric(instrument, dimensions, explain))]
@@ -85,16 +85,22 @@ def worked_messages(
     scores: Mapping[str, int | None],
     explanations: Mapping[str, str],
     dimensions: Sequence[str],
-    explain: bool,
+    explain: Explain,
 ) -> tuple[Message, Message]:
     """A question and its right answer, in the form in which a judge has to give it."""
     answer: dict[str, object] = {name: scores[name] for name in dimensions if name in scores}
     if explain:
         answer = {
-            name: {"explanation": explanations.get(name, ""), "score": score}
+            name: dict(in_order(explain, explanation=explanations.get(name, ""), score=score))
             for name, score in answer.items()
         }
     return Message("user", question), Message("assistant", json.dumps(answer, ensure_ascii=False))
+
+
+def in_order(explain: Explain, *, explanation: object, score: object) -> list[tuple[str, object]]:
+    """The two parts of an explained grade: reasons first, unless they are to come after."""
+    both = [("explanation", explanation), ("score", score)]
+    return both[::-1] if explain == "after" else both
 
 
 def text_block(name: str, text: str) -> str:
@@ -131,7 +137,7 @@ def note_text(note: Note) -> str:
     return f"Note {note.id}{told}:\n{note.text}"
 
 
-def _rubric(instrument: Instrument, dimensions: Sequence[str], explain: bool) -> str:
+def _rubric(instrument: Instrument, dimensions: Sequence[str], explain: Explain) -> str:
     inputs = "\n".join(
         f"- {each.label}{': ' + each.description if each.description else ''}" for each in instrument.inputs
     )
@@ -159,20 +165,22 @@ def _dimension_text(dimension: Dimension) -> str:
     return "\n".join(lines)
 
 
-def _answer_form(instrument: Instrument, dimensions: Iterable[str], explain: bool) -> str:
+def _answer_form(instrument: Instrument, dimensions: Iterable[str], explain: Explain) -> str:
     rows = []
     for name in dimensions:
         dimension = instrument.dimension(name)
         grades = " | ".join(map(str, dimension.values))
         if dimension.may_be_not_applicable or dimension.skip:
             grades += " | null"
-        value = f'{{"explanation": "<one or two sentences>", "score": {grades}}}' if explain else grades
+        parts = in_order(explain, explanation='"<one or two sentences>"', score=grades)
+        both = ", ".join(f'"{part}": {form}' for part, form in parts)
+        value = f"{{{both}}}" if explain else grades
         rows.append(f'  "{name}": {value}')
     return "One JSON object of this form, every dimension present:\n{\n" + ",\n".join(rows) + "\n}"
 
 
 def _example_messages(
-    instrument: Instrument, example: Example, dimensions: Sequence[str], explain: bool
+    instrument: Instrument, example: Example, dimensions: Sequence[str], explain: Explain
 ) -> list[Message]:
     labels: Mapping[str, str] = {each.name: each.label for each in instrument.inputs}
     shown = [f"{labels.get(name, name)}:\n{text_block(name, text)}" for name, text in example.inputs.items()]

@@ -1,6 +1,15 @@
 """Metrics: how far a text is from its reference, and what the difference means to a clinician."""
 
-from medjury.metrics._catalogue import LEARNED, LEXICAL, METRICS, Metric, base_name, metric_named
+from medjury.metrics._beside_labels import MetricBesideLabels, MetricsBesideLabels, metrics_beside_labels
+from medjury.metrics._catalogue import (
+    IMPACT_ESTIMATE,
+    LEARNED,
+    LEXICAL,
+    METRICS,
+    Metric,
+    base_name,
+    metric_named,
+)
 from medjury.metrics._counts import kernels_in_use
 from medjury.metrics._embedding import sentence_embedder
 from medjury.metrics._enrichment_figure import enrichment_figure
@@ -23,6 +32,7 @@ from medjury.metrics._scored_pairs import ScoredPairs, added_columns, chosen_met
 from medjury.metrics._scores import MetricScores
 
 __all__ = [
+    "IMPACT_ESTIMATE",
     "LEARNED",
     "LEXICAL",
     "METRICS",
@@ -32,8 +42,10 @@ __all__ = [
     "ImpactModel",
     "ImpactPairs",
     "Metric",
+    "MetricBesideLabels",
     "MetricEvaluation",
     "MetricScores",
+    "MetricsBesideLabels",
     "ScoredPairs",
     "added_columns",
     "base_name",
@@ -50,6 +62,7 @@ __all__ = [
     "meta_evaluate",
     "meta_text",
     "metric_named",
+    "metrics_beside_labels",
     "models_of",
     "read_impact_model",
     "read_pairs",

@@ -62,6 +62,9 @@ LEXICAL = tuple(
     name for name, metric in METRICS.items() if metric.family != "learned" and not metric.variant_of
 )
 LEARNED = tuple(name for name, metric in METRICS.items() if metric.family == "learned")
+# The detector's estimate of clinical impact, from 0 to 2: a rater beside the metrics, computed by `impact` with the
+# question before, and so none of those that compare two texts alone.
+IMPACT_ESTIMATE = Metric("impact_estimate", "impact estimate", "learned", False)
 # Names under which metrics are known elsewhere.
 ALIASES = {"swer": "semantic_wer", "chrfpp": "chrf++", "chrfplusplus": "chrf++", "bertscore": "bert_score"}
 

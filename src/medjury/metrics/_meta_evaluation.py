@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
-from medjury.metrics._catalogue import METRICS, Metric, base_name, metric_named
+from medjury.metrics._catalogue import IMPACT_ESTIMATE, METRICS, Metric, base_name, metric_named
 
 if TYPE_CHECKING:
     from medjury.statistics import Estimate
@@ -55,7 +55,8 @@ def meta_evaluate(
     found = []
     for name, column in values.items():
         known = base_name(name) in METRICS
-        metric = metric_named(name) if known else Metric(name, name, "learned", True)
+        other = IMPACT_ESTIMATE if name == IMPACT_ESTIMATE.name else Metric(name, name, "learned", True)
+        metric = metric_named(name) if known else other
         numbers = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
         if len(numbers) != len(truth):
             raise MedjuryError(f"{name} has {len(numbers)} values for {len(truth)} labels.")

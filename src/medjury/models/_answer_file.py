@@ -51,6 +51,7 @@ class RecordedAs(_Line):
 class _Header(_Line):
     format: Literal["medjury answers 1"]
     models: list[RecordedAs]
+    first_rating: str = ""
 
 
 def _any_text(value: Any) -> Any:
@@ -92,12 +93,14 @@ class RecordedFailure:
 
 @dataclass(frozen=True, eq=False)
 class AnswerFile:
-    """An answer file, read once. `hash` is that of the file as it lies on the disk."""
+    """An answer file, read once. `hash` is that of the file as it lies on the disk; `first_rating` is when the
+    first score was seen that rests on these answers, "" where that is not known."""
 
     path: Path
     hash: str
     models: tuple[RecordedAs, ...]
     answers: Mapping[str, Reply | RecordedFailure] = field(repr=False)
+    first_rating: str = ""
 
     @classmethod
     def open(cls, path: Path) -> AnswerFile:
@@ -129,7 +132,7 @@ class AnswerFile:
                     if answers.setdefault(read.key, answer) != answer:
                         told = "this call appears twice, with two answers; record the run again"
                         raise MedjuryError(f"{path}, line {number}: {told}")
-        return cls(path, digest, tuple(header.models), answers)
+        return cls(path, digest, tuple(header.models), answers, header.first_rating)
 
 
 _Checked = TypeVar("_Checked")
@@ -163,14 +166,23 @@ def _answer(line: _Reply | _Failure) -> Reply | RecordedFailure:
 
 
 def write_answers(
-    path: Path, models: Iterable[RecordedAs], answers: Iterable[tuple[str, Reply | RecordedFailure]]
+    path: Path,
+    models: Iterable[RecordedAs],
+    answers: Iterable[tuple[str, Reply | RecordedFailure]],
+    *,
+    first_rating: str = "",
 ) -> int:
     """Write an answer file for its owner's eyes; how many answers it holds. The same answers are the same file."""
     count = 0
     with whole_binary(path) as raw:
         zipped = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else None
         file = cast(BinaryIO, zipped or raw)
-        file.write(_encoded({"format": _FORMAT, "models": [each.model_dump() for each in models]}))
+        header = {
+            "format": _FORMAT,
+            "first_rating": first_rating,
+            "models": [each.model_dump() for each in models],
+        }
+        file.write(_encoded(header))
         for key, answer in answers:
             count += 1
             if isinstance(answer, RecordedFailure):

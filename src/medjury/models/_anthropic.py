@@ -17,6 +17,7 @@ from medjury.models._finish import finish_of
 from medjury.models._guarded_httpx import guarded_client
 from medjury.models._hosts import host_of, require_allowed
 from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
+from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._sdk_call import (
     bounded,
     connection_fault,
@@ -52,6 +53,9 @@ class AnthropicModel(PlainModel):
         largest_body: int = 8 * 1024 * 1024,
         context_window: int | None = None,
         prompt_cache: bool = False,
+        top_p: float | None = None,
+        top_k: int | None = None,
+        sampling: Mapping[str, Any] | None = None,
     ) -> None:
         self.host: str | None = host_of(url)
         self.name = name or model
@@ -63,13 +67,14 @@ class AnthropicModel(PlainModel):
         self._largest_body = largest_body
         self.context_window = context_window
         self._prompt_cache = prompt_cache
+        self._sampling = stated_sampling(top_p, top_k, sampling)
         self._dialect = SdkDialect()
         self._client: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def identity(self) -> Mapping[str, str]:
-        return {"kind": "anthropic", "model": self.model}
+        return with_sampling({"kind": "anthropic", "model": self.model}, self._sampling)
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -137,8 +142,11 @@ class AnthropicModel(PlainModel):
         if request.schema is not None and dialect.schema:
             schema = json.loads(json.dumps(request.schema))
             arguments["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        drawn = dict(self._sampling)
         if request.temperature is not None and dialect.temperature:
-            arguments["extra_body"] = {"temperature": min(1.0, request.temperature)}
+            drawn["temperature"] = min(1.0, request.temperature)
+        if drawn:
+            arguments["extra_body"] = drawn
         return arguments
 
     def _read(self, response: Any, request: Request, seconds: float) -> Reply:

@@ -114,6 +114,11 @@ class ChatModel(Protocol):
         what it cost then."""
 
     @property
+    def recorded_at(self) -> str:
+        """When the first score was seen that rests on its recorded answers: rules that were stated later were not
+        stated before. "" where it answers by itself, or where nobody knows."""
+
+    @property
     def dropped(self) -> Sequence[str]:
         """Settings of requests that are no longer sent: the endpoint said that it does not take them."""
 
@@ -147,6 +152,10 @@ class PlainModel:
 
     @property
     def recorded(self) -> str:
+        return ""
+
+    @property
+    def recorded_at(self) -> str:
         return ""
 
     @property

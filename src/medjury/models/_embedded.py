@@ -16,6 +16,7 @@ from medjury.instruments import Reason
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._finish import Finish
 from medjury.models._runtime import Runtime, runtime_version, shared_runtime
+from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._sdk_call import missing_package
 from medjury.models._weights import NAME, SHA256, file_sha256, weights_file
 from medjury.models._wording import without_surrogates
@@ -25,6 +26,12 @@ _CONTROL = re.compile(
     r"<(?=\|[a-z_]+\|>|(?:repo_?name|file_sep|filename|gh_stars|empty_output)>|(?:issue|jupyter)_)"
 )
 _SAMPLING = {"top_k": 40, "top_p": 0.95, "min_p": 0.05, "repeat_penalty": 1.0}
+# Further names that the runtime knows; it would pass over any other in silence.
+_SAMPLING_NAMES = (
+    "min_p", "typical_p", "top_n_sigma", "repeat_penalty", "repeat_last_n", "presence_penalty", "frequency_penalty",
+    "mirostat", "mirostat_tau", "mirostat_eta", "dynatemp_range", "dynatemp_exponent", "xtc_probability",
+    "xtc_threshold", "dry_multiplier", "dry_base", "dry_allowed_length", "dry_penalty_last_n",
+)  # fmt: skip
 
 
 class EmbeddedModel(PlainModel):
@@ -44,25 +51,30 @@ class EmbeddedModel(PlainModel):
         context_window: int = 8192,
         threads: int | None = None,
         vendor: str | None = None,
+        top_p: float | None = None,
+        top_k: int | None = None,
+        sampling: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.vendor = vendor if vendor is not None else "Hugging Face" if weights is None else ""
         self._weights = None if weights is None else Path(weights).expanduser()
         self.context_window = context_window
         self._threads = threads
+        self._sampling = stated_sampling(top_p, top_k, sampling, _SAMPLING_NAMES)
         self._runtime: Runtime | None = None
         self._identity: dict[str, str] | None = None
 
     @property
     def identity(self) -> Mapping[str, str]:
         if self._identity is None:
-            self._identity = {
+            known = {
                 "kind": "embedded",
                 "model": NAME if self._weights is None else self._weights.stem,
                 "weights": SHA256 if self._weights is None else _own_hash(self._weights),
                 "runtime": runtime_version(),
                 "context": str(self.context_window),
             }
+            self._identity = with_sampling(known, self._sampling)
         return self._identity
 
     def check(self) -> None:
@@ -90,7 +102,7 @@ class EmbeddedModel(PlainModel):
 
     async def ask(self, request: Request) -> Reply:
         runtime = self._shared()
-        question = _question(request)
+        question = _question(request) | self._sampling
         answer = await asyncio.get_running_loop().run_in_executor(runtime.thread, runtime.ask, question)
         return self._read(answer)
 

@@ -184,8 +184,8 @@ class Gate:
         self, lane: _Lane, model: ChatModel, request: Request, key: str, attempt: int, fits: bool
     ) -> Answer:
         """One call. Its place among the calls in flight is kept until the reply is safely stored, so that a
-        killed run has paid for no more unstored replies than it had places. Where one cannot be stored, its place is
-        never given to another call: what that one answers would be lost too."""
+        killed run has paid for no more unstored replies than it had places. Where one cannot be stored, its place
+        is never given to another call: what that one answers would be lost too."""
         expected = request_tokens(request) + request.max_tokens if lane.tokens else 0
         started = await lane.places.acquire()
         good = overloaded = paced = False

@@ -17,6 +17,7 @@ from medjury.models._faults import Place, retry_after_seconds
 from medjury.models._finish import finish_of
 from medjury.models._hosts import host_of, require_allowed
 from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
+from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._sdk_call import (
     bounded,
     connection_fault,
@@ -29,6 +30,8 @@ from medjury.models._sdk_call import (
 from medjury.models._sdk_dialect import MOST_ADAPTATIONS, SdkDialect, adapt_sdk
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
 from medjury.models._wording import with_schema_spelled_out, without_surrogates
+
+_SAMPLING = ("presence_penalty", "frequency_penalty", "stop_sequences")  # what the SDK passes on
 
 
 class GoogleModel(PlainModel):
@@ -47,6 +50,9 @@ class GoogleModel(PlainModel):
         timeout: float = 180.0,
         largest_body: int = 8 * 1024 * 1024,
         context_window: int | None = None,
+        top_p: float | None = None,
+        top_k: int | None = None,
+        sampling: Mapping[str, Any] | None = None,
     ) -> None:
         self.host: str | None = host_of(url)
         self.name = name or model
@@ -57,6 +63,7 @@ class GoogleModel(PlainModel):
         self._timeout = timeout
         self._largest_body = largest_body
         self.context_window = context_window
+        self._sampling = stated_sampling(top_p, top_k, sampling, _SAMPLING)
         self._dialect = SdkDialect()
         self._client: Any = None
         self._session: Any = None
@@ -64,7 +71,7 @@ class GoogleModel(PlainModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        return {"kind": "google", "model": self.model}
+        return with_sampling({"kind": "google", "model": self.model}, self._sampling)
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -120,6 +127,7 @@ class GoogleModel(PlainModel):
             "max_output_tokens": request.max_tokens,
             "automatic_function_calling": {"disable": True},
             "should_return_http_response": True,  # its body is read here, more leniently than by the SDK
+            **self._sampling,
         }
         if request.temperature is not None and dialect.temperature:
             config["temperature"] = request.temperature

@@ -35,6 +35,7 @@ from medjury.models._faults import (
 from medjury.models._hosts import host_of, require_allowed
 from medjury.models._openai_dialect import Dialect, adapt, build_body
 from medjury.models._openai_reply import read_reply
+from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._secrets import secrets_of_address
 from medjury.models._vendors import vendor_of
 from medjury.models._wording import with_schema_spelled_out
@@ -81,6 +82,9 @@ class OpenAIModel(PlainModel):
         proxy: str | None = None,
         headers: Mapping[str, str] | None = None,
         extra: Mapping[str, Any] | None = None,
+        top_p: float | None = None,
+        top_k: int | None = None,
+        sampling: Mapping[str, Any] | None = None,
     ) -> None:
         self.host: str | None = host_of(url)
         self.name = name or model
@@ -92,6 +96,10 @@ class OpenAIModel(PlainModel):
         self._azure = azure_api_version is not None
         self._address = _chat_address(url, model, azure_api_version)
         self._extra = _own_fields(extra or {})
+        drawn = stated_sampling(top_p, top_k, sampling)
+        for field in drawn.keys() & self._extra.keys():
+            raise MedjuryError(f"extra: {field!r} is stated beside it already; take one of the two out")
+        self._added = {**_own_fields(drawn), **self._extra}
         self._own_headers = _own_headers(headers or {})
         self._timeout = timeout
         self._largest_body = largest_body
@@ -103,6 +111,7 @@ class OpenAIModel(PlainModel):
         self._identity = {"kind": "azure" if self._azure else "openai", "model": model}
         if self._extra:
             self._identity["extra"] = json.dumps(self._extra, sort_keys=True)
+        self._identity = with_sampling(self._identity, drawn)
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -142,7 +151,7 @@ class OpenAIModel(PlainModel):
         started = time.perf_counter()
         for _ in range(_MOST_ADAPTATIONS):
             dialect = self._dialect
-            body = build_body(self.model, request, dialect, self._extra)
+            body = build_body(self.model, request, dialect, self._added)
             got = await self._send(body)
             if 200 <= got.status < 300:
                 seconds = time.perf_counter() - started

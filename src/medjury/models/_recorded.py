@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
@@ -13,6 +15,7 @@ from medjury.models._chat import PlainModel, Reply, Request
 from medjury.models._context_windows import context_window
 from medjury.models._failure import failure_of
 from medjury.models._faults import NotSentError
+from medjury.models._sampling import stated_sampling
 from medjury.models._tokens import least_request_tokens
 
 
@@ -35,10 +38,14 @@ class RecordedModel(PlainModel):
         model: str | None = None,
         vendor: str | None = None,
         context_window: int | None = None,
+        top_p: float | None = None,
+        top_k: int | None = None,
+        sampling: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name or model or "recorded"
         self._path = Path(file).expanduser()
         self._model, self._vendor, self._window = model, vendor, context_window
+        self._sampling = stated_sampling(top_p, top_k, sampling)
         self._opened: tuple[AnswerFile, RecordedAs] | None = None
 
     @property
@@ -60,6 +67,10 @@ class RecordedModel(PlainModel):
     @property
     def recorded(self) -> str:
         return self._open()[0].hash
+
+    @property
+    def recorded_at(self) -> str:
+        return self._open()[0].first_rating
 
     def check(self) -> None:
         """The file is there, and the model is in it."""
@@ -98,7 +109,14 @@ class RecordedModel(PlainModel):
     def _open(self) -> tuple[AnswerFile, RecordedAs]:
         if self._opened is None:
             file = AnswerFile.open(self._path)
-            self._opened = file, self._chosen(file)
+            was = self._chosen(file)
+            then = json.loads(was.identity.get("sampling", "{}"))
+            if self._sampling and self._sampling != then:
+                raise MedjuryError(
+                    f"{self._path}: {was.title} was recorded with sampling {then or 'not stated'}, and the study "
+                    f"says {self._sampling}; take it out, or state it as it was"
+                )
+            self._opened = file, was
         return self._opened
 
     def _chosen(self, file: AnswerFile) -> RecordedAs:

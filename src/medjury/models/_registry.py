@@ -19,6 +19,7 @@ _WHOLE: tuple[type, ...] = (int,)
 _FLAG: tuple[type, ...] = (bool,)
 _TABLE: tuple[type, ...] = (dict,)
 
+_SAMPLING = {"top_p": _NUMBER, "top_k": _WHOLE, "sampling": _TABLE}
 _HTTP = {
     "model": _TEXT,
     "api_key_env": _TEXT,
@@ -26,6 +27,7 @@ _HTTP = {
     "timeout": _NUMBER,
     "largest_body": _WHOLE,
     "context_window": _WHOLE,
+    **_SAMPLING,
 }
 _OPEN = {"proxy": _TEXT, "headers": _TABLE, "extra": _TABLE}
 
@@ -62,17 +64,17 @@ KINDS: Mapping[str, Kind] = {
     "embedded": Kind(
         "a tiny model inside this process, no network (pip install 'medjury[local]'; medjury models pull)",
         "_embedded", "EmbeddedModel",
-        {"weights": _TEXT, "context_window": _WHOLE, "threads": _WHOLE, "vendor": _TEXT}, (),
+        {"weights": _TEXT, "context_window": _WHOLE, "threads": _WHOLE, "vendor": _TEXT, **_SAMPLING}, (),
     ),
     "recorded": Kind(
         "answers that another run was given, from the file that `medjury record` writes; no network, no key",
         "_recorded", "RecordedModel",
-        {"file": _TEXT, "model": _TEXT, "vendor": _TEXT, "context_window": _WHOLE}, ("file",),
+        {"file": _TEXT, "model": _TEXT, "vendor": _TEXT, "context_window": _WHOLE, **_SAMPLING}, ("file",),
     ),
     "scripted": Kind(
         "answers from a script, for tests and examples",
-        "_scripted", "Scripted", {"answers": (str, list, dict), "vendor": _TEXT, "context_window": _WHOLE},
-        ("answers",),
+        "_scripted", "Scripted",
+        {"answers": (str, list, dict), "vendor": _TEXT, "context_window": _WHOLE, **_SAMPLING}, ("answers",),
     ),
 }  # fmt: skip
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
+from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._tokens import estimate_tokens, request_tokens
 
 Line = str | Reply | Exception
@@ -23,7 +25,15 @@ class Scripted(PlainModel):
     host = None
 
     def __init__(
-        self, answers: Script, *, name: str = "scripted", vendor: str = "", context_window: int | None = None
+        self,
+        answers: Script,
+        *,
+        name: str = "scripted",
+        vendor: str = "",
+        context_window: int | None = None,
+        top_p: float | None = None,
+        top_k: int | None = None,
+        sampling: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.vendor = vendor
@@ -31,7 +41,8 @@ class Scripted(PlainModel):
         self.requests: list[Request] = []
         self._answers = answers
         self._next = 0
-        self._identity = {"kind": "scripted", "script": _script_hash(answers)}
+        known = {"kind": "scripted", "script": _script_hash(answers)}
+        self._identity = with_sampling(known, stated_sampling(top_p, top_k, sampling))
 
     @property
     def identity(self) -> Mapping[str, str]:

@@ -37,7 +37,7 @@ from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, protocols
 from medjury.runs._records import Record, Records
 from medjury.runs._signature import check_signature, sign_run
 from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
-from medjury.runs._ways import jury_warnings, mixed_ways
+from medjury.runs._ways import jury_warnings, mixed_ways, voting_words
 
 __all__ = [
     "FORMAT",
@@ -98,6 +98,7 @@ __all__ = [
     "refuse_cut_log",
     "sign_run",
     "verify_run",
+    "voting_words",
     "with_parts",
     "with_patients",
 ]

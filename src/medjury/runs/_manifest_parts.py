@@ -66,7 +66,8 @@ class ManifestInstrument(RunPart):
 
 
 class ManifestModel(RunPart):
-    """A model. `recorded` is the hash of the file that its answers came from, where nobody was asked."""
+    """A model. `recorded` is the hash of the file that its answers came from, where nobody was asked, and
+    `recorded_at` when the first score that rests on them was seen ("": not known)."""
 
     name: str = ""
     kind: str = ""
@@ -75,6 +76,7 @@ class ManifestModel(RunPart):
     vendor: str | None = None
     host: str | None = None
     recorded: str | None = None
+    recorded_at: str = ""
 
     @property
     def title(self) -> str:

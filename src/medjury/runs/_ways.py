@@ -23,3 +23,16 @@ def jury_warnings(manifest: Manifest) -> tuple[str, ...]:
     """The same of the juries of a run."""
     said = [mixed_ways(manifest.judges, each.name) for each in manifest.all_juries if not each.members]
     return tuple(each for each in said if each)
+
+
+def voting_words(manifest: Manifest) -> str:
+    """How the judges' votes became one, for the end of a sentence."""
+    every = manifest.all_juries
+    if not every:
+        return "not combined: each judge stands by itself"
+    if len(every) == 1:
+        who = f"of {', '.join(every[0].members)} " if every[0].members else ""
+        quorum = f"{every[0].quorum} or more" if every[0].quorum else "more than half"
+        return f"combined by {every[0].rule} {who}where {quorum} of them gave a score"
+    said = "; ".join(f"{each.name}: {each.rule} of {', '.join(each.members)}" for each in every)
+    return f"combined in {len(every)} juries ({said})"

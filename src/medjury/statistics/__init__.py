@@ -18,6 +18,7 @@ from medjury.statistics._choose import choose
 from medjury.statistics._clustered_proportion import clustered_proportion
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME
+from medjury.statistics._memory import keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._paired_rates import difference_of, paired_rate_difference
 from medjury.statistics._printing import NOTHING, Printable, counted, moment, p_value, percent, shown
@@ -45,6 +46,7 @@ from medjury.statistics._scores import (
     read_scores,
     refuse_off_scale,
     snapped,
+    snapped_levels,
     tied,
 )
 from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
@@ -90,6 +92,7 @@ __all__ = [
     "fisher_test",
     "html_table",
     "joined",
+    "keep_freed_memory",
     "level_codes",
     "levels_of",
     "mcnemar",
@@ -111,6 +114,7 @@ __all__ = [
     "shown",
     "side_by_side",
     "snapped",
+    "snapped_levels",
     "text_table",
     "tied",
     "undefined",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.statistics._resample import Floats
-from medjury.statistics._scores import snapped
+from medjury.statistics._scores import snapped_levels
 
 # Up to this many distinct rows a matrix of all their pairs is quicker than merging (measured).
 MATRIX_UP_TO = 2500
@@ -35,7 +35,7 @@ class Levels:
 
 def levels_of(column: Floats) -> Levels:
     """Prepare a column (no NaN) for ranks and quantiles; values that differ by rounding alone tie."""
-    values, codes = np.unique(snapped(column), return_inverse=True)
+    values, codes = snapped_levels(column)
     if len(values) <= 64:
         indicator: Any = np.eye(len(values))[codes]
     else:
@@ -43,7 +43,7 @@ def levels_of(column: Floats) -> Levels:
 
         shape = (len(codes), len(values))
         indicator = csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=shape)
-    return Levels(values, np.asarray(codes, dtype=np.int64), indicator)
+    return Levels(values, codes, indicator)
 
 
 def centred_midranks(level_weights: Floats) -> Floats:

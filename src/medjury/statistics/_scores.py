@@ -111,12 +111,18 @@ def tied(differences: Floats, rows: Floats) -> Floats:
 def snapped(values: Floats, reach: float | None = None) -> Floats:
     """Values in which rounding does not hide a tie: neighbours closer than 10⁻¹⁰ of `reach`, by default the largest
     value, become the lowest of them. Means of grades that differ at all are a million times further apart."""
+    levels, codes = snapped_levels(values, reach)
+    return np.asarray(levels[codes], dtype=np.float64) if levels.size else values
+
+
+def snapped_levels(values: Floats, reach: float | None = None) -> tuple[Floats, NDArray[np.int64]]:
+    """The distinct values of `snapped` in ascending order, and the place of each value among them."""
     levels, codes = np.unique(values, return_inverse=True)
     if not levels.size:
-        return values
+        return levels, codes
     near = ROUNDING * (float(np.nanmax(np.abs(levels))) if reach is None else reach)
     apart = np.diff(levels, prepend=-np.inf) > near
-    return np.asarray(levels[apart][np.cumsum(apart) - 1][codes], dtype=np.float64)
+    return levels[apart], np.asarray((np.cumsum(apart) - 1)[codes], dtype=np.int64)
 
 
 def level_codes(positions: Floats, values: Floats) -> NDArray[np.int64]:

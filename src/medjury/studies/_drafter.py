@@ -26,7 +26,12 @@ def make_drafter(part: DraftingPart, folder: Path) -> tuple[Drafter, tuple[ChatM
         )
     rules = DraftingRules(
         SelectionRules(
-            part.notes, part.minimum_characters, part.specialty_first, part.labs, part.max_age_days
+            part.notes,
+            part.minimum_characters,
+            part.specialty_first,
+            part.labs,
+            part.max_age_days,
+            tuple(part.kinds),
         ),
         tuple(part.sections),
         part.instructions,

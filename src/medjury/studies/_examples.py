@@ -10,12 +10,13 @@ from medjury.documents import Document
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.judging import DrawnExamples, TrainingSplit, split_training
-from medjury.ratings import ImportedRatings, read_ratings
+from medjury.ratings import Rating, read_ratings
 from medjury.studies._case_ids import case_ids
 from medjury.studies._file import ExamplesPart, JudgePart, StudyFile
+from medjury.studies._roles import people_roles
 
 # The ways of judging in which the question is the judge's own, so that examples of it can be shown.
-SHOWING = ("single", "repeats")
+SHOWING = ("single", "repeats", "deliberation")
 # The ways that show none, not even the instrument's own; and those that say in their own settings whether they do.
 NEVER_OWN = ("claims",)
 OWN_WORD = ("concordance",)
@@ -53,7 +54,7 @@ class StudyExamples:
         self._folder = folder
         self._cases = cases  # as they were read: the redactor is put to those that are kept
         self._redactor = redactor
-        self._ratings: ImportedRatings | None = None
+        self._ratings: tuple[Rating, ...] | None = None
         self._splits: dict[str, TrainingSplit] = {}
         self._passed: list[str] = []  # judges that the study's examples pass by
 
@@ -118,7 +119,7 @@ class StudyExamples:
         if key not in self._splits:
             self._splits[key] = split_training(
                 self._cases,
-                self._clinicians().ratings,
+                self._clinicians(),
                 self._instrument,
                 share=share,
                 items=None if wanted.cases is None else case_ids(wanted.cases, self._folder),
@@ -128,8 +129,9 @@ class StudyExamples:
             )
         return self._splits[key]
 
-    def _clinicians(self) -> ImportedRatings:
-        """Their ratings, names untouched: nothing of who said what leaves this place but the comments."""
+    def _clinicians(self) -> tuple[Rating, ...]:
+        """The ratings of the reference, names untouched: nothing of who said what leaves this place but comments. A
+        second panel teaches no judge."""
         part = self._settings.humans
         if part is None:
             raise MedjuryError(
@@ -137,7 +139,7 @@ class StudyExamples:
                 "use `examples: true` for the instrument's own"
             )
         if self._ratings is None:
-            self._ratings = read_ratings(
+            imported = read_ratings(
                 self._folder / part.path,
                 mapping=None if part.mapping is None else self._folder / part.mapping,
                 instrument=self._instrument,
@@ -145,4 +147,6 @@ class StudyExamples:
                 on_bad=part.on_bad,
                 on_unknown=part.on_unknown,
             )
+            reference = people_roles(Path(self._document.file), part, imported).yardstick
+            self._ratings = tuple(each for each in imported.ratings if each.rater in reference)
         return self._ratings

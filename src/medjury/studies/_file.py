@@ -138,7 +138,7 @@ class JudgePart(ModelPart):
     are is said by the strategy itself (see `_strategies`)."""
 
     name: Name | None = None
-    explain: bool = True
+    explain: bool | Literal["after"] = True
     per_dimension: bool = False
     strategy: dict[str, Any] = {"name": "single"}
     examples: ExamplesPart | None = None
@@ -165,6 +165,7 @@ class DraftingPart(ModelPart):
     notes: int = Field(default=3, ge=0, le=1000)
     minimum_characters: int = Field(default=3500, ge=0)
     specialty_first: bool = True
+    kinds: list[str] = []  # only notes whose kind names one of these, such as `progress note`
     labs: int = Field(default=20, ge=0, le=10_000)
     as_of: str | None = None
     max_age_days: int | None = Field(default=None, ge=0)

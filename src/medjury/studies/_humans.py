@@ -21,6 +21,7 @@ class Humans:
     summary: ManifestHumans
     profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    reference: frozenset[str] = frozenset()  # whose scores are the yardstick
 
     def fingerprint(self) -> str:
         """The hash of what was said, by whom, of what."""
@@ -78,7 +79,9 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
     )
     report = imported.report
     said = _said(imported.ratings)
-    roles = people_roles(study, part, imported)
+    jury = study.jury
+    taken = {*(judge.name for judge in jury.judges), *(bench.name for bench in jury.all_benches)}
+    roles = people_roles(study.file, part, imported, taken)
     labels = case_labels(study, part, imported)
     stated = {
         "reference": roles.reference,
@@ -105,4 +108,4 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
         "roles"
     ]:  # what nobody stated is not written down: protocols of earlier versions stay what they are
         summary = summary.replaced(**{name: value for name, value in stated.items() if value})
-    return Humans(imported.ratings, summary, imported.profiles, labels)
+    return Humans(imported.ratings, summary, imported.profiles, labels, frozenset(roles.yardstick))

@@ -19,8 +19,8 @@ def make_jury(document: Document, settings: StudyFile, judges: Sequence[Rater]) 
     if settings.juries is not None:
         stated = list(settings.juries)
         places = [("juries", index) for index in range(len(stated))]
-    for part, place in zip(stated, places, strict=False):
-        _check_quorum(document, part, place, len(judges))
+    for part, where in zip(stated, places, strict=False):
+        _check_quorum(document, part, where, len(judges))
     first = stated[0] if stated else JuryPart()
     plain = settings.juries is None and bool(stated) and first.members is None
     place: tuple[str | int, ...] = ("judges",)

@@ -126,7 +126,11 @@ def _describe_judge(judge: Rater) -> ManifestJudge:
 def describe_model(model: ChatModel) -> ManifestModel:
     """Which model it is; no secrets."""
     known = {**model.identity, "name": model.name, "vendor": model.vendor, "host": model.host}
-    return ManifestModel.model_validate(known | ({"recorded": model.recorded} if model.recorded else {}))
+    return ManifestModel.model_validate(known | _recording(model))
+
+
+def _recording(model: ChatModel) -> dict[str, str]:
+    return {"recorded": model.recorded, "recorded_at": model.recorded_at} if model.recorded else {}
 
 
 def coverage(counts: Iterable[RatingCount]) -> Coverage:

@@ -16,7 +16,7 @@ from pathlib import Path
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason
-from medjury.metrics import MetricScores, base_name, metric_named, models_of, score
+from medjury.metrics import IMPACT_ESTIMATE, MetricScores, base_name, impact, metric_named, models_of, score
 from medjury.ratings import Rating
 from medjury.transcripts import NOTHING, normalise
 
@@ -57,14 +57,19 @@ class MetricRaters:
         heard = ["" if case.candidate == NOTHING else normalise(case.candidate or "") for case in cases]
         found: dict[str, Column] = {}
         for name, model in self.models.items():
+            if name == IMPACT_ESTIMATE.name:
+                found[name] = _impact_estimates(cases)
+                continue
             try:
                 scores: MetricScores = score(said, heard, [name], models={name: model} if model else {})
-            except MedjuryError as error:  # a model that is not here must not cost the judges' answers
-                found[name] = (
-                    [None] * len(cases),
-                    dict.fromkeys(range(len(cases)), str(error)),
-                    Reason.PROVIDER,
-                )
+            except (
+                MedjuryError,
+                OSError,
+                RuntimeError,
+                ValueError,
+            ) as error:  # the judges' answers stand all the same
+                why = str(error) or type(error).__name__
+                found[name] = [None] * len(cases), dict.fromkeys(range(len(cases)), why), Reason.PROVIDER
             else:
                 found[name] = scores.column(name), scores.reasons.get(name, {}), Reason.INPUT
         return found
@@ -72,7 +77,11 @@ class MetricRaters:
     def described(self) -> dict[str, str]:
         """For the manifest: how each was computed."""
         return {
-            name: f"normalised texts, model {model}" if model else "normalised texts"
+            name: "texts as they are, with the turn before"
+            if name == IMPACT_ESTIMATE.name
+            else f"normalised texts, model {model}"
+            if model
+            else "normalised texts"
             for name, model in self.models.items()
         }
 
@@ -85,6 +94,8 @@ def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRat
     given: dict[str, list[str]] = {}
     wanted: list[str] = []
     for each in named:
+        if each == IMPACT_ESTIMATE.name:
+            continue
         entries = {each: ""} if isinstance(each, str) else dict(each)
         if len(entries) != 1:
             raise MedjuryError(
@@ -96,6 +107,8 @@ def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRat
             if model:
                 given.setdefault(name, []).append(str(folder / model) if (folder / model).is_dir() else model)
     chosen = models_of(list(dict.fromkeys(wanted)), given)
+    if IMPACT_ESTIMATE.name in named:
+        chosen[IMPACT_ESTIMATE.name] = ""
     for name in chosen:
         if name in taken:
             raise MedjuryError(f"{name!r} is the name of a judge or of the jury; give that one another")
@@ -103,6 +116,22 @@ def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRat
     if learned and not all(map(importlib.util.find_spec, ("torch", "transformers"))):
         raise MedjuryError(f"{learned[0]} needs torch and transformers: pip install 'medjury[neural]'")
     return MetricRaters({name: str(model) for name, model in chosen.items()})
+
+
+def _impact_estimates(cases: Sequence[Case]) -> Column:
+    """The expected impact of each pair, from 0 to 2, and in words what changed. The turn before is the last line of
+    the text `context`, without the speaker's name."""
+    before = [case.texts.get("context", "").rstrip().rsplit("\n", 1)[-1] for case in cases]
+    found = impact(
+        [case.reference for case in cases],
+        ["" if case.candidate == NOTHING else case.candidate for case in cases],
+        [line.partition(": ")[2] or line for line in before],
+    )
+    return (
+        [each.score for each in found],
+        {row: "; ".join(each.reasons) for row, each in enumerate(found)},
+        Reason.INPUT,
+    )
 
 
 def _rating(

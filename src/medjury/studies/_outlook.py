@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 from medjury.agreement import Expected, GatePlan, plan_gate
 from medjury.ratings import Rating
@@ -11,6 +12,7 @@ from medjury.studies._humans import read_humans
 from medjury.studies._plan import RunPlan
 from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
+from medjury.validation import rehearse_gate
 
 _UNREGISTERED = (
     "The study is not registered: its jury will be AUXILIARY at best. `medjury register STUDY` before the run "
@@ -19,10 +21,16 @@ _UNREGISTERED = (
 
 
 def gate_outlook(
-    study: Study, plan: RunPlan, expected: Expected | None = None, *, power: float = 0.8
+    study: Study,
+    plan: RunPlan,
+    expected: Expected | None = None,
+    *,
+    power: float = 0.8,
+    studies: int | None = None,
 ) -> GatePlan:
     """The chance to meet each rule of the study's gate: with the clinicians' ratings that it names, or, where it
-    names none, as if as many clinicians as the rules ask for rated every case."""
+    names none, as if as many clinicians as the rules ask for rated every case. By formula, or, every rule, by so
+    many drawn `studies`."""
     rules = stated_gate(study)
     development = set(rules.development_cases)
     humans = read_humans(study, rehearse=True)
@@ -34,20 +42,21 @@ def gate_outlook(
             f"No clinician has rated yet: the plan is for {clinicians} clinicians who rate every case."
         )
     else:
-        cases, twice, clinicians = _rated(humans.ratings, development)
+        rated = tuple(each for each in humans.ratings if each.rater in humans.reference)
+        cases, twice, clinicians = _rated(rated, development)
         doubly = twice
     if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
         expected = Expected(shares=_even(max(grades)))
-    return plan_gate(
-        rules,
-        cases=max(1, cases),
-        doubly=doubly,
-        clinicians=clinicians,
-        expected=expected,
-        systems=len(plan.systems),
-        power=power,
-        notes=notes,
-    )
+    asked: dict[str, Any] = {
+        "cases": max(1, cases),
+        "doubly": doubly,
+        "clinicians": clinicians,
+        "expected": expected,
+        "systems": len(plan.systems),
+        "power": power,
+        "notes": notes,
+    }
+    return plan_gate(rules, **asked) if studies is None else rehearse_gate(rules, studies=studies, **asked)
 
 
 def _rated(ratings: tuple[Rating, ...], development: set[str]) -> tuple[int, int, int]:

@@ -58,13 +58,14 @@ def record_run(
     with open_store(address, create=False) as store:
         runs = [manifest.run, *([manifest.drafting.run] if manifest.drafting else [])]
         answers = dict(answer for run in runs for answer in _answers(store, run))
+        first = _first_rating(store, manifest)
     if not answers:
         raise MedjuryError(
             f"{folder}: its store does not say which replies answered which questions (it was made by an earlier "
             "version of medjury), so that they cannot be recorded"
         )
     swapped = None if replay is None else replayed_study(given.file, out, Path(replay))
-    count = write_answers(out, models, sorted(answers.items()))
+    count = write_answers(out, models, sorted(answers.items()), first_rating=first)
     if replay is not None and swapped is not None:
         write_whole(replay, swapped)
     return RecordResult(out, models, count, None if replay is None else Path(replay))
@@ -79,6 +80,13 @@ def _answers(store: Store, run: str) -> Iterator[tuple[str, Reply | RecordedFail
         for each in questions:
             if each.failure and "key" in (told := json.loads(each.failure)):
                 yield told["key"], RecordedFailure(each.failure)
+
+
+def _first_rating(store: Store, manifest: Manifest) -> str:
+    """When the first score of the run was seen; of a run that was itself given recorded ones, when theirs was."""
+    before = [model.recorded_at for judge in manifest.judges for model in judge.models if model.recorded]
+    moments = (row.created_at for row in store.ratings(manifest.run) if row.rater_kind == "judge")
+    return min([min(moments, default=""), *before])
 
 
 def _models(study: Study, manifest: Manifest) -> tuple[RecordedAs, ...]:

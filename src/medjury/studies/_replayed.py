@@ -11,7 +11,7 @@ from medjury.errors import MedjuryError
 from medjury.models import KINDS
 
 # What is said of a model beside where it is reached: which one it is, and how it is asked.
-_KEPT = frozenset({"model", "vendor", "context_window"})
+_KEPT = frozenset({"model", "vendor", "context_window", "top_p", "top_k", "sampling"})
 _REACHED = {option for kind in KINDS.values() for option in kind.options} - _KEPT
 _PACE = {"requests_per_minute", "tokens_per_minute"}
 _OF_THE_RUN = ("allow_hosts", "store", "output", "budget", "protocol")
@@ -19,7 +19,7 @@ _OF_THE_RUN = ("allow_hosts", "store", "output", "budget", "protocol")
 
 def replayed_study(study: Path, answers: Path, replay: Path) -> str:
     """The study file with every model answering from `answers`: where models are reached and where the run is kept
-    is left out, and everything else is as it was."""
+    is left out, the replay has a run folder of its own, and everything else is as it was."""
     import yaml
 
     if replay.resolve().parent != study.resolve().parent:
@@ -27,6 +27,7 @@ def replayed_study(study: Path, answers: Path, replay: Path) -> str:
     if replay.resolve() == study.resolve():
         raise MedjuryError(f"{replay}: is the study file itself; give another name")
     settings = {name: value for name, value in read_document(study).value.items() if name not in _OF_THE_RUN}
+    settings["output"] = f"runs/{settings['study']}-replay"  # beside the run, not over it
     file = Path(os.path.relpath(answers.resolve(), replay.resolve().parent)).as_posix()
     judges = [{"kind": each} if isinstance(each, str) else each for each in settings["judges"]]
     settings["judges"] = [_named(_swapped(each, file), each, "name") for each in judges]

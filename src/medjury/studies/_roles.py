@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from medjury.documents import nearest, read_document
 from medjury.errors import MedjuryError
 from medjury.ratings import ImportedRatings
 from medjury.runs import ManifestPanel
 from medjury.studies._file import HumansPart
-from medjury.studies._study import Study
 
 CLINICIANS = "clinicians"
 SECOND_PANEL = "second panel"
@@ -24,6 +24,7 @@ class PeopleRoles:
     reference: tuple[str, ...] = ()
     second_panel: ManifestPanel | None = None
     adjudicator: str = ""
+    yardstick: tuple[str, ...] = ()  # the reference, named or not
 
     @property
     def by_role(self) -> Mapping[str, tuple[str, ...]]:
@@ -46,9 +47,12 @@ def stated_roles(part: HumansPart | None) -> dict[str, str]:
     return {name: words for name, words in said.items() if words}
 
 
-def people_roles(study: Study, part: HumansPart, imported: ImportedRatings) -> PeopleRoles:
-    """The roles, or a refusal with the line of the study file that names somebody who is not there, or twice."""
-    people = _People(study, imported)
+def people_roles(
+    file: Path, part: HumansPart, imported: ImportedRatings, taken: Collection[str] = ()
+) -> PeopleRoles:
+    """The roles, or a refusal with the line of the study file that names somebody who is not there, or twice;
+    `taken` are the names of judges and juries."""
+    people = _People(file, part, imported)
     second = people.named(part.second_panel, "second_panel") if part.second_panel is not None else ()
     adjudicator = people.rater(part.adjudicator, "adjudicator") if part.adjudicator is not None else ""
     aside = {*second, *([adjudicator] if adjudicator else [])}
@@ -58,7 +62,7 @@ def people_roles(study: Study, part: HumansPart, imported: ImportedRatings) -> P
     else:
         reference = yardstick = people.named(part.reference, "reference")
     people.refuse_two_roles(yardstick, second, adjudicator)
-    if not yardstick:
+    if not yardstick and people.clinicians:
         raise people.wrong(
             "reference", "nobody is left for it: every clinician has another part; name its raters"
         )
@@ -72,16 +76,17 @@ def people_roles(study: Study, part: HumansPart, imported: ImportedRatings) -> P
     panel = None
     if second:
         name = part.second_panel if isinstance(part.second_panel, str) else SECOND_PANEL
-        people.refuse_taken_name(name, second)
+        people.refuse_taken_name(name, second, taken)
         panel = ManifestPanel(name=name, members=second)
-    return PeopleRoles(reference, panel, adjudicator)
+    return PeopleRoles(reference, panel, adjudicator, yardstick)
 
 
 class _People:
     """The raters of an import, by their names in the file and by their panels."""
 
-    def __init__(self, study: Study, imported: ImportedRatings) -> None:
-        self._study = study
+    def __init__(self, file: Path, part: HumansPart, imported: ImportedRatings) -> None:
+        self._file = file
+        self._part = part
         self._ratings = imported.ratings
         self.clinicians = tuple(
             sorted({each.rater for each in imported.ratings if each.rater_kind == "clinician"})
@@ -112,8 +117,9 @@ class _People:
     def rater(self, name: str, role: str) -> str:
         if name not in self.known:
             # The staff list is nobody's business in a message, where names are not kept.
-            kept = self._study.settings.humans is not None and self._study.settings.humans.keep_names
-            hint = nearest(name, sorted(self.clinicians)) if kept else "write it as the clinicians' file does"
+            hint = "write it as the clinicians' file does"
+            if self._part.keep_names:
+                hint = nearest(name, sorted(self.clinicians))
             raise self.wrong(role, f"no clinician is called {name!r}; {hint}")
         return self.known[name]
 
@@ -148,14 +154,12 @@ class _People:
                 "say `consensus: median`",
             )
 
-    def refuse_taken_name(self, name: str, members: Sequence[str]) -> None:
-        jury = self._study.jury
-        taken = {*(judge.name for judge in jury.judges), *(bench.name for bench in jury.all_benches)}
+    def refuse_taken_name(self, name: str, members: Sequence[str], taken: Collection[str]) -> None:
         if name in taken or (name in self.clinicians and list(members) != [name]):
             raise self.wrong("second_panel", f"{name!r} is the name of another rater; give the panel another")
 
     def wrong(self, role: str, problem: str) -> MedjuryError:
-        return MedjuryError(read_document(self._study.file).complaint(("humans", role), problem))
+        return MedjuryError(read_document(self._file).complaint(("humans", role), problem))
 
 
 def _in_words(named: str | Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from medjury.transcripts import EDGES, Band, impact_cases, normalise, sample_by_
 
 @dataclass(frozen=True)
 class TranscriptCollection:
-    """The calls with their files, and which pairs were drawn from all of them; `chosen` counts through the calls."""
+    """The calls with their files, and which pairs were drawn from all of them; `chosen` counts through calls."""
 
     name: str
     calls: Sequence[tuple[CallFiles, TranscriptStudy]]

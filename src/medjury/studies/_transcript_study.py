@@ -29,7 +29,7 @@ _TOP = """# Clinical impact of recognition errors, written by `medjury transcrip
 # Check it without any call: medjury run study.yaml --dry-run
 """
 # Rate every pair beside the judges, so that the report tells which of them sees harm.
-METRICS = ["wer", "cer", "rouge_l", "chrf", "semantic_wer"]
+METRICS = ["wer", "cer", "rouge_l", "chrf", "semantic_wer", "impact_estimate"]
 NOTHING_TO_JUDGE = "no pair differs: there is nothing to judge (--keep-perfect judges equal pairs too)"
 _PLACEHOLDER = """# The embedded model is far too small to be trusted: name your own judges (see `medjury init`).
 """

@@ -115,6 +115,10 @@ class RatingTable:
         own = tuple(each.name for each in (*self.juries, self.jury_rule) if each.name in found)
         return tuple(dict.fromkeys(own)) or found[:1]
 
+    def members_of(self, jury: str) -> tuple[str, ...]:
+        """The judges who vote in a jury of the run, where it names them."""
+        return next((each.members for each in self.juries if each.name == jury), ())
+
     @property
     def stored_jury(self) -> str:
         """The first of them."""

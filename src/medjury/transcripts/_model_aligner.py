@@ -71,9 +71,11 @@ async def align_with_model(
     gate: Gate,
     *,
     reasks: int = 2,
+    temperature: float | None = 0.0,
     weights: Weights = WEIGHTS,
 ) -> Alignment:
-    """Ask once (and again, at most `reasks` times, where the answer is no usable JSON), then repair.
+    """Ask once (and again, at most `reasks` times, where the answer is no usable JSON), then repair. `temperature`
+    None leaves it to the model; top_p and the like are the model's own options.
 
     Two empty sides, or one, need no model. A model that gives no usable answer is an error, never an alignment.
     """
@@ -81,7 +83,7 @@ async def align_with_model(
     if not golden or not segments:
         return repair(golden, segments, [], method=method, weights=weights)
     request = alignment_request(golden, segments)
-    speaker = Speaker(model, request.temperature, request.seed, request.max_tokens, reasks)
+    speaker = Speaker(model, temperature, request.seed, request.max_tokens, reasks)
     try:
         asked = await ask_for(
             gate, speaker, request.messages, SCHEMA, lambda value: _read_answer(value, golden, segments)

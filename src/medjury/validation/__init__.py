@@ -10,6 +10,7 @@ from medjury.validation._evidence import Evidence, evidence_of
 from medjury.validation._exported import verdicts_json, verdicts_junit, worst_word
 from medjury.validation._loop_gains import Gain, LoopRun, loop_gains
 from medjury.validation._order_tally import OrderTally
+from medjury.validation._rehearsal import rehearse_gate
 from medjury.validation._rules.found import RuleFound
 from medjury.validation._run_comparison import RunChange, RunComparison
 from medjury.validation._second_panel import PanelComparison, PanelSafety, PanelWin, against_panel, panel_of
@@ -51,6 +52,7 @@ __all__ = [
     "loop_gains",
     "panel_of",
     "patients",
+    "rehearse_gate",
     "share_curve",
     "validate",
     "validation_of",

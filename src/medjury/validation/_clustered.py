@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ def clustered_share(
     table: RatingTable, hits: Sequence[bool], items: Sequence[str], *, confidence: float = 0.95
 ) -> Estimate:
     """A share with an exact interval; where a patient stands more than once (cases, systems, repeats), for as many
-    rows as these are worth, as rows of one patient are not independent. An item without a patient stands for
-    itself."""
+    rows as these are worth, as rows of one patient are not independent. Its `n` counts patients, not rows. An item
+    without a patient stands for itself."""
     whose = patients(table)
-    return clustered_proportion(hits, [whose.get(item, item) for item in items], confidence=confidence)
+    clusters = [whose.get(item, item) for item in items]
+    return replace(clustered_proportion(hits, clusters, confidence=confidence), n=len(set(clusters)))
 
 
 def clustered_contrast(

@@ -102,7 +102,7 @@ def _with_agreement(
     table: RatingTable, roles: Roles, ways: Ways, parts: Sequence[SameAnswers], drawn: dict[str, int]
 ) -> Ways:
     raters = [each.rater for each in ways.rows]
-    shared = {unit for part in parts for unit in part.units}
+    shared = {unit for part in parts if part.said for unit in part.units}
     lost = {unit for part in parts for unit in part.left_out}
     found = replace(ways, answers=len(shared), left_out=len(lost))
     try:

@@ -149,7 +149,7 @@ def _of_protocol(table: RatingTable, protocol: Protocol) -> Standing:
 
 
 def _in_time(table: RatingTable, protocol: Protocol, name: str, changed: tuple[Difference, ...]) -> Standing:
-    first = first_rating(table) or ("" if table.manifest is None else table.manifest.started_at)
+    first = _first_seen(table)
     then, since = _time(protocol.registered_at), _time(first)
     if then is None or since is None:
         return Standing(
@@ -173,6 +173,18 @@ def _in_time(table: RatingTable, protocol: Protocol, name: str, changed: tuple[D
     return Standing(True, f"{name}, before the first rating ({moment(first)})")
 
 
+def _first_seen(table: RatingTable) -> str:
+    """When the first score could be seen. Recorded answers had been scored before they were recorded: a run that is
+    given them does not make them new."""
+    manifest = table.manifest
+    first = first_rating(table) or ("" if manifest is None else manifest.started_at)
+    judges = () if manifest is None else manifest.judges
+    moments = [model.recorded_at for judge in judges for model in judge.models if model.recorded]
+    if not all(_time(each) for each in moments):
+        return ""
+    return min([first, *moments], key=lambda each: _time(each) or _NEVER)
+
+
 def _unregistered(manifest: Manifest | None) -> Standing:
     nothing = "Rules that are chosen after the scores are known prove nothing."
     if manifest is None:
@@ -188,6 +200,9 @@ def _unregistered(manifest: Manifest | None) -> Standing:
         "The rules were not registered before the run, so nobody knows that they were not chosen after scores of "
         "the same cases had been seen. Register the next study first: `medjury register STUDY`.",
     )
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 def _listed(changed: list[Difference] | tuple[Difference, ...]) -> str:

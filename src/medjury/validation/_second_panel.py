@@ -98,7 +98,7 @@ class PanelComparison(Result[PanelWin]):
         return json.dumps(parts, indent=1, ensure_ascii=False, allow_nan=False)
 
     def text(self) -> str:
-        wins = [
+        wins: list[Mapping[str, Printable]] = [
             {
                 "dimension": row.dimension,
                 "rater": row.rater,
@@ -219,9 +219,9 @@ def _stages(
     if study is None:
         return found
     # What follows from other dimensions is in another order of answers; it is not compared here.
-    juries = [each for each in study.derived if each.rater == JURY_OF_CALIBRATED]
-    for each in (*study.calibrations, *juries):
-        if each.dimension == dimension.name:
+    for each in study.compared:
+        aligned = each in study.calibrations or each.rater == JURY_OF_CALIBRATED
+        if aligned and each.dimension == dimension.name:
             pairs = each.pairs
             found.append((each.rater, CALIBRATED, np.where(pairs.known, pairs.calibrated, np.nan)))
     return found

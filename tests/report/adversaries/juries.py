@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ import polars as pl
 from tests.report.adversaries.worlds import KNOWN, World, graded, ratings, world
 from tests.report.planted import rules, write_run
 
-from medjury.validation import Verdict, validate
+from medjury.agreement import expected_from
+from medjury.tables import rating_table
+from medjury.validation import Verdict, rehearse_gate, validate
 
 FLOOR = "Agreement with clinicians reaches the floor"
 NOT_INFERIOR = "Not inferior to clinicians among themselves"
@@ -203,10 +205,21 @@ def perfect(seed: int) -> pl.DataFrame:
 
 
 def as_good_as_a_clinician(seed: int) -> pl.DataFrame:
-    """As one more clinician: of what a colleague called dangerous, 4.5 % look harmless. To show that this is below
-    10 % takes more cases than a better jury needs."""
-    made = world(seed, cases=300)
+    """As one more clinician: of what a colleague called dangerous, one answer in twenty looks harmless. To show
+    that this is below 10 % takes more cases than a better jury needs: as many as the plan says."""
+    made = world(seed, cases=planned_cases())
     return ratings(made, made.rater(0.5))
+
+
+@cache
+def planned_cases() -> int:
+    """What `medjury plan gate --pilot … --systems 2 --simulate 60` says is needed for a chance of 80 % to meet the
+    whole gate, after a large pilot of this jury."""
+    made = world(20_260_101, cases=2000)
+    pilot = rating_table(ratings(made, made.rater(0.5)).drop(KNOWN), scale=(1, 5))
+    found = rehearse_gate(expected=expected_from(pilot), cases=200, systems=2, studies=60).cases_needed
+    assert found is not None
+    return found
 
 
 def shuffled_within_grade(seed: int) -> pl.DataFrame:

@@ -18,7 +18,9 @@ from tests.report.adversaries.juries import (
     SCORED_PARTS,
     SEVERE,
     Planted,
+    as_good_as_a_clinician,
     blind_to_split_clinicians,
+    planned_cases,
 )
 from tests.report.planted import page_of
 
@@ -71,6 +73,13 @@ def test_a_bad_jury_fails_for_the_stated_reason(planted: Planted, tmp_path: Path
 def test_a_good_jury_of_the_planned_size_passes(planted: Planted, tmp_path: Path) -> None:
     words = [planted.verdict(tmp_path / str(seed), seed).word for seed in SEEDS]
     assert "VALIDATED" in words and set(words) <= {"VALIDATED", "AUXILIARY"}
+
+
+def test_the_jury_that_is_no_better_than_a_clinician_has_the_size_that_the_plan_asks_for() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "trusting-a-jury.md").read_text(encoding="utf-8")
+    assert f"({planned_cases():,} cases; at 200" in page
+    made = as_good_as_a_clinician(1)
+    assert made["item"].n_unique() == planned_cases() > 200
 
 
 def test_exchanging_scores_among_answers_that_clinicians_graded_alike_changes_no_verdict(

@@ -149,9 +149,10 @@ def _who_varies(table: Floats, owner: Owner) -> tuple[Floats, Owner, int]:
     """The table without raters who never vary, and how many those are; a group of none but such keeps them, so
     that there is no value rather than a value of somebody else."""
     varies = [len(np.unique(column[~np.isnan(column)])) > 1 for column in table.T]
-    flat = np.array([not varied for varied in varies], dtype=np.bool_)
-    used = np.asarray(
-        [varied or flat[owner == group].all() for varied, group in zip(varies, owner, strict=True)]
+    groups = owner.tolist()
+    heard = {group for group, varied in zip(groups, varies, strict=True) if varied}
+    used = np.array(
+        [v or group not in heard for v, group in zip(varies, groups, strict=True)], dtype=np.bool_
     )
     return table[:, used], owner[used], int((~used).sum())
 
@@ -192,7 +193,7 @@ def standardised_mean_squares(rows: Floats, owner: Owner) -> Callable[[Floats], 
             ],
             axis=-1,
         )
-        heard = (voices > 0).all(axis=-1)
+        heard = np.asarray((voices > 0).all(axis=-1))
         standard = np.where(heard[..., np.newaxis], standard / np.where(voices > 0, voices, 1.0), 0.0)
         counting = weights * heard
         return from_sums(

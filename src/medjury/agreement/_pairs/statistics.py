@@ -123,12 +123,17 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
             rates = on_grades(on.grades, classification_statistics(levels, np.asarray(levels)))
             grades.append(rates)
             reasons = {name: no_rate_reason(name) for name in _names(rates, pair.rows)}
-    wanted_scores, wanted_grades = (
-        [each for each in some if settings.wants_any(_names(each, pair.rows))] for some in (scores, grades)
+    wanted: list[Statistics] = []
+    of_scores, of_grades = set[str](), set[str]()
+    for some, found in ((scores, of_scores), (grades, of_grades)):
+        for each in some:
+            names = _names(each, pair.rows)
+            if settings.wants_any(names):
+                wanted.append(each)
+                found.update(names)
+    return PairStatistics(
+        combined(*wanted), frozenset(of_scores | of_grades), frozenset(of_grades), reasons, thin
     )
-    of_grades = frozenset(name for each in wanted_grades for name in _names(each, pair.rows))
-    names = frozenset(name for each in wanted_scores for name in _names(each, pair.rows)) | of_grades
-    return PairStatistics(combined(*wanted_scores, *wanted_grades), names, of_grades, reasons, thin)
 
 
 def grade_statistics(

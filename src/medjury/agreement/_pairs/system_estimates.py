@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,14 @@ from medjury.agreement._groups.mean_squares import from_sums
 from medjury.agreement._pairs.correlation import Correlation, correlation_statistics
 from medjury.agreement._pairs.pair import Settings
 from medjury.agreement._pairs.systems import (
+    FEW_GROUPS,
     correlations_of_means,
     fold_of_clusters,
-    indicator,
+    sparse_indicator,
     system_means,
     system_statistics,
 )
-from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics, undefined
+from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics, sample, undefined
 
 _POOLED, _OF_MEANS = "pooled ", "of means "
 FEWEST_SYSTEMS = 3
@@ -41,12 +42,14 @@ def collapsed(statistics: Statistics, columns: Sequence[int]) -> Statistics:
 
     def prepare(rows: Floats) -> Read:
         narrow = rows[:, list(columns)]
-        distinct, place = np.unique(narrow, axis=0, return_inverse=True)
-        if len(distinct) == len(rows):
+        distinct = sample(narrow)
+        if len(distinct.rows) == len(rows):
             return statistics(narrow)
-        together = indicator(place.ravel(), len(distinct))
-        read = statistics(distinct)
-        return lambda weights: read(np.asarray(weights @ together))
+        together = sparse_indicator(distinct.inverse, len(distinct.rows))
+        read = statistics(distinct.rows)
+        # A few columns are read row by row, many column by column.
+        order: Literal["C", "K"] = "C" if len(distinct.rows) <= FEW_GROUPS else "K"
+        return lambda weights: read(np.asarray(weights @ together, order=order))
 
     return prepare
 

@@ -19,12 +19,15 @@ from medjury.statistics import (
     centred_midranks,
     levels_of,
     midrank_weights,
-    snapped,
+    sample,
+    snapped_levels,
 )
 
 Codes = NDArray[np.int64]
 Wanted = Callable[[str], bool]
 FOLDS = 5
+# Up to this many groups an indicator is a plain matrix.
+FEW_GROUPS = 64
 
 
 def system_statistics(rows: Floats, wanted: Wanted = lambda name: True) -> Read:
@@ -121,9 +124,9 @@ def _signs(gaps: Floats) -> Floats:
 
 def indicator(codes: Codes, size: int) -> Any:
     """Rows by groups, 1 where the row is in the group; sparse where it would be large."""
-    if size <= 64:
+    if size <= FEW_GROUPS:
         return np.eye(size)[codes]
-    return _sparse(codes, size)
+    return sparse_indicator(codes, size)
 
 
 def _between(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
@@ -139,8 +142,9 @@ def _between(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
 
 def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     # Folds do not matter here: first add up the rows that differ in the fold alone.
-    cells, cell_of = np.unique(rows[:, :3], axis=0, return_inverse=True)
-    collapse = _sparse(cell_of.ravel(), len(cells))
+    distinct = sample(rows[:, :3])
+    cells = distinct.rows
+    collapse = sparse_indicator(distinct.inverse, len(cells))
     system = cells[:, 2].astype(np.int64)
     systems = int(system.max()) + 1
     inside = indicator(system, systems)
@@ -197,10 +201,10 @@ class _SystemRanks:
     many are cumulated once and set back to zero where a system begins."""
 
     def __init__(self, values: Floats, system: Codes) -> None:
-        levels, codes = np.unique(np.column_stack([system, snapped(values)]), axis=0, return_inverse=True)
-        self.codes = codes.ravel()
+        known, place = snapped_levels(values)
+        levels, self.codes = np.unique(system * len(known) + place, return_inverse=True)
         self.of_level = indicator(self.codes, len(levels))
-        owner = levels[:, 0].astype(np.int64)
+        owner = levels // len(known)
         self.of_system = indicator(owner, int(system.max()) + 1)
         self.first = np.flatnonzero(np.diff(owner, prepend=-1))
         self.sizes = np.diff(np.append(self.first, len(owner)))
@@ -260,7 +264,8 @@ def _weighted_mean(values: Floats, n: Floats) -> Floats:
     )
 
 
-def _sparse(codes: Codes, size: int) -> Any:
+def sparse_indicator(codes: Codes, size: int) -> Any:
+    """The same, always sparse: adding up large blocks of weights by group, it is quicker than a product."""
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))

@@ -28,8 +28,9 @@ _MOST = 200_000
 FEWEST = 3
 # Rules that look for a fault and pass a sound jury but for chance.
 FAULTS = (
-    "Not planned are the rules that only look for a fault (a copied clinician, a part of the cases or a system "
-    "that is judged otherwise, missing answers that depend on quality): a sound jury meets them but for chance."
+    "No formula plans the rules that only look for a fault (a copied clinician, a grade, a part of the cases or a "
+    "system that is judged otherwise, missing answers that depend on quality): a sound jury meets them but for "
+    "chance. `medjury plan gate --simulate 100` plans these too, and counts every answer of a case."
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medjury.instruments import Instrument
+from medjury.judging._claims.labels import OURS, Labels
 from medjury.judging._claims.listing import Claim
 from medjury.judging._claims.share import VERDICTS
 from medjury.judging._evidence.quotation import Source
@@ -54,25 +55,15 @@ _VERIFYING = """\
 The verdicts:
 {verdicts}
 
-Judge each claim on its own. A claim of which only a part is covered is "not_addressed", unless another part of it \
-is contradicted.
+Judge each claim on its own. {partial}
 
-Evidence: for "supported" and "contradicted" quote the passage of the reference text that shows it, copied sign by \
+Evidence: for {quoted} quote the passage of the reference text that shows it, copied sign by \
 sign, one passage without gaps, as a whole sentence where it is short; several quotations where the verdict rests \
 on several places. Every quotation is looked up in the text: one that does not occur there, or that leaves a \
-negation out, makes the verdict void. For "not_addressed" give no quotation."""
+negation out, makes the verdict void. For "{unquoted}" give no quotation."""
 
 _LIST_FORM = {"claims": [{"quote": "...", "claim": "...", "importance": 2}]}
-_VERDICT_FORM = {
-    "verdicts": [
-        {
-            "number": 1,
-            "explanation": "<one sentence>",
-            "verdict": "supported | contradicted | not_addressed",
-            "evidence": ["<quotation>"],
-        }
-    ]
-}
+_VERDICT_FORM = {"number": 1, "explanation": "<one sentence>", "verdict": "", "evidence": ["<quotation>"]}
 
 
 def listing_system(rubric: Instrument, least: int | None = None, most: int | None = None) -> str:
@@ -87,13 +78,22 @@ def listing_system(rubric: Instrument, least: int | None = None, most: int | Non
     return _whole(text, _LIST_FORM)
 
 
-def verifying_system(rubric: Instrument) -> str:
-    """How to give verdicts, in the words of the instrument that clinicians rate single claims by."""
+def verifying_system(rubric: Instrument, labels: Labels = OURS) -> str:
+    """How to give verdicts, in the words of the instrument that clinicians rate single claims by, or of labels."""
     dimension = rubric.dimension("verdict")
     grade_of = verdict_grades(rubric)
-    verdicts = "\n".join(f'- "{name}": {dimension.grades[grade_of[name]]}' for name in VERDICTS)
-    text = _VERIFYING.format(instructions=rubric.instructions.strip(), verdicts=verdicts)
-    return _whole(text, _VERDICT_FORM)
+    verdicts = "\n".join(
+        f'- "{word}": {labels.told.get(word) or dimension.grades[grade_of[verdict]]}'
+        for word, verdict in labels.verdicts.items()
+    )
+    text = _VERIFYING.format(
+        instructions=rubric.instructions.strip(),
+        verdicts=verdicts,
+        partial=labels.partial,
+        quoted=labels.quoted,
+        unquoted=labels.unquoted,
+    )
+    return _whole(text, {"verdicts": [{**_VERDICT_FORM, "verdict": " | ".join(labels.verdicts)}]})
 
 
 def verdict_grades(rubric: Instrument) -> Mapping[str, int]:
@@ -103,7 +103,9 @@ def verdict_grades(rubric: Instrument) -> Mapping[str, int]:
     return {name: int(stated[name]) for name in VERDICTS}
 
 
-def listing_messages(system: str, question: str, before: str, text: str) -> tuple[Message, ...]:
+def listing_messages(
+    system: str, question: str, before: str, text: str, examples: Sequence[Message] = ()
+) -> tuple[Message, ...]:
     """Ask for the claims of one text; `before` is what comes before it, where it is a part."""
     parts = []
     if question:
@@ -112,11 +114,15 @@ def listing_messages(system: str, question: str, before: str, text: str) -> tupl
         parts.append(f"What comes before, for understanding only:\n{text_block('before', before)}")
     parts.append(f"Text to take apart:\n{text_block('text', text)}")
     parts.append("List the claims of the text to take apart. Answer with the JSON object and nothing else.")
-    return Message("system", system), Message("user", "\n\n".join(parts))
+    return Message("system", system), *examples, Message("user", "\n\n".join(parts))
 
 
 def verifying_messages(
-    system: str, question: str, shown: Sequence[Source], claims: Mapping[int, Claim]
+    system: str,
+    question: str,
+    shown: Sequence[Source],
+    claims: Mapping[int, Claim],
+    examples: Sequence[Message] = (),
 ) -> tuple[Message, ...]:
     """Ask for the verdicts on numbered claims. What repeats from claim to claim comes first."""
     parts = [f"Reference text ({len(shown)}):"]
@@ -126,17 +132,18 @@ def verifying_messages(
     parts += [f"Claim {number}:\n{text_block('claim', claim.text)}" for number, claim in claims.items()]
     asked = ", ".join(str(number) for number in claims)
     parts.append(f"Give the verdict on claim {asked}. Answer with the JSON object and nothing else.")
-    return Message("system", system), Message("user", "\n\n".join(parts))
+    return Message("system", system), *examples, Message("user", "\n\n".join(parts))
 
 
-def complaint(problems: Mapping[int, str]) -> str:
+def complaint(problems: Mapping[int, str], labels: Labels = OURS) -> str:
     """What a model is told whose quotations were not found; told once."""
     lines = "\n".join(f"- Claim {number}: {why}" for number, why in problems.items())
     asked = ", ".join(str(number) for number in problems)
     return (
         f"Your quotations were looked up in the reference text:\n{lines}\n"
         f"Give the verdict on claim {asked} again. Copy each quotation sign by sign from the reference text. Where "
-        'it says nothing that you can quote, the verdict is "not_addressed". Answer with the JSON object alone.'
+        f'it says nothing that you can quote, the verdict is "{labels.unquoted}". '
+        "Answer with the JSON object alone."
     )
 
 
@@ -152,14 +159,14 @@ def listing_schema(importances: Sequence[int], most: int | None = None) -> Mappi
     return _closed(claims={"type": "array", "items": item, **bound})
 
 
-def verifying_schema(numbers: Sequence[int]) -> Mapping[str, Any]:
+def verifying_schema(numbers: Sequence[int], labels: Labels = OURS) -> Mapping[str, Any]:
     return _closed(
         verdicts={
             "type": "array",
             "items": _closed(
                 number={"type": "integer", "enum": list(numbers)},
                 explanation={"type": "string"},
-                verdict={"type": "string", "enum": list(VERDICTS)},
+                verdict={"type": "string", "enum": list(labels.verdicts)},
                 evidence={"type": "array", "items": {"type": "string"}},
             ),
         }

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Literal
 
 from medjury.cases import Case, Note
@@ -27,6 +27,7 @@ from medjury.instruments import (
     load_instrument,
 )
 from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
+from medjury.judging._claims.labels import OURS, Labels
 from medjury.judging._claims.listing import MOST_CLAIMS, pieces
 from medjury.judging._claims.prompts import (
     CLAIMS_PROMPT_VERSION,
@@ -55,6 +56,7 @@ from medjury.judging._claims.steps import (
     verify_claims,
 )
 from medjury.judging._claims.verifying import Checked
+from medjury.judging._claims.worked import WorkedClaims, listing_examples, verifying_examples
 from medjury.judging._evidence.quotation import Source
 from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
@@ -104,7 +106,8 @@ class Claims(PlainRater):
 
     `lister` takes texts apart, `verifier` gives the verdicts, `batch` claims to a call. `rubric` is the instrument
     that a single claim is rated by: its words for verdicts and importance are the prompts'. `against` names the
-    input that claims are held against; by default the reference for a share, the notes for grades.
+    input that claims are held against; by default the reference for a share, the notes for grades. `labels` are the
+    words for verdicts, `examples` are shown in both steps.
     """
 
     name: str
@@ -118,6 +121,8 @@ class Claims(PlainRater):
     against: str | None = None
     measures: Mapping[str, Measure] = field(default_factory=lambda: dict(MEASURES))
     rubric: Instrument = field(default_factory=lambda: load_instrument("claims"))
+    labels: Labels = OURS
+    examples: Sequence[WorkedClaims] = ()
     _settings_hash: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -129,10 +134,12 @@ class Claims(PlainRater):
             "prompt": [
                 listing_system(self.rubric, least, self.reading.claims) for least in (None, self.least)
             ],
-            "verifying": verifying_system(self.rubric),
+            "verifying": verifying_system(self.rubric, self.labels),
             "lister": self.lister.settings(),
             "verifier": self.verifier.settings(),
         }
+        if self.examples:
+            settings["examples"] = [asdict(each) for each in self.examples]
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
         object.__setattr__(self, "_settings_hash", digest)
 
@@ -162,6 +169,11 @@ class Claims(PlainRater):
             raise MedjuryError("importance is 1, 2 or 3, and `weights` needs a weight for each")
         if not any(self.rule.weights[each] > 0 for each in grades) or min(self.rule.weights.values()) < 0:
             raise MedjuryError("`weights` must be 0 or more, and one of them above 0")
+        if self.labels.name == "two" and self.rule.denominator == "addressed":
+            raise MedjuryError(
+                "with `labels: two` silence and contradiction are one word, so that there is no share of the "
+                "addressed claims; say `denominator: all`"
+            )
         if self.reading.overlap >= self.reading.sentences:
             raise MedjuryError("passages must be longer than their overlap: raise `sentences`")
 
@@ -181,6 +193,7 @@ class Claims(PlainRater):
         rated = {name for (name,) in self.groups}
         return {
             **self._settings(),
+            "examples": len(self.examples),
             "rates": {name: measure for name, measure in self.measures.items() if name in rated},
             "not_rated": [each.name for each in self.instrument.dimensions if each.name not in rated],
             "rubric": f"{self.rubric.name}@{self.rubric.version}",
@@ -206,6 +219,7 @@ class Claims(PlainRater):
             "least": self.least,
             "against": self.against,
             "measures": dict(self.measures),
+            **({} if self.labels is OURS else {"labels": self.labels.name}),
         }
 
     def units(self, case: Case, repeat: int) -> list[Unit]:
@@ -229,8 +243,10 @@ class Claims(PlainRater):
         shown = sum(estimate_tokens(source.text) for source in held_against)
         if needs_search(held_against, self.reading):
             shown = min(shown, self.reading.most * self.reading.sentences * 30 * self.batch)
-        listing = estimate_tokens(listing_system(self.rubric)) * parts + tokens
-        verifying = (estimate_tokens(verifying_system(self.rubric)) + shown) * calls + claims * _CLAIM // 2
+        first, second = self._shown(None)
+        listing = (estimate_tokens(listing_system(self.rubric)) + _tokens(first)) * parts + tokens
+        asking = estimate_tokens(verifying_system(self.rubric, self.labels)) + _tokens(second)
+        verifying = (asking + shown) * calls + claims * _CLAIM // 2
         most = self._most(unit, taken_apart, held_against)
         return Expected(parts + calls, listing + verifying, claims * (_CLAIM + _VERDICT), most)
 
@@ -245,7 +261,8 @@ class Claims(PlainRater):
             for start, end in places:
                 before = source.text[max(0, start - BEFORE) : start]
                 system = listing_system(self.rubric, self.least, self.reading.claims)
-                messages = listing_messages(system, question, before, source.text[start:end])
+                examples, _ = self._shown(None)
+                messages = listing_messages(system, question, before, source.text[start:end], examples)
                 prompt = most_prompt(messages, listing_schema(grades, self.reading.claims))
                 listing = listing.plus(most_question(prompt, self.lister))
         count = sum(map(len, parts))
@@ -256,8 +273,12 @@ class Claims(PlainRater):
             len(source.text.encode("utf-8", "replace")) + len(source.id) + len(source.label) + FRAME
             for source in held_against
         ) + hits * (FRAME + max(len(source.id) + len(source.label) for source in held_against))
-        asked = Message("system", verifying_system(self.rubric)), Message("user", question)
-        schema = verifying_schema(range(claims, claims + self.batch))
+        asked = [
+            Message("system", verifying_system(self.rubric, self.labels)),
+            *self._shown(None)[1],
+            Message("user", question),
+        ]
+        schema = verifying_schema(range(claims, claims + self.batch), self.labels)
         told = COMPLAINT + FRAME * self.batch
         prompt = (
             most_prompt(asked, schema) + shown + self.batch * (self.lister.max_tokens + FRAME) + COMPLAINT
@@ -266,6 +287,10 @@ class Claims(PlainRater):
         return listing.plus(most_question(prompt, self.verifier, told), batches).plus(
             most_question(again, self.verifier, told), batches
         )
+
+    def _shown(self, least: int | None) -> tuple[list[Message], list[Message]]:
+        """The worked examples of the two steps."""
+        return listing_examples(self.examples, least), verifying_examples(self.examples, self.labels)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         [dimension] = unit.dimensions
@@ -285,6 +310,8 @@ class Claims(PlainRater):
         taken_apart, held_against, against = texts
         measure = self.measures[dimension]
         question = _text(unit.case.input("question"))
+        least = self.least if measure == "omitted" else None
+        first, second = self._shown(least)
         listed = await list_claims(
             taken_apart,
             case=unit.case,
@@ -293,8 +320,9 @@ class Claims(PlainRater):
             rubric=self.rubric,
             question=question,
             reading=self.reading,
-            least=self.least if measure == "omitted" else None,
+            least=least,
             sample=sample,
+            examples=first,
         )
         answers: list[Answer] = list(listed.answers)
         verified = None
@@ -310,6 +338,8 @@ class Claims(PlainRater):
                 reading=self.reading,
                 batch=self.batch,
                 sample=sample,
+                labels=self.labels,
+                examples=second,
             )
             answers += verified.answers
         checked = verified.checked if verified else ()
@@ -328,7 +358,10 @@ class Claims(PlainRater):
             weights=self.rule.weights,
             outcome=outcome,
         )
-        schemas = listing_schema(self.rubric.dimension("importance").values), verifying_schema(())
+        schemas = (
+            listing_schema(self.rubric.dimension("importance").values),
+            verifying_schema((), self.labels),
+        )
         forms = tuple(AnswerForm.of_schema(schema) for schema in schemas)
         rated = Rated(rows_of(unit, {dimension: outcome}, answers, forms=forms), record)
         if not isinstance(outcome, Unscored):
@@ -422,6 +455,10 @@ def _with_claims(outcome: Outcome, checked: Sequence[Checked], record: Listed | 
     if isinstance(outcome, Unscored) or not lines:
         return outcome
     return replace(outcome, explanation=". ".join([outcome.explanation, *lines]))
+
+
+def _tokens(messages: Sequence[Message]) -> int:
+    return sum(estimate_tokens(message.content) for message in messages)
 
 
 def _described(speaker: Speaker) -> dict[str, object]:

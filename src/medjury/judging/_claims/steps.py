@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from medjury.cases import Case
 from medjury.instruments import Instrument, Reason, Unscored
 from medjury.judging._asking import Sample, Speaker, ask_for
+from medjury.judging._claims.labels import OURS, Labels
 from medjury.judging._claims.listing import (
     Claim,
     numbers_of,
@@ -24,7 +25,7 @@ from medjury.judging._claims.prompts import listing_messages, listing_schema, li
 from medjury.judging._claims.verifying import Checked, Verdicts, verify
 from medjury.judging._evidence.quotation import CLOSENESS, Source
 from medjury.judging._retrieval import Embed, Hit, Index, passages
-from medjury.models import Answer, Gate
+from medjury.models import Answer, Gate, Message
 
 # How much of what comes before a piece is shown with it, so that the piece can be understood.
 BEFORE = 800
@@ -87,6 +88,7 @@ async def list_claims(
     reading: ClaimReading,
     least: int | None,
     sample: Sample,
+    examples: Sequence[Message] = (),
 ) -> Listed:
     """One call for each piece of each text. A piece that fails leaves no list at all: a list with a hole would
     look complete."""
@@ -105,7 +107,7 @@ async def list_claims(
         asked = await ask_for(
             gate,
             speaker,
-            listing_messages(system, question, before, source.text[start:end]),
+            listing_messages(system, question, before, source.text[start:end], examples),
             schema,
             read,
             sample,
@@ -151,9 +153,11 @@ async def verify_claims(
     reading: ClaimReading,
     batch: int,
     sample: Sample,
+    labels: Labels = OURS,
+    examples: Sequence[Message] = (),
 ) -> Verified:
     """`batch` claims to a call; a long record is searched for each claim."""
-    system = verifying_system(rubric)
+    system = verifying_system(rubric, labels)
     hits = await _search(claims, sources, reading)
     checked: dict[int, Checked] = {}
     askable: list[int] = []
@@ -181,6 +185,8 @@ async def verify_claims(
             question=question,
             closeness=reading.closeness,
             sample=sample,
+            labels=labels,
+            examples=examples,
         )
 
     done = await together([one(places) for places in batches])

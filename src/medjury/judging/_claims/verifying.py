@@ -9,9 +9,10 @@ from typing import Any
 from medjury.cases import Case, clean_text
 from medjury.instruments import TRANSIENT, Reason, Unscored
 from medjury.judging._asking import Sample, Speaker, Tried, Unusable, ask_for, draw_anew
+from medjury.judging._claims.labels import OURS, Labels
 from medjury.judging._claims.listing import Claim, whole_number
 from medjury.judging._claims.prompts import complaint, verifying_messages, verifying_schema
-from medjury.judging._claims.share import VERDICTS, ClaimFinding, Verdict
+from medjury.judging._claims.share import ClaimFinding, Verdict
 from medjury.judging._evidence.quotation import Place, Source, check_evidence
 from medjury.judging._outcomes import first_failure
 from medjury.models import Gate, Message
@@ -78,10 +79,12 @@ async def verify(
     question: str,
     closeness: float,
     sample: Sample,
+    labels: Labels = OURS,
+    examples: Sequence[Message] = (),
 ) -> Verdicts:
     """One call for these claims, and a second for those whose quotations do not occur: they are told once, and
     where the quotation stays invented there is no verdict. Only a fatal `ModelError` is raised."""
-    messages = verifying_messages(system, question, shown, claims)
+    messages = verifying_messages(system, question, shown, claims, examples)
     numbers = list(claims)
     texts = {number: claim.text for number, claim in claims.items()}
     about = ["verify", case.fingerprint(), texts, [[each.id, each.offset, len(each.text)] for each in shown]]
@@ -91,8 +94,8 @@ async def verify(
             gate,
             speaker,
             messages,
-            verifying_schema(numbers),
-            lambda value: _read(value, numbers),
+            verifying_schema(numbers, labels),
+            lambda value: _read(value, numbers, labels),
             sample,
             about,
         )
@@ -106,13 +109,16 @@ async def verify(
         if not wrong:
             return Verdicts(None, asked.answers, checked=checked)
         problems = {number: _problem(each) for number, each in wrong.items()}
-        said_so = Message("assistant", asked.answers[-1].reply.text), Message("user", complaint(problems))
+        said_so = (
+            Message("assistant", asked.answers[-1].reply.text),
+            Message("user", complaint(problems, labels)),
+        )
         again = await ask_for(
             gate,
             speaker,
             (*messages, *said_so),
-            verifying_schema(list(wrong)),
-            lambda value: _read(value, list(wrong)),
+            verifying_schema(list(wrong), labels),
+            lambda value: _read(value, list(wrong), labels),
             sample,
             [*about, [[number, [one.quote for one in each.invented]] for number, each in wrong.items()]],
         )
@@ -191,7 +197,7 @@ def _problem(checked: Checked) -> str:
     return "; ".join(f"{'a quotation: ' if why != 'it quotes nothing' else ''}{why}" for why in whys)
 
 
-def _read(value: Any, numbers: Collection[int]) -> dict[int, _Said]:
+def _read(value: Any, numbers: Collection[int], labels: Labels) -> dict[int, _Said]:
     entries = value.get("verdicts") if isinstance(value, Mapping) else None
     if not isinstance(entries, list):
         raise Unusable('it needs one object with a list "verdicts"')
@@ -204,24 +210,23 @@ def _read(value: Any, numbers: Collection[int]) -> dict[int, _Said]:
             raise Unusable(f'each "number" must be one of {", ".join(map(str, numbers))}')
         if number in found:
             raise Unusable(f"claim {number} has two verdicts")
-        found[number] = _read_one(entry, number)
+        found[number] = _read_one(entry, number, labels)
     if missing := [number for number in numbers if number not in found]:
         raise Unusable(f"there is no verdict on claim {', '.join(map(str, missing))}", Reason.MISSING)
     return {number: found[number] for number in numbers}
 
 
-def _read_one(entry: Mapping[str, Any], number: int) -> _Said:
+def _read_one(entry: Mapping[str, Any], number: int, labels: Labels) -> _Said:
     verdict, quotes = entry.get("verdict"), entry.get("evidence", [])
     name = verdict.strip().casefold().replace(" ", "_").replace("-", "_") if isinstance(verdict, str) else ""
-    known: dict[str, Verdict] = {each: each for each in VERDICTS}
-    if name not in known:
-        raise Unusable(f"the verdict on claim {number} must be one of {', '.join(VERDICTS)}")
+    if name not in labels.verdicts:
+        raise Unusable(f"the verdict on claim {number} must be one of {', '.join(labels.verdicts)}")
     quotes = [quotes] if isinstance(quotes, str) else quotes
     if not isinstance(quotes, list) or not all(isinstance(each, str) for each in quotes):
         raise Unusable(f'the "evidence" of claim {number} must be a list of quotations')
     explanation = entry.get("explanation", "")
     return _Said(
-        known[name],
+        labels.verdicts[name],
         clean_text(explanation) if isinstance(explanation, str) else "",
         tuple(clean_text(each) for each in quotes if each.strip()),
     )

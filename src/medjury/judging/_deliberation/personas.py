@@ -1,7 +1,7 @@
 """Points of view for a deliberation: three ways a physician may read, three stances on a scale, or one's own.
 
 The two groups are those of Croxford et al. (2025), who let judges with such personas discuss clinical summaries;
-the words are ours.
+the words are ours. Their middle rater moderates; ours weighs, and `moderated` seats a moderator in its place.
 """
 
 from __future__ import annotations
@@ -77,10 +77,17 @@ _KNOWN = (
         "which arguments the texts bear out. You do not look for a point half-way: where one side is right, you "
         "side with it.",
     ),
+    Persona(
+        "moderator",
+        "You help the others to reach a grade that all of them can carry. You ask for what has not been heard "
+        "yet, put two arguments side by side where they miss each other, and name what is agreed. You hold no "
+        "grade against the others: yours is the one that the discussion has borne out so far.",
+    ),
 )
 
 PERSONAS: Mapping[str, Persona] = {each.name: each for each in _KNOWN}
 PERSONA_GROUPS: Mapping[str, tuple[str, ...]] = {
     "physicians": ("perfectionist", "multitasker", "collaborator"),
     "scorers": ("high_scorer", "low_scorer", "middle_scorer"),
+    "moderated": ("high_scorer", "low_scorer", "moderator"),
 }

@@ -19,6 +19,7 @@ from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.course import Course
 from medjury.judging._deliberation.prompts import DELIBERATION_VERSION
 from medjury.judging._deliberation.rules import Agent, WhenAgreed
+from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import groups_of
 from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
 from medjury.judging._prompt import PROMPT_VERSION, Prompt
@@ -39,7 +40,7 @@ class Deliberation(PlainRater):
     that changed no grade and brought nothing new. Where all agree, `when_agreed` ends the discussion ("stop") or
     lets the orchestrator question them nevertheless ("discuss"). `quorum` agents must remain able to answer (by
     default more than half). `turns_shown` bounds what a prompt holds of the discussion to its last turns; first
-    gradings are always shown.
+    gradings are always shown. `examples` are shown with every case, `drawn` ones are chosen for each.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Deliberation(PlainRater):
     turns_shown: int | None = None
     per_dimension: bool = False
     examples: Sequence[Example] = ()
+    drawn: DrawnExamples | None = None
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
     _settings_hash: str = field(init=False, repr=False, compare=False)
 
@@ -72,6 +74,8 @@ class Deliberation(PlainRater):
                 [each.persona.name, each.persona.text, each.speaker.settings()] for each in self.agents
             ],
         }
+        if self.drawn is not None:
+            settings["drawn"] = self.drawn.fingerprint()
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
         object.__setattr__(self, "_settings_hash", digest)
 
@@ -107,7 +111,9 @@ class Deliberation(PlainRater):
         return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
+        settings: dict[str, object] = {} if self.drawn is None else dict(self.drawn.described())
         return {
+            **settings,
             **self._settings(),
             "orchestrator": _described(self.orchestrator),
             "personas": [
@@ -135,7 +141,7 @@ class Deliberation(PlainRater):
     def expected(self, unit: Unit) -> Expected | Unscored:
         """Assumes that half of the allowed turns are taken, and that nothing is asked twice. Agents who agree at
         once need fewer calls, agents who never do up to twice the turns."""
-        messages = self._prompts[unit.dimensions].messages(unit.case)
+        messages = self._messages(unit)
         if isinstance(messages, Unscored):
             return messages
         base = sum(estimate_tokens(message.content) for message in messages) + _ROLE
@@ -168,8 +174,17 @@ class Deliberation(PlainRater):
             used = used.plus(most_question(heard, self.orchestrator)).plus(most_question(heard + turn, agent))
         return used.plus(most_question(told + said + self.max_turns * turn, self.orchestrator))
 
+    def _messages(self, unit: Unit) -> tuple[Message, ...] | Unscored:
+        """The instrument, worked examples and the case: what every call begins with."""
+        shown = (
+            () if self.drawn is None else self.drawn.messages_for(unit.case, unit.dimensions, explain=True)
+        )
+        if isinstance(shown, Unscored):
+            return shown
+        return self._prompts[unit.dimensions].messages(unit.case, shown)
+
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
-        messages = self._prompts[unit.dimensions].messages(unit.case)
+        messages = self._messages(unit)
         if isinstance(messages, Unscored):
             return Rated(rows_of(unit, dict.fromkeys(unit.dimensions, messages), None))
         course = Course(self, unit, messages, gate)

@@ -127,7 +127,7 @@ class Drafter(PlainRater):
             "version": DRAFTING_VERSION,
             "speaker": self.speaker.settings(),
             "system": self.system,
-            "rules": asdict(self.rules),
+            "rules": asdict(self.rules) | {"selection": self.rules.selection.settings()},
             "opening": opening.content,
             "window": model.context_window,
             "truncation": None if self.truncation is None else [FITTING_VERSION, self.truncation.settings()],

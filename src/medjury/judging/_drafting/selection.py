@@ -7,7 +7,7 @@ one that cannot be read, comes last and is counted; what is left out is counted 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
 from medjury.cases import Case, Lab, Note, Period, labs_of, moment_of, period_of
@@ -21,7 +21,7 @@ class SelectionRules:
 
     With `as_of`, the moment of the question, nothing later is given, lest the answer be in it; what cannot be
     shown to be earlier, for want of a date or of one as exact, is left out too. `max_age_days` counts back from
-    there.
+    there. With `kinds` only notes whose kind names one of them are given.
     """
 
     notes: int = 3
@@ -29,6 +29,11 @@ class SelectionRules:
     specialty_first: bool = True
     labs: int = 20
     max_age_days: int | None = None
+    kinds: tuple[str, ...] = ()
+
+    def settings(self) -> dict[str, object]:
+        """For the key of a draft: what is not stated leaves no trace."""
+        return {name: value for name, value in asdict(self).items() if name != "kinds" or value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,12 @@ def select_sources(
     """The notes and values for a draft; `as_of` is a date as it is written. Notes come the specialty's first, then
     by date, newest first, then by id; values by date, newest first, then by name and place. The same case always
     gives the same selection."""
-    long = [note for note in case.notes if len(note.text) > rules.minimum_characters]
+    asked = [
+        note
+        for note in case.notes
+        if not rules.kinds or any(of_specialty(note, kind) for kind in rules.kinds)
+    ]
+    long = [note for note in asked if len(note.text) > rules.minimum_characters]
     in_time = [note for note in long if _in_time(note.date, as_of, rules.max_age_days)]
     wanted = (specialty or "").strip().casefold() if rules.specialty_first else ""
 
@@ -67,7 +77,7 @@ def select_sources(
         counts={
             "notes": len(case.notes),
             "notes_given": len(chosen),
-            "notes_too_short": len(case.notes) - len(long),
+            "notes_too_short": len(asked) - len(long),
             "notes_out_of_time": len(long) - len(in_time),
             "notes_without_date": sum(not note.date for note in long),
             "notes_of_specialty_given": sum(bool(wanted) and of_specialty(note, wanted) for note in chosen),
@@ -77,6 +87,7 @@ def select_sources(
             "labs_without_readable_date": sum(moment_of(lab.date) is None for lab in labs.values),
             "labs_unreadable": labs.unreadable,
             "labs_text_out_of_time": int(bool(labs.free_text) and as_of is not None),
+            **({"notes_of_another_kind": len(case.notes) - len(asked)} if rules.kinds else {}),
         },
         unreadable_dates=tuple(note.id for note in long if note.date and moment_of(note.date) is None),
     )

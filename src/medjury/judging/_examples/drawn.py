@@ -11,12 +11,13 @@ from typing import Literal
 from medjury.cases import Case
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument, Reason, Unscored
+from medjury.instruments import Explain, Instrument, Reason, Unscored
 from medjury.judging._examples.consensus import level_of
 from medjury.judging._examples.nearest import WordIndex
 from medjury.judging._examples.sketch import nearly_the_same
 from medjury.judging._examples.split import TrainingSplit, WorkedExample, chance, kin_of, record_sketch
-from medjury.judging._prompt import question_text
+from medjury.judging._prompt import question_text, worked_messages
+from medjury.models import Message
 
 Draw = Literal["random", "stratified", "nearest"]
 DRAWS: tuple[Draw, ...] = ("random", "stratified", "nearest")
@@ -47,6 +48,7 @@ class DrawnExamples:
     _index: WordIndex | None = field(init=False, repr=False, compare=False)
     _levels: tuple[float, ...] = field(init=False, repr=False, compare=False)
     _fingerprint: str = field(init=False, repr=False, compare=False)
+    _worked: dict[tuple[object, ...], tuple[Message, Message]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.draw not in DRAWS:
@@ -62,6 +64,7 @@ class DrawnExamples:
         stated = [_VERSION, self.split.fingerprint(), self.shots, self.draw, self.seed, self.dimension]
         index = WordIndex([each.question for each in pool]) if self.draw == "nearest" else None
         object.__setattr__(self, "_pool", tuple(pool))
+        object.__setattr__(self, "_worked", {})
         object.__setattr__(self, "_marks", frozenset(mark for each in pool for mark in each.kin))
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "_levels", tuple(levels))
@@ -89,9 +92,31 @@ class DrawnExamples:
             return self._like(case, self._index, strangers)
         return self._among(strangers)
 
+    def messages_for(
+        self, case: Case, dimensions: Sequence[str], explain: Explain
+    ) -> list[Message] | Unscored:
+        """The examples of a case as questions and answers; each is written once and serves every case."""
+        examples = self.for_case(case)
+        if isinstance(examples, Unscored):
+            return examples
+        messages: list[Message] = []
+        for each in examples:
+            known = (each.item, each.system, tuple(dimensions), explain)
+            if known not in self._worked:
+                self._worked[known] = worked_messages(
+                    each.question, each.scores, each.explanations, dimensions, explain
+                )
+            messages += self._worked[known]
+        return messages
+
     def fingerprint(self) -> str:
         """SHA-256 of all that decides which examples a case is shown, and of what they say."""
         return self._fingerprint
+
+    def described(self) -> dict[str, object]:
+        """What a judge says of them in the manifest. The development cases are all that could have been shown to
+        some case: agreement on these proves nothing."""
+        return {"drawn_examples": self.describe(), "development_cases": list(self.split.development)}
 
     def describe(self) -> dict[str, object]:
         """For the manifest: how the examples were drawn and from what; no clinical text."""

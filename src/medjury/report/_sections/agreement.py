@@ -60,7 +60,7 @@ def _tables(material: Material) -> Html:
             row = evidence.row(dimension.name, rater, "offset") or evidence.row(
                 dimension.name, rater, "spearman"
             )
-            if row is None:
+            if row is None or (row.statistic == "spearman" and not row.counts.n):
                 continue
             found = {name: evidence.estimate(dimension.name, rater, name) for name in (*_COLUMNS, *_OTHERS)}
             counts = (row.counts.n, row.counts.n_unscored)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.calibration import CalibrationStudy, CurvePoint, calibration_curves
+from medjury.calibration import CalibrationStudy, CurvePoint
 from medjury.report._axes import Axes
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import draw_panels
@@ -16,7 +16,7 @@ FINAL = "final"
 
 def calibration_maps(material: Material, study: CalibrationStudy) -> Html:
     evidence = material.evidence
-    curves = calibration_curves(study)
+    curves = study.curve_points()
     if not curves:
         return Html("")
     rows: list[tuple[Cell, ...]] = [

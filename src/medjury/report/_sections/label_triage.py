@@ -11,6 +11,7 @@ from medjury.report._figure import draw_panels
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, height, short
 from medjury.report._svg import SOFT
+from medjury.statistics import Estimate
 
 _PANELS = 6
 _One = tuple[str, LabelTriage]
@@ -106,7 +107,7 @@ def _found(axes: Axes, dimension: str, each: LabelTriage) -> None:
     axes.line([0, 100], [0, 100], SOFT, width=0.8, dash=":")
     reviewed = [100 * share for share in each.review.reviewed]
     value, low, high = (
-        [100 * (getattr(caught, side) or caught.value or 0.0) for caught in each.review.caught]
+        [100 * _end(caught, getattr(caught, side)) for caught in each.review.caught]
         for side in ("value", "low", "high")
     )
     axes.area(reviewed, low, high, JURY_COLOUR)
@@ -114,6 +115,11 @@ def _found(axes: Axes, dimension: str, each: LabelTriage) -> None:
     axes.title = f"{short(dimension, 18)} ({each.n_labelled:,} of {each.n:,})"
     axes.x_name, axes.y_name = "reviewed (% of cases)", f"{short(each.label, 18)} found (%)"
     axes.x_limits = axes.y_limits = (0, 101)
+
+
+def _end(estimate: Estimate, end: float | None) -> float:
+    """An end of the interval, or the value where it has none; 0 is an end."""
+    return end if end is not None else estimate.value or 0.0
 
 
 def _probability(axes: Axes, dimension: str, each: LabelTriage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
+from medjury.runs import voting_words
 from medjury.statistics import counted, moment, percent, shown
 from medjury.validation import Evidence
 
@@ -107,7 +108,6 @@ def _paragraph(evidence: Evidence) -> str:
     manifest, rules, table = evidence.manifest, evidence.rules, evidence.table
     instrument, jury = manifest.instrument, manifest.jury
     humans = counted(len(evidence.clinicians), "clinician") if evidence.clinicians else "no clinician"
-    quorum = f"{jury.quorum} or more" if jury.quorum else "more than half"
     named = (
         f"the instrument {instrument.name} {instrument.version}" if instrument.name else "no known instrument"
     )
@@ -117,11 +117,18 @@ def _paragraph(evidence: Evidence) -> str:
         f"{counted(jury.repeats, 'repeat')} each, "
     )
     if len(table.judges) > 1:
-        text += f"whose votes were combined by {jury.rule} where {quorum} of them gave a score, "
+        text += f"whose votes were {voting_words(manifest)}, "
     text += (
         f"and by {humans}. A call that failed, was refused or could not be read was kept as missing with its "
         "reason and never given a score. "
     )
+    if len(evidence.clinicians) > 1 and table.consensus != "mean":
+        text += f"The reference is {evidence.reference_words}. "
+    if table.second_panel:
+        text += (
+            f"A second panel of {counted(len(table.second_panel), 'clinician')} rated the same answers; it was "
+            "compared with the reference like the judges, and is no part of it. "
+        )
     if evidence.clinicians:
         units = resampled_units(evidence)
         if table.left_aside:

@@ -145,7 +145,8 @@ def _means(pairs: list[RaterPair]) -> str:
 
 
 def _draw_pairs(axes: Axes, dimension: Measured, pairs: list[RaterPair]) -> None:
-    low = min(0.0, *(min(row.kappa_quadratic or 0.0, row.spearman or 0.0) for row in pairs))
+    low = min(min(row.kappa_quadratic or 0.0, row.spearman or 0.0) for row in pairs)
+    low = min(0.9, np.floor(10 * low) / 10)
     axes.line([low, 1], [low, 1], SOFT, width=0.8, dash=":")
     for group, (colour, marker) in _GROUPS.items():
         here = [row for row in pairs if row.group == group]

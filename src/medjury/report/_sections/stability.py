@@ -12,7 +12,6 @@ from medjury.statistics import Estimate, percent, shown
 
 _COLUMNS = {
     "within_sd": "SD within an answer",
-    "sd": "mean SD",
     "cv": "mean CV",
     "flip_rate": "two repeats differ",
     "changed_share": "answers that change",

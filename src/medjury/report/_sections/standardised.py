@@ -7,7 +7,7 @@ from medjury.report._material import Material
 from medjury.statistics import percent
 
 _FIRST, _AVERAGED = "icc_3_k_z_raters_first", "icc_3_k_z"
-_HUMANS = "the other references"
+_HUMANS, _PAIRS = "the other references", "each reference"
 
 
 def standardised(material: Material) -> Html:
@@ -24,14 +24,16 @@ def standardised(material: Material) -> Html:
     cells = {
         (row.dimension, row.rater, row.statistic): row
         for row in found.rows
-        if row.level == "item" and not row.system
+        if row.level == "item"
+        and not row.system
+        and row.reference == (_PAIRS if row.rater == _HUMANS else evidence.main_reference)
     }
     rows: list[tuple[Cell, ...]] = []
     for dimension in dimensions:
         for rater in (*evidence.raters, _HUMANS):
             sides = [cells.get((dimension.name, rater, name)) for name in (_AVERAGED, _FIRST)]
             first = sides[1] or sides[0]
-            if first is not None:
+            if first is not None and first.estimate.value is not None:
                 who = "clinicians with one another" if rater == _HUMANS else rater
                 pairs = (
                     first.estimate.method.split("mean over ")[-1].split(",")[0] if rater == _HUMANS else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
+from medjury.report._sections.corpus import corpus_table
 from medjury.runs import ManifestHumans, ManifestJury, ManifestReread
 from medjury.statistics import counted, shown
 from medjury.tables import RatingTable
@@ -35,7 +36,7 @@ def section(material: Material) -> Section:
     return Section(
         "study",
         "The study and its cases",
-        Html(element("dl", Html(body)) + _integrity(material) + bullets(notes)),
+        Html(element("dl", Html(body)) + corpus_table(material) + _integrity(material) + bullets(notes)),
     )
 
 

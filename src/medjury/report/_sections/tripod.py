@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
-from medjury.runs import Coverage
+from medjury.runs import Coverage, voting_words
 from medjury.statistics import counted, moment, shown
 from medjury.validation import Evidence
 
@@ -43,8 +43,11 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
     annotators = ""
     if evidence.clinicians:
         annotators = f"{len(evidence.clinicians)} clinicians rated with the same instrument as the judges"
+        if evidence.table.second_panel:
+            annotators += f", and {len(evidence.table.second_panel)} more as a second panel"
         illustrative = manifest.humans is not None and manifest.humans.illustrative
         annotators += "; their ratings are illustrative" if illustrative else ""
+    background = "see Who agrees with whom, tables/raters.csv" if evidence.table.profiles else ""
     missing = ", ".join(f"{count:,} {reason}" for reason, count in covered.unscored_by_reason.items())
     cost = "not known" if manifest.cost is None else f"{shown(manifest.cost)} {manifest.prices.currency}"
     return [
@@ -88,11 +91,11 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
         (
             "7",
             "output: what the model gives and how it is scored",
-            f"instrument {instrument.name} {instrument.version}, combined by {jury.rule}, "
+            f"instrument {instrument.name} {instrument.version}, {voting_words(manifest)}, "
             f"{counted(jury.repeats, 'repeat')}",
         ),
         ("8", "annotation: who, how many, by which instructions", annotators),
-        ("8", "annotation: training and background of the annotators", ""),
+        ("8", "annotation: training and background of the annotators", background),
         (
             "9",
             "prompting",

@@ -2,19 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
+from medjury.documents import read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.judging import ClaimReading, Claims, ShareRule
-from medjury.studies._file import ModelPart
+from medjury.judging import (
+    CLAIM_EXAMPLES,
+    CLAIM_LABELS,
+    ClaimLabelName,
+    ClaimReading,
+    Claims,
+    ShareRule,
+    WorkedClaim,
+    WorkedClaims,
+)
+from medjury.studies._file import ModelPart, Part
 from medjury.studies._strategies._setup import Settings, Setup
 
 _RULE, _READING = ShareRule(), ClaimReading()
+
+
+class ClaimPart(Part):
+    """One claim of a worked example."""
+
+    quote: str
+    claim: str
+    importance: int
+    verdict: Literal["supported", "contradicted", "not_addressed"]
+    explanation: str = ""
+    evidence: tuple[str, ...] = ()
+
+
+class ExamplePart(Part):
+    """A text taken apart, and its claims held against a reference."""
+
+    question: str = ""
+    text: str
+    reference: str
+    claims: list[ClaimPart] = Field(min_length=1)
+
+
+class ExamplesFile(Part):
+    """A file of worked examples."""
+
+    examples: list[ExamplePart] = Field(min_length=1)
 
 
 class ClaimsSettings(Settings):
@@ -22,6 +59,7 @@ class ClaimsSettings(Settings):
 
     `rates` says what a dimension of one's own instrument is read from; `against` names the input that claims are
     held against; `rubric` is an instrument file in the place of `claims`, for its words on verdict and importance.
+    `labels` are the words for verdicts, `examples: true` shows ours in both steps, and a file shows those in it.
     """
 
     lister: ModelPart | None = None
@@ -36,6 +74,8 @@ class ClaimsSettings(Settings):
     threshold: float = Field(default=_RULE.threshold, gt=0, le=1)
     denominator: Literal["addressed", "all"] = _RULE.denominator
     weights: dict[int, float] = Field(default=dict(_RULE.weights))
+    labels: ClaimLabelName = "contradicted"
+    examples: bool | str = False
     decisive: Literal["veto", "strict", "weight"] = _RULE.decisive
     minimum_verified: float = Field(default=_RULE.minimum_verified, ge=0, le=1)
     closeness: float = Field(default=_READING.closeness, ge=0.8, le=1)
@@ -46,6 +86,11 @@ class ClaimsSettings(Settings):
     sentences: int = Field(default=_READING.sentences, ge=1, le=50)
     overlap: int = Field(default=_READING.overlap, ge=0)
     embeddings: str | None = None
+
+    @field_validator("weights", mode="before")
+    @classmethod
+    def _equal_is_enough(cls, value: Any) -> Any:
+        return dict.fromkeys((1, 2, 3), 1.0) if value == "equal" else value
 
     @field_validator("weights")
     @classmethod
@@ -59,6 +104,7 @@ def build(settings: ClaimsSettings, setup: Setup) -> Claims:
     lister = setup.speaker(settings.lister, "lister")
     rubric = settings.rubric
     extra = {} if settings.rates is None else {"measures": settings.rates}
+    stated_denominator = "denominator" in settings.model_fields_set
     return Claims(
         setup.name,
         setup.instrument,
@@ -66,7 +112,7 @@ def build(settings: ClaimsSettings, setup: Setup) -> Claims:
         setup.speaker(settings.verifier, "verifier"),
         rule=ShareRule(
             settings.threshold,
-            settings.denominator,
+            "all" if settings.labels == "two" and not stated_denominator else settings.denominator,
             settings.weights,
             settings.decisive,
             settings.minimum_verified,
@@ -76,8 +122,25 @@ def build(settings: ClaimsSettings, setup: Setup) -> Claims:
         least=settings.least_importance,
         against=settings.against,
         rubric=load_instrument(setup.folder / rubric if rubric.endswith((".yaml", ".yml")) else rubric),
+        labels=CLAIM_LABELS[settings.labels],
+        examples=_examples(settings.examples, setup),
         **extra,
     )
+
+
+def _examples(stated: bool | str, setup: Setup) -> Sequence[WorkedClaims]:
+    """Ours, those of a file beside the study, or none."""
+    if isinstance(stated, bool):
+        return CLAIM_EXAMPLES if stated else ()
+    document = read_document(setup.folder / stated)
+    found = []
+    for part in validate(document, ExamplesFile).examples:
+        claims = tuple(WorkedClaim(**each.model_dump()) for each in part.claims)
+        try:
+            found.append(WorkedClaims(part.text, part.reference, claims, part.question))
+        except MedjuryError as error:
+            raise MedjuryError(f"{document.file}: {error}") from None
+    return found
 
 
 def _reading(settings: ClaimsSettings, setup: Setup) -> ClaimReading:

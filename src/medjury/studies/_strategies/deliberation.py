@@ -59,6 +59,7 @@ def build(settings: DeliberationSettings, setup: Setup) -> Deliberation:
         turns_shown=settings.turns_shown,
         per_dimension=setup.part.per_dimension,
         examples=setup.instrument.examples if setup.use_examples else (),
+        drawn=setup.drawn,
     )
 
 

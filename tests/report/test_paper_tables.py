@@ -1,0 +1,203 @@
+"""The tables that papers print: each where its data are, with the numbers that the command prints."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from tests.report.planted import planted_frame, write_run
+
+from medjury.agreement import classification, cohen_kappa, icc
+from medjury.cli import main
+from medjury.report import write_page
+
+CASES = 48
+GRADED = ("accuracy", "clarity")
+
+
+def ratings() -> pl.DataFrame:
+    """Two graded dimensions, one question of yes and no, a text metric, judges that were asked twice, and a
+    clinician who rated the first ten cases again."""
+    frame = planted_frame(cases=CASES, dimensions=GRADED, repeats=2, seed=5)
+    asked = frame.filter(pl.col("dimension") == "clarity").with_columns(
+        pl.lit("referral").alias("dimension"), (pl.col("score") > 3).cast(pl.Float64).alias("score")
+    )
+    of_clinician = (pl.col("rater") == "clinician-1") & (pl.col("dimension") == "accuracy")
+    number = pl.col("item").str.slice(5).cast(pl.Int64)
+    metric = frame.filter(of_clinician).with_columns(
+        pl.lit("rouge_l").alias("rater"),
+        pl.lit("metric").alias("rater_kind"),
+        (pl.col("score") / 10 + 0.05 * (number % 4)).round(6).alias("score"),
+    )
+    again = frame.filter(of_clinician & (number < 10)).with_columns(
+        pl.lit(1, dtype=pl.Int64).alias("repeat"), (6 - pl.col("score")).alias("score")
+    )
+    return pl.concat([frame, asked, metric, again])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    dimensions = [
+        {
+            "name": name,
+            "label": name.capitalize(),
+            "grades": [0, 1] if name == "referral" else [1, 2, 3, 4, 5],
+        }
+        for name in (*GRADED, "referral")
+    ]
+    instrument = {"name": "made", "version": "1", "fingerprint": "ab", "dimensions": dimensions}
+    folder = write_run(tmp_path_factory.mktemp("paper") / "run", ratings(), instrument=instrument)
+    write_page(folder)
+    return folder
+
+
+def lines(run: Path, name: str) -> list[dict[str, str]]:
+    with (run / "tables" / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def line(run: Path, name: str, **where: str) -> dict[str, str]:
+    (found,) = (each for each in lines(run, name) if all(each[key] == value for key, value in where.items()))
+    return found
+
+
+def told(run: Path, *words: str) -> Any:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        assert main([words[0], *(() if words[0] != "calibrate" else words[1:2]), str(run),
+                     *words[1 if words[0] != "calibrate" else 2:], "--json"]) == 0  # fmt: skip
+    return json.loads(out.getvalue())
+
+
+def sides(rater: str, dimension: str) -> tuple[np.ndarray, np.ndarray]:
+    """The clinicians' mean and the rater's score of every answer, put together from the rows alone."""
+    rows = ratings().filter(pl.col("dimension") == dimension)
+    means = rows.group_by("item", "rater", "rater_kind").agg(pl.col("score").mean()).sort("item")
+    people = means.filter(pl.col("rater_kind") == "clinician").group_by("item").agg(pl.col("score").mean())
+    both = means.filter(pl.col("rater") == rater).join(people, on="item", suffix="_people").sort("item")
+    return both["score_people"].to_numpy(), both["score"].to_numpy()
+
+
+def test_attributes_have_icc_median_quartiles_and_signed_rank(run: Path) -> None:
+    found = line(run, "attributes", dimension="Clarity", rater="judge-a")
+    people, judge = sides("judge-a", "clarity")
+    gap = judge - people
+    assert float(found["ICC(3,k)"]) == pytest.approx(icc(np.column_stack([people, judge]), "icc_3_k").value)
+    assert float(found["median difference"]) == pytest.approx(np.median(gap))
+    quartiles = [f"{end:.2f}".replace("-", "−") for end in np.quantile(gap, [0.25, 0.75])]
+    assert found["IQR"] == " to ".join(quartiles)
+    exact = stats.wilcoxon(gap[gap != 0], method="approx", correction=False).pvalue
+    assert float(found["signed-rank p"]) == pytest.approx(exact, abs=0.03)
+
+
+def test_attributes_are_pooled_without_the_question(run: Path) -> None:
+    found = line(run, "attributes", dimension="all graded dimensions, pooled", rater="judge-a")
+    assert int(found["n"]) == len(GRADED) * CASES
+    page = (run / "report.html").read_text()
+    assert "not pooled, as yes/no questions are no grades: referral" in page
+    said = told(run, "agreement", "--by", "all", "--statistics", "icc_3_k")
+    row = next(row for row in said if (row["rater"], row["reference"]) == ("judge-a", "consensus"))
+    assert (float(found["ICC(3,k)"]), float(found["ICC(3,k) low"])) == (row["value"], row["low"])
+
+
+def test_a_question_has_accuracy_and_f1_by_class(run: Path) -> None:
+    found = line(run, "classes", dimension="Referral", rater="judge-b")
+    people, judge = (np.floor(side + 0.5) for side in sides("judge-b", "referral"))
+    rates = classification(people, judge, classes=[0.0, 1.0], interval="none")
+    kappa = cohen_kappa(people, judge, scale=[0, 1], interval="none").value
+    titles = {
+        "accuracy": "accuracy",
+        "macro F1": "macro_f1",
+        "F1 of 0": "f1_class_0",
+        "F1 of 1": "f1_class_1",
+    }
+    for title, name in titles.items():
+        assert float(found[title]) == pytest.approx(rates[name].value), title
+    assert float(found["Cohen's kappa"]) == pytest.approx(kappa)
+    said = told(run, "agreement", "--dimensions", "referral", "--statistics", "macro_f1")
+    row = next(row for row in said if (row["rater"], row["reference"]) == ("judge-b", "consensus"))
+    assert (float(found["macro F1 low"]), float(found["macro F1 high"])) == (row["low"], row["high"])
+    assert {each["dimension"] for each in lines(run, "classes")} == {"Referral"}
+
+
+def test_a_text_metric_stands_beside_the_jury_by_its_order(run: Path) -> None:
+    found = line(run, "agreement", dimension="Accuracy", rater="rouge_l")
+    assert found["weighted kappa"] == found["offset"] == "" and found["Spearman's rho"]
+    people, metric = sides("rouge_l", "accuracy")
+    assert float(found["Spearman's rho"]) == pytest.approx(stats.spearmanr(people, metric).statistic)
+    both = line(run, "standardised", dimension="Accuracy", rater="rouge_l")
+    r = np.corrcoef(people, metric)[0, 1]
+    assert float(both["averaged first"]) == pytest.approx(2 * r / (1 + r))
+    humans = line(run, "standardised", dimension="Accuracy", rater="clinicians with one another")
+    assert humans["pairs"] == "1 of 1 pairs of raters"
+    said = told(run, "agreement", "--statistics", "icc_3_k_z_raters_first")
+    row = next(row for row in said if row["rater"] == "rouge_l")
+    assert (float(both["each rater first"]), float(both["each rater first low"])) == (
+        row["value"],
+        row["low"],
+    )
+
+
+def test_confusion_of_every_judge(run: Path) -> None:
+    counted = [
+        each
+        for each in lines(run, "confusion-by-rater")
+        if (each["rater"], each["dimension"]) == ("judge-c", "Clarity")
+    ]
+    people, judge = (np.floor(side + 0.5) for side in sides("judge-c", "clarity"))
+    for each in counted:
+        here = (people == float(each["clinicians"])) & (judge == float(each["grade"]))
+        assert int(each["answers"]) == here.sum()
+    assert sum(int(each["answers"]) for each in counted) == CASES
+
+
+def test_every_two_raters_in_three_groups(run: Path) -> None:
+    found = lines(run, "rater-kappas")
+    groups = {(each["rater"], each["with"]): each["who"] for each in found if each["dimension"] == "Accuracy"}
+    assert groups["clinician-1", "clinician-2"] == "human with human"
+    assert groups["clinician-1", "judge-a"] == "judge with human"
+    assert groups["judge-a", "judge-b"] == "judge with judge"
+    assert {who for pair, who in groups.items() if "jury" in pair} == {"with the jury"}
+    said = told(run, "agreement", "--pairs")
+    assert [float(each["weighted kappa"]) for each in found] == [row["kappa_quadratic"] for row in said]
+    assert (run / "figures" / "rater-pairs.svg").exists()
+
+
+def test_curves_of_every_rater(run: Path) -> None:
+    found = lines(run, "calibration-curves")
+    assert {each["rater"] for each in found} >= {"judge-a", "judge-b", "judge-c", "jury"}
+    maps = {each["map"] for each in found if each["rater"] == "judge-a"}
+    assert maps == {"final", *(f"without fold {number}" for number in range(1, 6))}
+    said = told(run, "calibrate", "report", "--curves")["points"]
+    assert [float(each["calibrated"]) for each in found] == pytest.approx([row["calibrated"] for row in said])
+
+
+def test_people_stand_beside_the_judges_in_stability(run: Path) -> None:
+    again = line(run, "stability-people", dimension="Accuracy", who="clinician-1")
+    first = ratings().filter(
+        pl.col("rater") == "clinician-1", pl.col("dimension") == "accuracy", pl.col("item") < "case-0010"
+    )
+    pairs = first.group_by("item").agg(pl.col("score").var(), pl.col("score").mean().alias("mean"))
+    assert int(again["answers"]) == 10
+    assert float(again["SD within an answer"]) == pytest.approx(np.sqrt(pairs["score"].mean()))
+    assert float(again["mean CV"]) == pytest.approx((pairs["score"].sqrt() / pairs["mean"]).mean())
+    assert line(run, "stability-people", dimension="Clarity", who="clinicians among themselves")
+    assert {each["judge"] for each in lines(run, "stability")} == {"judge-a", "judge-b", "judge-c"}
+
+
+def test_a_study_without_these_data_has_none_of_these_sections(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", planted_frame(cases=30, clinicians={}))
+    write_page(folder)
+    page = (folder / "report.html").read_text()
+    sections = set(re.findall(r'<section id="([^"]+)"', page))
+    assert not sections & {"attributes", "classes", "second-panel", "errors"}
+    assert not (folder / "tables" / "standardised.csv").exists()

@@ -1,0 +1,215 @@
+"""What a rating table says of itself: scale, pooling, roles, resamples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.tables.run_folders import rows_of
+
+from medjury.errors import MedjuryError
+from medjury.instruments import load_instrument
+from medjury.runs import GateRules
+from medjury.tables import open_run, rating_table, with_rules
+
+
+def refused(call: Callable[[], object]) -> str:
+    with pytest.raises(MedjuryError) as caught:
+        call()
+    return str(caught.value)
+
+
+def nans(values: Any) -> list[Any]:
+    return [None if np.isnan(each) else float(each) for each in np.asarray(values).tolist()]
+
+
+def test_dimensions_of_one_scale_are_pooled_on_it_and_of_two_on_none() -> None:
+    rows = pl.concat(
+        [
+            rows_of({"clinician a": [1, 2], "judge b": [1, 3]}),
+            rows_of({"clinician a": [1, 2], "judge b": [1, 3]}, dimension="zeal"),
+        ]
+    )
+    tables = [
+        rating_table(rows, scale=scale)
+        for scale in ((1, 5), {"accuracy": (1, 5), "zeal": (1, 9)}, None, {"accuracy": (1, 5)})
+    ]
+    assert [
+        (
+            lambda grid: (
+                grid.dimension,
+                grid.scale and grid.scale.highest,
+                grid.items.tolist(),
+                grid.scores["judge b"].tolist(),
+            )
+        )(table.pooled(table.dimensions))
+        for table in tables
+    ] == [
+        ("all", 5, ["case 0", "case 1", "case 0", "case 1"], [1.0, 3.0, 1.0, 3.0]),
+        ("all", None, ["case 0", "case 1", "case 0", "case 1"], [1.0, 3.0, 1.0, 3.0]),
+        ("all", None, ["case 0", "case 1", "case 0", "case 1"], [1.0, 3.0, 1.0, 3.0]),
+        ("all", None, ["case 0", "case 1", "case 0", "case 1"], [1.0, 3.0, 1.0, 3.0]),
+    ]
+
+
+def test_what_cannot_be_pooled_is_refused() -> None:
+    table = rating_table(rows_of({"clinician a": [1, 2], "judge b": [1, 3]}), scale=(1, 5))
+    derived = [replace(table.dimensions[0], name=name, derived=True) for name in ("one", "two")]
+    assert [refused(lambda chosen=chosen: table.pooled(chosen)) for chosen in ([], derived[:1], derived)] == [
+        ("nothing can be pooled: no dimension is named; name dimensions that raters gave themselves."),
+        (
+            "nothing can be pooled: one follows from other dimensions; name dimensions that "
+            "raters gave themselves."
+        ),
+        (
+            "nothing can be pooled: one, two follow from other dimensions; name dimensions that "
+            "raters gave themselves."
+        ),
+    ]
+
+
+def test_roles_are_passed_on_as_they_are_asked_for() -> None:
+    table = rating_table(
+        rows_of(
+            {
+                "clinician a": [1, 2],
+                "clinician b": [1, 2],
+                "judge b": [1, 3],
+                "judge c": [2, 2],
+                "metric m": [1, 1],
+            }
+        ),
+        scale=(1, 5),
+    )
+    assert [
+        (lambda roles: (roles.reference, roles.raters, roles.jury, roles.jurors))(table.roles(**asked))
+        for asked in (
+            {},
+            {"aside": ["clinician b", "judge b"]},
+            {"kinds": ["judge"]},
+            {"raters": ["judge b", "judge c"], "jury": True},
+            {"raters": "judge b", "reference": "clinician b"},
+        )
+    ] == [
+        (
+            ("clinician a", "clinician b"),
+            ("judge b", "judge c", "metric m", "jury"),
+            "jury",
+            ("judge b", "judge c"),
+        ),
+        (("clinician a",), ("judge c", "metric m"), "judge c", ()),
+        (("clinician a", "clinician b"), ("judge b", "judge c", "jury"), "jury", ("judge b", "judge c")),
+        (("clinician a", "clinician b"), ("judge b", "judge c", "jury"), "jury", ("judge b", "judge c")),
+        (("clinician b",), ("judge b",), "judge b", ()),
+    ]
+
+
+def test_a_jury_that_was_asked_for_needs_two_judges() -> None:
+    assert (
+        refused(
+            lambda: rating_table(
+                rows_of({"clinician a": [1, 2], "judge b": [1, 3]}), scale=(1, 5), jury="mean"
+            ).roles()
+        )
+        == "a jury needs two or more compared raters that are judges."
+    )
+
+
+def test_without_a_reference_it_is_asked_for_unless_it_need_not_be() -> None:
+    table = rating_table(rows_of({"judge b": [1, 3], "judge c": [1, 3]}), scale=(1, 5))
+    assert (refused(table.roles), table.roles(need_reference=False).reference) == (
+        "name the reference: whose scores are the yardstick? (--reference RATER)",
+        (),
+    )
+
+
+def test_an_unknown_dimension_is_answered_with_the_nearest() -> None:
+    table = rating_table(rows_of({"judge b": [1, 3]}), scale=(1, 5))
+    assert (
+        refused(lambda: table.dimension("acuracy")),
+        [each.name for each in table.chosen("accuracy")],
+        [each.name for each in table.chosen(["accuracy"])],
+    ) == (
+        "there is no dimension 'acuracy' in the ratings; did you mean 'accuracy'?",
+        ["accuracy"],
+        ["accuracy"],
+    )
+
+
+def test_without_reference_raters_there_is_no_mean_and_no_word_of_danger() -> None:
+    table = rating_table(rows_of({"judge b": [1, 3]}), scale=(1, 5))
+    grid = table.grid("accuracy")
+    assert (
+        nans(table.reference_mean(grid)),
+        nans(table.danger_word(grid, table.dimensions[0], [])),
+        nans(table.danger_word(grid, replace(table.dimensions[0], higher_is_better=False), ["judge b"])),
+    ) == ([None, None], [None, None], [5.0, 3.0])
+
+
+def test_a_stored_jury_is_found_by_its_name_or_its_kind() -> None:
+    assert [
+        rating_table(rows_of({name: [1, 3] for name in names}), scale=(1, 5)).stored_jury
+        for names in (["jury", "jury x"], ["jury x", "judge a"], ["judge a"])
+    ] == ["jury", "jury x", ""]
+
+
+def test_a_quorum_of_less_than_one_and_a_run_without_a_store_are_refused() -> None:
+    rows = rows_of({"judge b": [1, 3]})
+    assert [
+        refused(lambda given=given: rating_table(rows, **given))
+        for given in ({"quorum": 0}, {"run": "x"}, {"scale": {"acuracy": (1, 5)}})
+    ] == [
+        "a quorum is how many judges must have given a score, from 1 on, not 0.",
+        "a run is chosen from a store; these ratings are in no store. Leave `run` out.",
+        "a scale is given for 'acuracy', which is no dimension; did you mean 'accuracy'?",
+    ]
+
+
+def test_a_rater_of_two_kinds_is_refused() -> None:
+    rows = pl.concat(
+        [
+            rows_of({"judge b": [1]}),
+            rows_of({"judge b": [1]}, dimension="zeal").with_columns(rater_kind=pl.lit("metric")),
+        ]
+    )
+    assert refused(lambda: rating_table(rows)) == (
+        "the rater 'judge b' is called both judge and metric in the column rater_kind; a "
+        "rater is of one kind. Correct the kind, or give the two raters two names."
+    )
+
+
+def test_rules_set_their_development_cases_aside_and_bring_them_back() -> None:
+    table = rating_table(rows_of({"judge b": [1, 3, 2]}), scale=(1, 5))
+    aside = with_rules(table, GateRules(development_cases=("case 1", "case 7")))
+    assert (
+        aside.left_aside,
+        aside.rows["item"].to_list(),
+        aside.development_rows["item"].to_list(),
+        aside.rules.development_cases,
+        with_rules(aside, GateRules()).rows.height,
+        aside.everything.height,
+    ) == (1, ["case 0", "case 2"], ["case 1"], ("case 1", "case 7"), 3, 3)
+
+
+def test_ratings_name_a_built_in_instrument_with_its_version_or_without() -> None:
+    name = load_instrument("note_quality")
+    tables = [
+        rating_table(rows_of({"judge b": [1, 3]}).with_columns(instrument=pl.lit(said)))
+        for said in ("note_quality", f"note_quality@{name.version}", "note_quality@0.0", "nobody's")
+    ]
+    assert [each.instrument and each.instrument.name for each in tables] == [
+        "note_quality",
+        "note_quality",
+        None,
+        None,
+    ]
+
+
+def test_a_folder_that_is_no_run_says_so() -> None:
+    assert refused(lambda: open_run("/nowhere/at/all")) == (
+        "/nowhere/at/all: not a finished run folder (manifest.json is missing); run the study first"
+    )
