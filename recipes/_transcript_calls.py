@@ -1,5 +1,5 @@
-"""Twelve made-up consultations for the recipe `transcripts`: what was asked, what the patient said, what a recogniser
-wrote, and how much that changes for a clinician (0 none, 1 minimal, 2 significant impact).
+"""Twelve made-up consultations for the recipe `transcripts`: what was asked, what the patient said, what a
+recogniser wrote, and how much that changes for a clinician (0 none, 1 minimal, 2 significant impact).
 
 Each call opens with a turn that was recognised word for word; the five after it were not. `|` cuts a turn into the
 recogniser's segments, "" means that nothing was recognised. All of it is invented.
@@ -27,8 +27,8 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True)
 class CallText:
-    """One consultation: the `opening` was recognised as it was said; `closing` are two turns of the patient that the
-    recogniser ran together, and `spurious` what it wrote though the patient said nothing."""
+    """One consultation: the `opening` was recognised as it was said; `closing` are two turns of the patient that
+    the recogniser ran together, and `spurious` what it wrote though the patient said nothing."""
 
     name: str
     opening: tuple[str, str]
@@ -242,7 +242,5 @@ CALLS = (
 
 
 def impacts() -> dict[str, int]:
-    """The planted impact of every pair that differs, by the case's id (`eye-1-2`: the third turn of the patient)."""
-    return {
-        f"{call.name}-{place}": turn.impact for call in CALLS for place, turn in enumerate(call.turns, 1)
-    }
+    """The planted impact of every pair that differs, by the id of the case (`eye-1-2`: their third turn)."""
+    return {f"{call.name}-{place}": turn.impact for call in CALLS for place, turn in enumerate(call.turns, 1)}

@@ -1,4 +1,4 @@
-"""The recipe `transcripts`: what two recognisers did to patients' meaning, graded by three judges in five runs each.
+"""The recipe `transcripts`: what two recognisers did to patients' meaning, graded by three judges in five runs.
 
 Truth is planted: every pair has an impact, two clinicians and three judges depart from it at named pairs only. The
 cases are what `medjury transcripts` makes of the calls; nothing of it is written by hand.
@@ -27,7 +27,11 @@ CLINICIANS = {
     },
 }  # fmt: skip
 ADJUDICATOR = "Reconciled"
-PROFILES = {"Clinician A": ("8", "ophthalmology"), "Clinician B": ("7", "ophthalmology"), ADJUDICATOR: ("", "")}
+PROFILES = {
+    "Clinician A": ("8", "ophthalmology"),
+    "Clinician B": ("7", "ophthalmology"),
+    ADJUDICATOR: ("", ""),
+}
 JUDGES = {
     "judge-large": {
         "eye-3-5": "00000", "eye-5-4": "11111", "practice-1-4": "22222", "eye-3-3": "12111",
@@ -97,13 +101,13 @@ report:
 PAGE = """\
 # transcripts
 
-Errors of two speech recognisers in patients' turns, labelled by two clinicians and graded by three judges in five runs.
+Errors of two speech recognisers in patients' turns, labelled by two clinicians, graded by three judges in five runs.
 
 Run it: `medjury run study.yaml`. Nobody is asked: the answers are in `answers.jsonl.gz`. All calls are made up.
 
 | file | holds |
 |---|---|
-| `calls/` | twelve consultations: what was said (`CALL.gold.txt`) and what was recognised (`CALL.RECOGNISER.json`) |
+| `calls/` | twelve consultations: what was said (`CALL.gold.txt`) and recognised (`CALL.RECOGNISER.json`) |
 | `truth/` | which segment belongs to which turn, by hand, for `medjury align --truth` |
 | `cases.jsonl` | the 60 pairs that differ, made by `medjury transcripts calls --out mine` |
 | `clinicians.csv` | the labels of two clinicians, and the reconciled one |
@@ -148,7 +152,8 @@ def gold_text(call: CallText) -> str:
         lines += [("Doctor", "That is all from me."), ("Patient", call.closing[0]), ("Doctor", "Take care.")]
         lines += [("Patient", call.closing[1])]
     return "".join(
-        f"[{5 * place // 60:02}:{5 * place % 60:02}] {who}: {text}\n" for place, (who, text) in enumerate(lines)
+        f"[{5 * place // 60:02}:{5 * place % 60:02}] {who}: {text}\n"
+        for place, (who, text) in enumerate(lines)
     )
 
 
