@@ -1,4 +1,4 @@
-"""The recipe `transcripts`: what two recognisers did to patients' meaning, graded by three judges in five runs.
+"""The recipe `transcripts`: what two recognisers did to patients' meaning, graded by three judges five times.
 
 Truth is planted: every pair has an impact, two clinicians and three judges depart from it at named pairs only. The
 cases are what `medjury transcripts` makes of the calls; nothing of it is written by hand.
@@ -101,7 +101,7 @@ report:
 PAGE = """\
 # transcripts
 
-Errors of two speech recognisers in patients' turns, labelled by two clinicians, graded by three judges in five runs.
+Errors of two speech recognisers in patients' words, labelled by two clinicians, graded by three judges five times.
 
 Run it: `medjury run study.yaml`. Nobody is asked: the answers are in `answers.jsonl.gz`. All calls are made up.
 
