@@ -304,6 +304,11 @@ def test_labels_distributions_people_and_cases(folder: Path) -> None:
     }
 
 
+def test_metrics_with_like_names_are_no_slip_of_the_pen(folder: Path) -> None:
+    page = (folder / "runs" / "transcripts" / "report.html").read_text(encoding="utf-8")
+    assert "chrf++" in page and "spelled two ways" not in page
+
+
 def test_the_recognisers_one_beside_the_other(folder: Path) -> None:
     systems = np.array([name.startswith("eye") for name in HELD_OUT])
     for system, own in (("recogniser-a", systems), ("recogniser-b", ~systems)):
@@ -366,7 +371,7 @@ def test_what_the_page_of_the_recipe_names_is_in_the_report(folder: Path) -> Non
     for figure in figures:
         assert f"figure-{figure}" in shown.ids and (run / "figures" / f"{figure}.svg").is_file()
     for table in tables:
-        (names,) = list(csv.reader((run / "tables" / f"{table}.csv").open(newline="")))[:1]
+        names = list(lines(folder, table)[0])
         ends = tuple(f"{name}{end}" for name in names for end in (" low", " high", " n", " method"))
         head = {name for name in names if name not in ends}
         assert any(set(each) <= head and len(each) > 1 for each in heads), table
