@@ -96,6 +96,7 @@ gate:
 
 report:
   resamples: 1000
+  system_vendors: {{recogniser-a: none, recogniser-b: none}}  # no judge's maker sells a recogniser
   cases_shown: 10
 """  # noqa: E501
 PAGE = """\

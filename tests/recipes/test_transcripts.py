@@ -231,6 +231,9 @@ def test_who_agrees_with_whom(folder: Path) -> None:
     assert set(found) == {frozenset(pair) for pair in combinations(scores, 2)}
     for (one, first), (two, second) in combinations(scores.items(), 2):
         row = found[frozenset((one, two))]
+        kinds = ("judge with judge", "judge with human", "human with human")
+        group = kinds[(one in PEOPLE) + (two in PEOPLE)]
+        assert row["who"] == ("with the adjudicator" if ADJUDICATOR in (one, two) else group)
         assert float(row["weighted kappa"]) == pytest.approx(weighted_kappa(grade(first), grade(second)))
         assert float(row["Spearman's rho"]) == pytest.approx(stats.spearmanr(first, second).statistic)
 

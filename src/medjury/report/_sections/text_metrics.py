@@ -81,8 +81,8 @@ def _picture(material: Material, rows: Sequence[MetricBesideLabels]) -> Html:
         (7.5, 1.0 + 0.22 * len(drawn)),
         lambda figure: _draw(figure, drawn),
         caption=f"{evidence.label(rows[0].dimension)}: enrichment of each text metric with "
-        f"{percent(evidence.confidence)} intervals that resample whole calls; the further left, the better the "
-        "metric sees harm.",
+        f"{percent(evidence.confidence)} intervals that resample whole patients (calls); the further left, the "
+        "better the metric sees harm.",
         alt="; ".join(f"{row.metric}: {shown(row.evaluation.enrichment.value)}" for row in drawn),
     )
 
@@ -90,7 +90,7 @@ def _picture(material: Material, rows: Sequence[MetricBesideLabels]) -> Html:
 def _draw(figure: Figure, rows: Sequence[MetricBesideLabels]) -> None:
     axes = figure.axes(
         x_name="mean score at significant impact less that at none",
-        y_ticks=[(place, short(row.evaluation.metric.title)) for place, row in enumerate(rows)],
+        y_ticks=[(place, short(row.evaluation.metric.title, 26)) for place, row in enumerate(rows)],
         y_limits=(len(rows) - 0.5, -0.5),
         grid="x",
     )
