@@ -101,7 +101,7 @@ report:
   clinician_cost_per_hour: 300
   system_vendors: {{aster-writer: Example Aster, birch-writer: Example Birch, cedar-writer: none}}
   cases_shown: 6
-  resamples: 400                      # 2,000 for a study that counts
+  resamples: 200                      # 2,000 for a study that counts
 """
 MAPPING = """\
 # One row for each physician and summary. An empty `synthesized` is no gap where `abstraction` is 0.

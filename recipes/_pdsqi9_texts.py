@@ -140,7 +140,12 @@ def notes(number: int) -> list[dict[str, str]]:
             said.append("Known on the ward as a difficult patient.")
         text = " ".join((f"{age}-year-old {sex}.", fact, sign, *said))
         made.append(
-            {"id": f"n{place + 1}", "date": f"2025-{2 * place + 1:02}-1{number % 9}", "kind": _WHO[place], "text": text}
+            {
+                "id": f"n{place + 1}",
+                "date": f"2025-{2 * place + 1:02}-1{number % 9}",
+                "kind": _WHO[place],
+                "text": text,
+            }
         )
     return made
 

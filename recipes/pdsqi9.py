@@ -19,7 +19,16 @@ from recipes._pdsqi9_texts import COURSES, facts, note_count, notes, stigmatized
 from recipes._recording import Made, chance
 
 Grades = dict[str, int | None]
-GRADED = ("citation", "accurate", "thorough", "useful", "organized", "comprehensible", "succinct", "synthesized")
+GRADED = (
+    "citation",
+    "accurate",
+    "thorough",
+    "useful",
+    "organized",
+    "comprehensible",
+    "succinct",
+    "synthesized",
+)
 DIMENSIONS = (*GRADED[:7], "abstraction", "synthesized", "stigmatizing_summary", "stigmatizing_notes")
 SYSTEMS = {"aster-writer": 4.1, "birch-writer": 3.1, "cedar-writer": 2.4}  # how good each is, in grades
 CASES, DRAWS = 48, 7
@@ -42,7 +51,7 @@ JUDGES = {
     "agents": (0.18, 0.18),
 }
 HARD_FOR_GENERAL = ("citation", "organized", "synthesized")  # here it is too kind in 6 of 10
-KIND_TO = "surgery"  # on summaries for surgeons reasoner-zero-shot is too kind in 6 of 10
+KIND_TO = "surgery"  # on summaries for surgeons reasoner-zero-shot is too kind in 7 of 10
 SECONDS = {"example-reasoner": 3.0, "example-general": 1.5, "example-small": 4.0}  # of each call
 _CANDIDATE = re.compile(r"<<<begin candidate ([0-9a-f]+)>>>\n(.*?)\n<<<end candidate \1>>>", re.DOTALL)
 
@@ -57,8 +66,8 @@ def is_development(number: int) -> bool:
 
 
 def system(number: int) -> str:
-    """One writer a patient, none of them bound to a course of illness."""
-    return list(SYSTEMS)[(number + number // len(COURSES)) % len(SYSTEMS)]
+    """One writer a patient, the first twice as often as the others, none bound to a course of illness."""
+    return (*SYSTEMS, "aster-writer")[(number + number // len(COURSES)) % 4]
 
 
 def clipped(grade: float) -> int:
@@ -90,7 +99,20 @@ def physician_grades(name: str, number: int) -> Grades:
     for each in GRADED:
         if (grade := said[each]) is not None:
             said[each] = clipped(grade + PHYSICIANS[name][0] + 2.2 * (chance(name, number, each) - 0.5))
+    if name == "physician-7" and not is_development(number):  # sees what calls for abstraction less often
+        _answer_yes_or_no(said, "abstraction", chance(name, number, "abstraction") < 0.15, only=1)
+    for each in ("stigmatizing_summary", "stigmatizing_notes"):
+        _answer_yes_or_no(said, each, chance(name, number, each) < 0.04)
     return said
+
+
+def _answer_yes_or_no(said: Grades, dimension: str, otherwise: bool, only: int | None = None) -> None:
+    """Change an answer. Who sees no need of abstraction grades none, as the instrument has it."""
+    if not otherwise or (only is not None and said[dimension] != only):
+        return
+    said[dimension] = 1 - (said[dimension] or 0)
+    if dimension == "abstraction":
+        said["synthesized"] = 3 if said[dimension] else None
 
 
 def judge_grades(judge: str, number: int) -> Grades:
@@ -103,12 +125,16 @@ def judge_grades(judge: str, number: int) -> Grades:
         if judge == "general-zero-shot" and each in HARD_FOR_GENERAL:
             kind = 0.6
         if judge == "reasoner-zero-shot" and COURSES[number % len(COURSES)][0] == KIND_TO:
-            kind = 0.6
+            kind = 0.7
         drawn = chance(judge, number, each)
         moved = grade + (1 if drawn < kind else -1 if drawn > 1 - severe else 0)
         if judge == "small-zero-shot":
             moved = 5 if (grade >= 3) != (drawn < 0.15) else 1
         said[each] = clipped(moved)
+    for each in ("abstraction", "stigmatizing_summary", "stigmatizing_notes"):
+        _answer_yes_or_no(
+            said, each, chance(judge, number, each) < (0.2 if judge == "small-zero-shot" else 0.05)
+        )
     return said
 
 
@@ -154,7 +180,9 @@ def _deliberated(number: int, question: str, wanted: set[str]) -> str:
     if "speaker" in wanted:
         ended = "Turn 1," in question
         choice: dict[str, object] = {
-            "assessment": "The severe reading was taken back." if ended else "Two readers see faults differently.",
+            "assessment": "The severe reading was taken back."
+            if ended
+            else "Two readers see faults differently.",
             "speaker": "nobody" if ended else "low_scorer",
             "about": "all",
             "question": "" if ended else "Which sentence of the notes speaks against the summary?",
@@ -162,7 +190,9 @@ def _deliberated(number: int, question: str, wanted: set[str]) -> str:
         return json.dumps(choice | ({"progress": True} if "progress" in wanted else {}))
     if "statement" in wanted:
         settled = judge_grades("agents", number)
-        open_ones = [name for name in ("accurate", "organized") if f'"{name}": ' in question.split("grades")[-1]]
+        open_ones = [
+            name for name in ("accurate", "organized") if f'"{name}": ' in question.split("grades")[-1]
+        ]
         words = f"The notes bear the summary out: {facts(number)[0]} I take my first grading back."
         return json.dumps({"statement": words, "grades": {name: settled[name] for name in open_ones}})
     persona = re.search(r"You are (\w+), one of", question)
