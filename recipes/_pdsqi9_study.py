@@ -131,11 +131,11 @@ Run it: `medjury run study.yaml`. Nobody is asked: the answers are in `answers.j
 
 What to look at in `runs/pdsqi9/report.html`:
 
-1. *Attribute by attribute*: ICC(3,k), median difference and signed-rank test. `small-zero-shot` knows the ends of the scale
-   only; `general-zero-shot` is too kind on citation, organized and synthesized.
+1. *Attribute by attribute*: ICC(3,k), median difference and signed-rank test. `small-zero-shot` knows the ends of
+   the scale only; `general-zero-shot` is too kind on citation, organized and synthesized.
 2. *What moves the error*: `reasoner-zero-shot` was made too kind on summaries for surgeons.
 3. *Ways of judging* and *Time and money*: what examples and deliberation cost, and whether they earn it.
 4. *Deliberations*: who said what, and what the orchestrator decided.
 
-Every judge that is not the first has the same analysis by name: `medjury audit runs/pdsqi9 --audit errors --raters agents`.
+Where a section shows one judge, it is the first; `medjury agreement runs/pdsqi9 --raters agents` names another.
 """

@@ -1,7 +1,7 @@
-"""The recipe `pdsqi9`: summaries of several notes, graded by physicians and by judges in several ways, truth planted.
+"""The recipe `pdsqi9`: summaries of several notes, graded by physicians and by judges in five ways, truth planted.
 
-The design is that of Croxford et al. (npj Digit Med 2025): zero-shot, five-shot and deliberating judges side by side
-against the median of seven physicians. All records, summaries and grades are made up.
+The design is that of Croxford et al. (npj Digit Med 2025): zero-shot, five-shot and deliberating judges side by
+side against the median of seven physicians. All records, summaries and grades are made up.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GRADED = (
 )
 DIMENSIONS = (*GRADED[:7], "abstraction", "synthesized", "stigmatizing_summary", "stigmatizing_notes")
 SYSTEMS = {"aster-writer": 4.1, "birch-writer": 3.1, "cedar-writer": 2.4}  # how good each is, in grades
-CASES, DRAWS = 48, 7
+CASES, DRAWS, LOT = 48, 7, "lot 19"
 # Of each physician: how far off in grades, specialty, years in practice, seniority.
 PHYSICIANS = {
     "physician-1": (0.2, "internal medicine", 18, "senior"),
@@ -66,8 +66,9 @@ def is_development(number: int) -> bool:
 
 
 def system(number: int) -> str:
-    """One writer a patient, the first twice as often as the others, none bound to a course of illness."""
-    return (*SYSTEMS, "aster-writer")[(number + number // len(COURSES)) % 4]
+    """One writer a patient, drawn by lot, the first more often."""
+    drawn = chance("writer", number)
+    return "aster-writer" if drawn < 0.44 else "birch-writer" if drawn < 0.74 else "cedar-writer"
 
 
 def clipped(grade: float) -> int:
@@ -126,7 +127,7 @@ def judge_grades(judge: str, number: int) -> Grades:
             kind = 0.6
         if judge == "reasoner-zero-shot" and COURSES[number % len(COURSES)][0] == KIND_TO:
             kind = 0.7
-        drawn = chance(judge, number, each)
+        drawn = chance(judge, number, each, LOT)
         moved = grade + (1 if drawn < kind else -1 if drawn > 1 - severe else 0)
         if judge == "small-zero-shot":
             moved = 5 if (grade >= 3) != (drawn < 0.15) else 1
@@ -155,7 +156,7 @@ def agrees_at_once(number: int) -> bool:
 
 
 def agent_grades(persona: str, number: int) -> Grades:
-    """The first grading of an agent: the moderator holds what will be decided, the others lean in two dimensions."""
+    """The first grading of an agent: the moderator holds what will be decided, the others lean in two."""
     said = judge_grades("agents", number)
     step = {"high_scorer": 1, "low_scorer": -1, "moderator": 0}[persona]
     for each in () if agrees_at_once(number) else ("accurate", "organized"):
