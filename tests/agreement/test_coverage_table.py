@@ -8,7 +8,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benchmarks.coverage import BEGIN, DESIGNS, END, SIZES, TESTS, coverage, holds, text, type_one, write
+from benchmarks.coverage import (
+    BEGIN,
+    DESIGNS,
+    END,
+    SIZES,
+    TESTS,
+    cells_named,
+    coverage,
+    holds,
+    put_in,
+    text,
+    type_one,
+    write,
+)
 
 STUDIES = 60
 PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
@@ -49,6 +62,9 @@ def test_what_is_too_narrow_or_far_too_wide_does_not_hold() -> None:
     assert holds("kappa", [400, 380], 400)
     assert not holds("kappa", [400, 360], 400)
     assert not holds("kappa", [400, 400], 400)
+    assert holds("kappa", [2000, 1970], 2000) and not holds("kappa", [2000, 1971], 2000), "no allowance"
+    assert holds("fleiss_kappa", [2000, 1980], 2000, 20), "few counts, at 20 cases"
+    assert not holds("fleiss_kappa", [2000, 1980], 2000, 50)
     assert holds("difference_q1", [400, 400], 400)
     assert holds("rmse", [0, 0], 400)
 
@@ -63,6 +79,45 @@ def test_the_tables_are_written_between_the_markers(tmp_path: Path) -> None:
     assert "| `kappa` | 0.282 | 95.0 % | 95.0 % | 95.0 % |" in written
     assert "| refused | refused | refused |" in written
     assert "| three | 0.1 | 4.0 % | 4.0 % | 4.0 % |" in written
+
+
+def test_cells_that_are_simulated_again_take_their_places_with_a_star(tmp_path: Path) -> None:
+    page, one = tmp_path / "page.md", BY_NAME["One answer to a case"]
+    page.write_text(f"before\n{BEGIN}\nstale\n{END}\nafter\n", encoding="utf-8")
+    made = {n: {"kappa": [100, 95], "mae": [100, 94], "rmse": [0, 0]} for n in SIZES}
+    write(
+        page,
+        text(
+            {one: made, BY_NAME["Four answers to a case"]: made}, {"three": dict.fromkeys(SIZES, 0.04)}, 100
+        ),
+    )
+    ((design, n),) = cells_named("One answer to a case 50")
+    put_in(page, design, n, {"kappa": [2000, 1930]}, 2000)
+    first, second = page.read_text(encoding="utf-8").split("### ")[1:3]
+    assert (
+        "| `kappa` | 0.282 | 95.0 % | 96.5 %* | 95.0 % |" in first and "| 94.0 % | 94.0 % | 94.0 % |" in first
+    )
+    assert "*" not in second, "another design keeps its own"
+    written = page.read_text(encoding="utf-8")
+    assert written.count("A star: 2,000 studies.") == 1 and written.startswith("before\n")
+    put_in(page, design, 20, {"mae": [2000, 1900]}, 2000)
+    assert page.read_text(encoding="utf-8").count("A star") == 1
+    with pytest.raises(SystemExit, match="there is no cell 'One answer 20'"):
+        cells_named("One answer 20")
+
+
+def test_every_cell_of_the_page_holds() -> None:
+    """The numbers in the page, held against the rule with no allowance."""
+    for design in DESIGNS:
+        part = PAGE.read_text(encoding="utf-8").split(f"### {design.name}\n")[1].split("###")[0]
+        rows = [line.split("|") for line in part.splitlines() if line.startswith("| `")]
+        assert rows
+        for columns in rows:
+            name = columns[1].strip(" `")
+            for n, said in zip(SIZES, columns[3:], strict=False):
+                if "refused" not in said.split("(")[0]:
+                    share = round(10 * float(said.split("%")[0]))
+                    assert holds(name, [1000, share], 1000, n), (design.name, name, n, said)
 
 
 def test_the_page_has_every_design() -> None:

@@ -3,10 +3,12 @@ enough."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from tests.validation.on_trial import on_trial, ruled, told
 
+from medjury.statistics import proportion
 from medjury.validation import RuleFound
 from medjury.validation._missing import missing_warning
 from medjury.validation._rules.agreement_floor import agreement_floor, bounds
@@ -695,3 +697,13 @@ def test_the_warning_says_nothing_of_danger_where_none_was_left_out() -> None:
 def test_without_silence_there_is_nothing_to_warn_of() -> None:
     evidence = on_trial({"clinician a": ANNA, "jury": ANNA})
     assert missing_warning(evidence, evidence.table.dimensions[0]) == ""
+
+
+def test_an_upper_end_at_the_limit_of_severe_errors_is_rare_beyond_doubt() -> None:
+    high = proportion(0, 24).high
+    assert high is not None
+    states = [
+        ruled(severe_errors, {"clinician a": ANNA, "jury": ANNA}, severe_limit=limit)[1].state
+        for limit in (high, math.nextafter(high, 0))
+    ]
+    assert states == ["met", "not met"]

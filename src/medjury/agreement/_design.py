@@ -13,7 +13,7 @@ from medjury.runs import DangerBy
 from medjury.tables import ConsensusRule, Measured, Names, RatingTable, Roles, named
 
 By = Literal["dimension", "system", "all"]
-Level = Literal["item", "system", "both"]
+AveragingLevel = Literal["item", "system", "both"]
 CONSENSUS = "consensus"
 
 
@@ -41,7 +41,7 @@ class Design:
     roles: Roles
     kinds: Mapping[str, str]
     by: By
-    level: Level
+    level: AveragingLevel
     consensus: ConsensusRule
     adjudicator: str | None
     panel: str | None
@@ -85,7 +85,7 @@ def make_design(
     raters: Names | None,
     reference: Names | None,
     by: By,
-    level: Level,
+    level: AveragingLevel,
     consensus: ConsensusRule | None,
     adjudicator: str | None,
     panel: str | None,

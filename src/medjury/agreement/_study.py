@@ -16,9 +16,9 @@ from medjury.agreement._among_humans.rows import human_rows
 from medjury.agreement._among_humans.standardised_rows import RATERS_FIRST, standardised_rows
 from medjury.agreement._design import (
     CONSENSUS,
+    AveragingLevel,
     By,
     Design,
-    Level,
     make_design,
     pooled_together,
     without,
@@ -55,7 +55,7 @@ def agreement(
     resamples: int | None = None,
     seed: int | None = None,
     by: By = "dimension",
-    level: Level = "item",
+    level: AveragingLevel = "item",
     consensus: ConsensusRule | None = None,
     adjudicator: str | None = None,
     panel: str | None = None,

@@ -45,7 +45,6 @@ from medjury.statistics._scores import (
     read_scale,
     read_scores,
     refuse_off_scale,
-    snapped,
     snapped_levels,
     tied,
 )
@@ -113,7 +112,6 @@ __all__ = [
     "sample",
     "shown",
     "side_by_side",
-    "snapped",
     "snapped_levels",
     "text_table",
     "tied",

@@ -15,7 +15,7 @@ from medjury.validation._rules.found import RuleFound
 from medjury.validation._run_comparison import RunChange, RunComparison
 from medjury.validation._second_panel import PanelComparison, PanelSafety, PanelWin, against_panel, panel_of
 from medjury.validation._validate import Validation, Verdict, validate, validation_of
-from medjury.validation._ways import FEWEST_CASES, Price, Way, Ways
+from medjury.validation._ways import FEWEST_CASES, Spent, Way, Ways
 from medjury.validation._words import MEANING, STATISTICS, Word
 
 __all__ = [
@@ -34,11 +34,11 @@ __all__ = [
     "PanelComparison",
     "PanelSafety",
     "PanelWin",
-    "Price",
     "RuleFound",
     "RunChange",
     "RunComparison",
     "ShareCurve",
+    "Spent",
     "Validation",
     "Verdict",
     "Way",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from medjury.validation._ways import Price, Way, Ways
+from medjury.validation._ways import Spent, Way, Ways
 
-_PRICES: tuple[Price, ...] = ("cost", "calls")
+_PRICES: tuple[Spent, ...] = ("cost", "calls")
 _SAME = 1e-12
 
 
@@ -36,7 +36,7 @@ def with_front(ways: Ways) -> Ways:
     return replace(ways, rows=rows, price=by)
 
 
-def _priced(ways: Sequence[Way], price: Price) -> bool:
+def _priced(ways: Sequence[Way], price: Spent) -> bool:
     """Everyone's price is known, and somebody's is not nothing."""
     prices = [each.price(price) for each in ways]
     return None not in prices and any(prices)

@@ -11,7 +11,7 @@ from medjury.statistics import Estimate, Result, ends, undefined
 from medjury.validation._same_answers import SameAnswers
 from medjury.validation._spending import Spending
 
-Price = Literal["cost", "calls"]
+Spent = Literal["cost", "calls"]
 # With fewer cases no difference is called shown: bootstrap intervals of agreement are too narrow there (two raters
 # of equal quality were told apart in 8 to 12 of 100 planted runs of 8 to 25 cases, in 3 to 5 of 30 or more).
 FEWEST_CASES = 30
@@ -46,7 +46,7 @@ class Way:
     blind: int = 0
     dangerous: int = 0
 
-    def price(self, by: Price) -> float | None:
+    def price(self, by: Spent) -> float | None:
         return self.spending.cost if by == "cost" else self.spending.calls
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Ways(Result[Way]):
     cases: int = 0
     answers: int = 0
     left_out: int = 0
-    price: Price | None = None
+    price: Spent | None = None
     warnings: tuple[str, ...] = ()
     by_patient: bool = False
     coverage: float = 0.0

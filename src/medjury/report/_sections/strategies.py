@@ -11,11 +11,11 @@ from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section, short
 from medjury.report._svg import SOFT
 from medjury.statistics import Estimate, counted, percent, shown
-from medjury.validation import FEWEST_CASES, STATISTICS, Price, Way, Ways, compare_ways
+from medjury.validation import FEWEST_CASES, STATISTICS, Spent, Way, Ways, compare_ways
 
 _TITLE = "Ways of judging"
 _LONGEST_SETTING = 200
-_WORDS: dict[Price, str] = {"cost": "cost", "calls": "calls"}
+_WORDS: dict[Spent, str] = {"cost": "cost", "calls": "calls"}
 
 
 def section(material: Material) -> Section | None:
@@ -336,7 +336,7 @@ def _figure(material: Material, ways: Ways) -> Html:
     )
 
 
-def _draw(figure: Figure, ways: list[Way], by: Price, across: str, up: str) -> None:
+def _draw(figure: Figure, ways: list[Way], by: Spent, across: str, up: str) -> None:
     axes = figure.axes(x_name=across, y_name=up)
     front = sorted((each for each in ways if each.on_front), key=lambda each: each.price(by) or 0.0)
     axes.line(
