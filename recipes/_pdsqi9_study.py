@@ -94,6 +94,7 @@ gate:
   minimum_cases: 30
   minimum_doubly_rated: 30
   severe_dimensions: [accurate, thorough]
+  danger_by: majority     # of seven physicians, four call a summary dangerous
   parts: [specialty, notes_read, length, note_length]   # from the metadata of the cases
 
 report:
