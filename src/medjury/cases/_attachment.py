@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,17 +16,19 @@ _PLAIN = frozenset({"text/plain", "text/markdown"})
 _MARKUP = frozenset({"text/html", "application/xhtml+xml"})
 
 
-def attachment_text(attachment: Mapping[str, Any], index: Mapping[str, Mapping[str, Any]]) -> str:
-    """The attachment's text; `index` finds a `Binary` of the same bundle."""
+def attachment_text(attachment: Mapping[str, Any], linked: Mapping[str, Any], remarks: Counter[str]) -> str:
+    """The attachment's text; `linked` is the `Binary` that its link means, where that is in the same bundle."""
     kind, charset = _content_type(attachment.get("contentType"))
     data = attachment.get("data")
     if data is None and attachment.get("url"):
-        binary = index.get(str(attachment["url"]), {})
-        data = binary.get("data")
+        data = linked.get("data") or linked.get("content")  # STU3 calls it content
         if data is None:
-            raise FhirError("the attachment is only a link, which is never fetched; put the text inline")
-        if not kind:
-            kind, charset = _content_type(binary.get("contentType"))
+            raise FhirError(
+                "the attachment is only a link, which is never fetched; put the text inline, or read the whole "
+                "folder of an export, with its Binary files"
+            )
+        stated, its_charset = _content_type(linked.get("contentType"))
+        kind, charset = kind or stated, charset or its_charset
     if not isinstance(data, str) or not data:
         raise FhirError("the attachment is empty")
     if kind not in _PLAIN | _MARKUP:
@@ -34,12 +37,12 @@ def attachment_text(attachment: Mapping[str, Any], index: Mapping[str, Mapping[s
     content = _decode(data)
     _check_hash(attachment, content)
     try:
-        text = content.decode(charset)
+        text = content.decode(charset or "utf-8")
     except LookupError:
         raise FhirError("the attachment names an unknown character set") from None
     except UnicodeDecodeError:
-        raise FhirError(f"the attachment is not valid {charset}") from None
-    return text_of(text) if kind in _MARKUP else text
+        raise FhirError(f"the attachment is not valid {charset or 'utf-8'}") from None
+    return text_of(text, remarks) if kind in _MARKUP else text
 
 
 def _decode(data: str) -> bytes:
@@ -50,10 +53,10 @@ def _decode(data: str) -> bytes:
 
 
 def _content_type(value: object) -> tuple[str, str]:
-    """The media type and the character set, as ("text/plain", "utf-8")."""
+    """The media type and the character set, as ("text/plain", "utf-8"); empty where not stated."""
     kind, _, parameters = str(value or "").partition(";")
     charset = re.search(r"charset\s*=\s*\"?([\w.:-]+)", parameters, re.IGNORECASE)
-    return kind.strip().casefold(), charset.group(1) if charset else "utf-8"
+    return kind.strip().casefold(), charset.group(1) if charset else ""
 
 
 def _check_hash(attachment: Mapping[str, Any], content: bytes) -> None:

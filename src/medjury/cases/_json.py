@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from medjury.cases._case import Origin
-from medjury.cases._fhir import documents_of
+from medjury.cases._fhir.rows import documents_of
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
 
