@@ -109,3 +109,8 @@ def test_a_struck_out_passage_without_an_end_is_refused(tmp_path: Path, html: st
 
 def test_a_page_without_the_end_of_its_head_is_read(tmp_path: Path) -> None:
     assert text(tmp_path, "<html><head><title>x</title><body><p>Seen.</p></body></html>") == "Seen."
+
+
+def test_a_power_of_ten_stays_one(tmp_path: Path) -> None:
+    html = "<p>Platelets 150 x 10<sup>9</sup>/L, 1<sup>st</sup> visit, CO<sub>2</sub>, 10<sup>-3</sup></p>"
+    assert text(tmp_path, html) == "Platelets 150 x 10^9/L, 1st visit, CO2, 10^-3"

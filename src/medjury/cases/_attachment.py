@@ -10,10 +10,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from medjury.cases._fhir.cda import cda_text
+from medjury.cases._fhir.rtf import rtf_text
 from medjury.cases._xhtml import FhirError, text_of
 
 _PLAIN = frozenset({"text/plain", "text/markdown"})
 _MARKUP = frozenset({"text/html", "application/xhtml+xml"})
+_RICH = frozenset({"application/rtf", "text/rtf"})
+_XML = frozenset({"text/xml", "application/xml", "application/hl7-cda+xml", "application/cda+xml"})
 
 
 def attachment_text(attachment: Mapping[str, Any], linked: Mapping[str, Any], remarks: Counter[str]) -> str:
@@ -31,11 +35,15 @@ def attachment_text(attachment: Mapping[str, Any], linked: Mapping[str, Any], re
         kind, charset = kind or stated, charset or its_charset
     if not isinstance(data, str) or not data:
         raise FhirError("the attachment is empty")
-    if kind not in _PLAIN | _MARKUP:
+    if kind not in _PLAIN | _MARKUP | _RICH | _XML:
         known = kind if re.fullmatch(r"[a-z]+/[a-z0-9.+-]{1,80}", kind) else "of no stated type"
-        raise FhirError(f"the attachment is {known}; only plain text and HTML can be read")
+        raise FhirError(f"the attachment is {known}; only plain text and HTML, RTF and C-CDA can be read")
     content = _decode(data)
     _check_hash(attachment, content)
+    if kind in _RICH:
+        return rtf_text(content)
+    if kind in _XML:
+        return cda_text(content, remarks)
     try:
         text = content.decode(charset or "utf-8")
     except LookupError:
@@ -60,9 +68,15 @@ def _content_type(value: object) -> tuple[str, str]:
 
 
 def _check_hash(attachment: Mapping[str, Any], content: bytes) -> None:
-    """FHIR R4 lets an attachment carry the SHA-1 of its bytes; one that differs was damaged on the way."""
+    """An attachment may carry the hash of its bytes; one that differs was damaged. FHIR asks for SHA-1 in base64;
+    writers also give hex, hex in base64, and SHA-256."""
     given = attachment.get("hash")
-    if isinstance(given, str) and given:
-        actual = base64.b64encode(hashlib.sha1(content, usedforsecurity=False).digest()).decode()
-        if given.strip() != actual:
-            raise FhirError("the attachment does not match its hash; it was damaged")
+    if not isinstance(given, str) or not given.strip():
+        return
+    digests = [hashlib.sha1(content, usedforsecurity=False), hashlib.sha256(content)]
+    forms = {form for each in digests for form in (each.digest(), each.hexdigest().encode())}
+    stated = given.strip()
+    if stated.casefold().encode() not in forms and stated not in {
+        base64.b64encode(each).decode() for each in forms
+    }:
+        raise FhirError("the attachment does not match its hash; it was damaged or changed: export it again")

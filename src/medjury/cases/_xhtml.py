@@ -11,23 +11,9 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 _BLOCKS = frozenset(
-    {
-        "address",
-        "article",
-        "blockquote",
-        "body",
-        "caption",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-    }
-    | {"h6", "hr", "li", "ol", "p", "pre", "section", "table", "tbody", "tfoot", "thead", "title", "tr", "ul"}
+    {"address", "article", "blockquote", "body", "caption", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4"}
+    | {"h5", "h6", "hr", "li", "ol", "p", "pre", "section", "table", "tbody", "tfoot", "thead", "title", "tr"}
+    | {"ul"}
 )
 _VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -37,7 +23,10 @@ _STRUCK = frozenset({"del", "s", "strike"})
 # A paragraph, an item, a cell and a row end where the next begins, also where their end is not written.
 _ENDED_BY = {"p": _BLOCKS, "li": {"li"}, "td": {"td", "th", "tr"}, "th": {"td", "th", "tr"}, "tr": {"tr"},
              "dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "head": {"body"}}  # fmt: skip
-_NO_END = "a struck-out passage of the HTML has no end; close it (</del>, </s>), so that it is clear which text holds"
+_NO_END = (
+    "a struck-out passage of the HTML has no end; close it (</del>, </s>), "
+    "so that it is clear which text holds"
+)
 
 STRUCK = "struck-out passage, left out"
 HIDDEN = "hidden passage, left out"
@@ -127,6 +116,8 @@ class Narrative(HTMLParser):
             if inner.tag == "pre" and self._parts[-1] == ("\n", False):  # the break behind <pre> is none
                 data = data.removeprefix("\n")
             self._parts.append((data, True))
+        elif inner.tag == "sup" and data.strip("+-\u2212 ").isdigit():  # 10 to the 9th is not 109
+            self._parts.append((f"^{data.strip()}", False))
         else:
             self._parts.append((re.sub(r"\s+", " ", data), False))
 

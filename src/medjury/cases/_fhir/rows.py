@@ -7,7 +7,7 @@ patient in the bundle become that case's notes, and those that match `fhir.refer
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from medjury.cases._case import Origin
@@ -20,6 +20,8 @@ from medjury.cases._row import RawRow
 from medjury.cases._xhtml import FhirError
 
 STRANGER = "document of a patient without a judged document, left out"
+TWICE = "report with the text of a document, left out"
+UNNAMED = "Binary that no document names, left out"
 _READ = frozenset({"Patient", "Encounter", "Binary", "Device"})
 
 
@@ -51,8 +53,9 @@ def rows_of_entries(entries: Sequence[Entry], origin: Origin, mapping: ColumnMap
     resources = Resources(entries)
     given = [each for each in entries if is_document(each)]
     gone = replaced(given, resources)
-    documents = [read_document(each, resources, gone) for each in given if not is_error(each)]
-    remarks = Counter({IN_ERROR: sum(map(is_error, given))})
+    read = [read_document(each, resources, gone) for each in given if not is_error(each)]
+    documents = _told_once(read, mapping)
+    remarks = Counter({IN_ERROR: sum(map(is_error, given)), TWICE: len(read) - len(documents)})
     chosen = mapping.fhir.get("candidate")
     judged = [each for each in documents if chosen is None or chosen.casefold() in each.names]
     chosen_ids = set(map(id, judged))
@@ -65,11 +68,30 @@ def rows_of_entries(entries: Sequence[Entry], origin: Origin, mapping: ColumnMap
     for entry in entries:
         if not is_document(entry) and entry.kind not in _READ:
             remarks[f"{entry.kind or 'nameless'} resource, left out"] += 1
+        elif entry.kind == "Binary" and id(entry.resource) not in resources.found:
+            remarks[UNNAMED] += 1
     yield RawRow(origin, remarks=+remarks, is_remark=True)
     if not judged and documents:
         yield RawRow(origin, problem="no document matches what the mapping names as fhir.candidate")
     for document in judged:
         yield _row(document, others, mapping)
+
+
+def _told_once(documents: list[Document], mapping: ColumnMapping) -> list[Document]:
+    """The documents without those that many systems write twice, as a document and as a report of the same text.
+    The document stays, or the report where the mapping chooses it; one of them goes for one of the others."""
+    chosen = {mapping.fhir[name].casefold() for name in ("candidate", "reference") if name in mapping.fhir}
+    waiting: dict[tuple[str | None, str], list[Document]] = defaultdict(list)
+    for each in documents:
+        if not each.is_report and not each.problem:
+            waiting[each.patient, each.text.strip()].append(each)
+    left_out: set[int] = set()
+    for each in documents:
+        twins = waiting.get((each.patient, each.text.strip()), [])
+        if each.is_report and not each.problem and twins:
+            twin = twins.pop()
+            left_out.add(id(twin if each.names & chosen and not twin.names & chosen else each))
+    return [each for each in documents if id(each) not in left_out]
 
 
 def _row(document: Document, others: list[Document], mapping: ColumnMapping) -> RawRow:
