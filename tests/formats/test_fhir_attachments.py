@@ -175,8 +175,8 @@ class TestLinks:
             tmp_path, document(attachment={"url": url}), (f"{self.base}/Binary/b1", self.binary)
         )
         assert refusal(reader) == (
-            "b.json, row 1, row: the attachment is only a link, which is never fetched; put the text inline, or read "
-            "the whole folder of an export, with its Binary files"
+            "b.json, row 1, row: the attachment is only a link, which is never fetched; put the text inline, or "
+            "read the whole folder of an export, with its Binary files"
         )
 
     def test_a_binary_of_stu3_is_read(self, tmp_path: Path) -> None:

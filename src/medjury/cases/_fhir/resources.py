@@ -90,10 +90,9 @@ class Resources:
             return None
         found = self._by_url.get(address)
         if found is None and _is_web(base) and ":" not in address:
-            found = self._by_url.get(f"{_NAME.sub('', address_of(base))}{address}")
+            found = self._by_url.get(server_of(base) + address)
         if found is None:
-            name = _NAME.search(address)
-            named = self._by_name.get(name.group(1) if name else address, [])
+            named = self._by_name.get(name_in(address), [])
             # A resource that states where it lives is not the one of that name somewhere else.
             named = [each for each in named if not (_is_web(address) and _is_web(each.url))]
             found = named[0] if len(named) == 1 else None
@@ -106,6 +105,18 @@ def address_of(reference: str) -> str:
     """A reference without the version it may name."""
     address = re.sub(r"/_history/[^/]*$", "", reference.strip())
     return address.casefold() if address.casefold().startswith("urn:uuid:") else address
+
+
+def name_in(reference: str) -> str:
+    """The type and id at the end of a reference, as all resources of one export have them; else all of it."""
+    address = address_of(reference)
+    name = _NAME.search(address)
+    return name.group(1) if name else address
+
+
+def server_of(reference: str) -> str:
+    """Where an absolute reference points; empty for any other."""
+    return _NAME.sub("", address_of(reference)) if _is_web(reference) else ""
 
 
 def _is_web(url: str) -> bool:
