@@ -71,6 +71,8 @@ class SourcePart(_Part):
     columns: str | None = None
     cells: Literal["score", "json"] = "score"
     take: str | None = None
+    decimal: Literal[".", ","] = "."
+    forms: Literal["started", "all"] = "started"
     fixed: FixedPart = FixedPart()
     rater_kind: RaterKind = "clinician"
     labels: dict[Code, float] | dict[str, dict[Code, float]] = {}
@@ -200,6 +202,8 @@ def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str)
         columns=columns,
         json_cells=cells == "json",
         take=setting("take"),
+        decimal=setting("decimal"),
+        guard_forms=setting("forms") == "started",
         fixed=fixed,
         rater_kind=setting("rater_kind"),
         labels={name: _labels(each) for name, each in (labels if by_dimension else {"": labels}).items()},

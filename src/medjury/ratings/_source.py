@@ -39,6 +39,8 @@ class Source:
     columns: str | None = None
     json_cells: bool = False
     take: str | None = None
+    decimal: str = "."
+    guard_forms: bool = True
     fixed: Mapping[str, str] = field(default_factory=dict)
     rater_kind: RaterKind = "clinician"
     labels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by dimension; "" for all
@@ -49,7 +51,7 @@ class Source:
 
     def codes(self, dimension: str) -> Codes:
         labels = {**self.labels.get("", {}), **self.labels.get(dimension, {})}
-        return Codes(labels, self.not_applicable, self.not_rated)
+        return Codes(labels, self.not_applicable, self.not_rated, self.decimal)
 
     def scale(self, dimension: str) -> GradeRange | None:
         return self.scales.get(dimension, self.scales.get(""))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from medjury.ratings._problems import RatingsError
 
 TABLE_FORMATS = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl", ".json")
 _LARGEST_CELL = 100_000_000
+_PLAIN_FORMAT = re.compile(r"General|@|[#,]*[#0](\.0+)?")  # what shows a whole number as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,12 @@ class Table:
     file: str
     header: list[str]
     rows: Iterator[tuple[int, list[Any]]]
+
+
+class ShownNumber(int):
+    """A whole number that a spreadsheet shows otherwise: 7 as 007. `shown` is empty where that is not known."""
+
+    shown: str
 
 
 def read_table(
@@ -119,19 +127,27 @@ def _rows_of(path: Path, sheet: str | None, values: Any, formulas: Any) -> Itera
     pages = values[name], formulas[name]
     for page in pages:
         page.reset_dimensions()  # some programs write a wrong size, and rows would be lost
-    rows = zip(*(page.iter_rows(values_only=True) for page in pages), strict=False)
+    rows = zip(pages[0].iter_rows(), pages[1].iter_rows(values_only=True), strict=False)
     for number, (cells, sources) in enumerate(rows, start=1):
         for cell, source in zip(cells, sources, strict=False):
-            if cell is None and source is not None:
+            if cell.value is None and source is not None:
                 raise RatingsError(
                     f"{path.name}, row {number}: a cell holds a formula whose result is not stored; open the "
                     "file in a spreadsheet program and save it"
                 )
-        yield number, [_plain_number(cell) for cell in cells]
+        yield number, [_as_shown(cell) for cell in cells]
 
 
-def _plain_number(cell: Any) -> Any:
-    return int(cell) if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53 else cell
+def _as_shown(cell: Any) -> Any:
+    """The value of a cell; a whole number whose format shows it with zeros or signs around it knows how."""
+    value = cell.value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    if type(value) is not int or _PLAIN_FORMAT.fullmatch(form := cell.number_format or "General"):
+        return value
+    number = ShownNumber(value)
+    number.shown = str(value).zfill(len(form)) if value >= 0 and not form.strip("0") else ""
+    return number
 
 
 def _read_parquet(

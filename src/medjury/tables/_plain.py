@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.cases import WorkbookError, open_workbook
 from medjury.errors import MedjuryError
+from medjury.ratings import read_table, shown_of
 
 if TYPE_CHECKING:
     import polars
@@ -26,7 +26,7 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
         ".parquet": lambda: pl.read_parquet(place),
         ".jsonl": lambda: pl.read_ndjson(place, infer_schema_length=None),
         ".ndjson": lambda: pl.read_ndjson(place, infer_schema_length=None),
-        ".xlsx": lambda: _read_sheet(place),
+        ".xlsx": lambda: _read_cells(place),
     }
     reader = readers.get(place.suffix.lower())
     if reader is None or not place.is_file():
@@ -54,16 +54,13 @@ def _read_text(place: Path, separator: str | None = None) -> polars.DataFrame:
     return pl.read_csv(place, separator=separator, infer_schema=False)
 
 
-def _read_sheet(place: Path) -> polars.DataFrame:
+def _read_cells(place: Path) -> polars.DataFrame:
+    """The cells as their reader sees them, from a file that the import of ratings reads too."""
     import polars as pl
 
-    try:
-        with open_workbook(place) as book:
-            rows = [list(row) for row in book[book.sheetnames[0]].iter_rows(values_only=True)]
-    except WorkbookError as error:
-        raise MedjuryError(f"{place}: {error}") from None
-    header = ["" if name is None else str(name) for name in rows[0]] if rows else []
-    kept = [place for place, name in enumerate(header) if name]
-    cells = [[None if row[k] is None else str(row[k]) for k in kept] for row in rows[1:]]
-    filled = [row for row in cells if any(cell is not None for cell in row)]
-    return pl.DataFrame(filled, schema=dict.fromkeys((header[k] for k in kept), pl.String), orient="row")
+    table = read_table(place)
+    kept = [at for at, name in enumerate(table.header) if name]
+    cells = [[shown_of(row[at]) or None for at in kept] for _, row in table.rows]
+    return pl.DataFrame(
+        cells, schema=dict.fromkeys((table.header[at] for at in kept), pl.String), orient="row"
+    )
