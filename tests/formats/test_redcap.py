@@ -47,10 +47,10 @@ def test_checkbox_zeros_of_a_form_that_was_not_started_are_no_scores(tmp_path: P
 
 
 def test_labels_of_an_export_are_guarded_as_its_codes_are(tmp_path: Path) -> None:
-    table = "record_id,reviewer,missed___1,review_complete\n17,ALEE,Checked,Complete\n18,SROY,Unchecked,Incomplete\n"
+    table = "record_id,reviewer,missed___1,review_complete\n1,ALEE,Checked,Complete\n2,SROY,Unchecked,Incomplete\n"
     mapping = "item: record_id\nrater: reviewer\ndimensions: {allergies: missed___1}\nscale: [0, 1]\n"
     found = read(tmp_path, table, mapping + "labels: {Checked: 1, Unchecked: 0}\n")
-    assert scores(found) == {("17", "ALEE", "allergies"): 1}
+    assert scores(found) == {("1", "ALEE", "allergies"): 1}
 
 
 def test_a_form_is_guarded_by_its_own_status(tmp_path: Path) -> None:
@@ -128,9 +128,9 @@ def test_double_data_entry_that_differs_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_merged_record_counts_where_there_is_one(tmp_path: Path) -> None:
-    table = "record_id,reviewer,q_acc,review_complete\n17,ALEE,5,2\n17--1,ALEE,4,2\n17--2,ALEE,5,2\n18--1,ALEE,2,2\n"
+    table = "record_id,reviewer,q_acc,review_complete\n17,ALEE,5,2\n17--1,ALEE,4,2\n17--2,ALEE,5,2\n8--1,ALEE,2,2\n"
     found = read(tmp_path, table, TWICE)
-    assert scores(found) == {("17", "ALEE", "accuracy"): 5, ("18", "ALEE", "accuracy"): 2}
+    assert scores(found) == {("17", "ALEE", "accuracy"): 5, ("8", "ALEE", "accuracy"): 2}
     assert "rows of double data entry that a merged record replaces, left out: 2" in found.report.text()
 
 

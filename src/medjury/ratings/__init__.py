@@ -24,6 +24,7 @@ from medjury.ratings._record import StoredRecord, write_records
 from medjury.ratings._store import RatingCount, Store, open_store
 from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked, StoreStopped
 from medjury.ratings._table import read_table
+from medjury.ratings._text_table import plain_header
 from medjury.ratings._transaction import StoredReply
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "new_owner",
     "open_pseudonyms",
     "open_store",
+    "plain_header",
     "rating_frame",
     "ratings_from_frame",
     "read_ratings",

@@ -11,7 +11,8 @@ from datetime import date, time
 from typing import Any
 
 from medjury.instruments import Dimension, NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.ratings._table import ShownNumber, is_blank
+from medjury.ratings._reading import ShownNumber
+from medjury.ratings._table import is_blank
 
 _NUMBER = {".": re.compile(r"[+-]?[0-9]+(\.[0-9]+)?"), ",": re.compile(r"[+-]?[0-9]+(,[0-9]+)?")}
 

@@ -177,9 +177,7 @@ def _read(
 ) -> set[str]:
     """Read one file into the builder; the labels whose column it has."""
     if isinstance(data, str | os.PathLike):
-        table = read_table(
-            source.path, sheet=source.sheet, delimiter=source.delimiter, encoding=source.encoding
-        )
+        table = read_table(source.path, source.reading)
     else:
         table = Table(
             _TABLE, data.columns, ((n, list(row)) for n, row in enumerate(data.iter_rows(), start=1))
@@ -190,11 +188,15 @@ def _read(
             builder.add_rating(rating, entry)
         return set()
     dimensions = [each.name for each in builder.instrument.dimensions] if builder.instrument else []
-    layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns)
+    try:
+        layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns)
+    except RatingsError as error:
+        raise RatingsError(" ".join([str(error), *table.told])) from None
     if layout.unused:
         builder.report.unused_columns[table.file] = layout.unused
     for entry in read_entries(table, layout, builder.report, empty):
         builder.add(entry, layout.source)
+    builder.report.notes += table.told
     return set(layout.labels)
 
 

@@ -63,6 +63,7 @@ class ImportReport:
     filled_down: Counter[str] = field(default_factory=Counter)  # by column, cells that the base row gave
     unused_columns: dict[str, list[str]] = field(default_factory=dict)
     unused_fields: Counter[str] = field(default_factory=Counter)  # in JSON cells
+    notes: list[str] = field(default_factory=list)  # how the files were read
     warnings: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -96,6 +97,7 @@ class ImportReport:
         if self.unused_fields:
             fields = ", ".join(f"{name} ({count:,})" for name, count in self.unused_fields.most_common(12))
             lines.append(f"  fields of JSON cells not used: {fields}")
+        lines += [f"  {note}" for note in self.notes]
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
