@@ -390,6 +390,11 @@ def test_tokens_and_money_are_those_of_the_recording(folder: Path) -> None:
     assert float(row(found, kind="clinician")["cost (USD)"]) == pytest.approx(120 * 4 / 60)
 
 
+def test_the_figure_of_agreement_shows_the_coefficient_whose_floor_it_draws(folder: Path) -> None:
+    drawn = (folder / "runs" / "medhelm-jury" / "figures" / "agreement.svg").read_text(encoding="utf-8")
+    assert "Accuracy (intraclass correlation)" in drawn and "kappa" not in drawn
+
+
 def test_the_gate_says_that_made_up_ratings_prove_nothing(folder: Path) -> None:
     for label in LABELS.values():
         shown = row(table(folder, "verdicts"), dimension=label)

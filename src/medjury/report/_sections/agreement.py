@@ -108,7 +108,7 @@ def _forest(material: Material) -> Html:
     who, whose = ("jury", "the jury") if len(raters) == 1 else ("rater", "each rater")
     dimensions = material.compared[: max(1, PANELS // len(raters))]
     for dimension, rater in product(dimensions, raters):
-        name = "kappa_quadratic" if dimension.grades else "icc_2_1"
+        name = evidence.rules.statistic if dimension.grades else "icc_2_1"
         title = f"{short(dimension.label)} ({STATISTICS[name]})"
         if len(raters) > 1:
             title = f"{short(dimension.label, 18)}: {short(rater, 16)}"
