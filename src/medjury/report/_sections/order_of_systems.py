@@ -89,14 +89,15 @@ def _calibrated(material: Material, found: Ranking) -> Ranking:
         return found
 
 
-def _ranked_by(material: Material) -> tuple[Measured, ...]:
+def ranked_by(material: Material) -> tuple[Measured, ...]:
+    """What the systems are ranked by: what the study names, else every dimension that raters gave themselves."""
     table = material.evidence.table
     named = table.settings.rank_by
     return table.counted if named is None else table.chosen(named)
 
 
 def _unit(material: Material) -> str:
-    if all(each.grades is None for each in _ranked_by(material)):
+    if all(each.grades is None for each in ranked_by(material)):
         return "means are as they are given"
     return "means are shares of the scale"
 
@@ -105,7 +106,7 @@ def _means(material: Material) -> Means:
     """Means over dimensions of the means of each, as shares of the scale (1 is best), or as given."""
     evidence = material.evidence
     found: dict[str, list[tuple[float, float, int]]] = {}
-    ranked = _ranked_by(material)
+    ranked = ranked_by(material)
     bare = all(each.grades is None for each in ranked)  # a composite: nobody can say what its scale is
     for dimension in ranked:
         if dimension.grades is None and not bare:
