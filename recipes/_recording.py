@@ -41,8 +41,7 @@ def write_recipe_files(made: Made, folder: Path) -> Path:
         LoopbackServer(lambda call: f"ok:{made.answer(call)}") as server,
     ):
         work = Path(scratch)
-        for name, text in made.files.items():
-            (work / name).write_text(text, encoding="utf-8")
+        _write(made.files, work)
         models: dict[str, RecordedAs] = {}
         recorded: dict[str, Reply | RecordedFailure] = {}
         for study in made.studies:
@@ -60,8 +59,7 @@ def write_recipe_files(made: Made, folder: Path) -> Path:
         folder.mkdir(parents=True)
         write_answers(folder / ANSWERS, tuple(models.values()), answers, first_rating=FIRST_RATING)
         (folder / ANSWERS).chmod(0o644)  # made up, for everybody
-        for name, text in made.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        _write(made.files, folder)
     return folder
 
 
@@ -74,6 +72,12 @@ def _recorded(work: Path, name: str, text: str, url: str) -> AnswerFile:
         raise SystemExit(f"{name}: {result.text()}")
     record_run(result.folder, work / "recorded.jsonl")
     return AnswerFile.open(work / "recorded.jsonl")
+
+
+def _write(files: Mapping[str, str], folder: Path) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _asked(value: Any, url: str) -> Any:

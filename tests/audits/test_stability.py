@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 
 from medjury.audits import stability
 from medjury.errors import MedjuryError
+from medjury.tables import rating_table
 
 
 def repeats(*answers: list[float | None], rater: str = "judge") -> pl.DataFrame:
@@ -186,6 +188,20 @@ def test_people_stand_beside_the_judges_by_hand() -> None:
     assert value[among, "cv"].value == pytest.approx((between[0] / 4 + between[1] / 3.25 + 0) / 3)
     assert ("two", "sd") not in value
     assert found.n == 6  # the judge's ratings alone
+
+
+def test_an_adjudicator_is_no_further_opinion() -> None:
+    settled = people().filter(pl.col("rater") == "two").with_columns(pl.lit("gold").alias("rater"))
+    table = replace(rating_table(pl.concat([people(), settled])), adjudicator="gold")
+    among = [
+        {
+            each.statistic: each.estimate.value
+            for each in stability(rows, resamples=0).rows
+            if "among" in each.rater
+        }
+        for rows in (people(), table)
+    ]
+    assert among[0] == among[1] and among[0]
 
 
 def test_who_is_named_stands_alone() -> None:
