@@ -65,8 +65,12 @@ def section(material: Material) -> Section | None:
         lambda figure: draw_panels(
             figure, chosen, 2, lambda axes, each: _draw(axes, each, _matrix(found, each.name, shown), shown)
         ),
-        caption="Weighted kappa between every two raters, on the answers that both scored. The jury contains its "
-        "judges, which raises its agreement with them."
+        caption="Weighted kappa between every two raters, on the answers that both scored."
+        + (
+            ""
+            if evidence.table.no_jury
+            else " The jury contains its judges, which raises its agreement with them."
+        )
         + only_some(len(chosen), len(scaled), "tables/rater-kappas.csv"),
         alt="Heat maps of weighted kappa between raters; the table below has every number.",
     )
