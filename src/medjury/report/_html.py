@@ -72,6 +72,7 @@ def table_html(
     caption: str,
     digits: int | Sequence[int] = 3,
     sort: bool = True,
+    id: str | None = None,
 ) -> Html:
     """A table whose first column names the row; numbers stand on the right and sort as numbers."""
     numeric = [_is_numeric([row[place] for row in rows]) for place in range(len(head))]
@@ -87,6 +88,7 @@ def table_html(
         element("thead", element("tr", titles)),
         element("tbody", body),
         class_=" ".join(_classes(rows, len(head), sort=sort and len(rows) > 2)) or None,
+        id=id,
     )
     return element("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -41,6 +42,7 @@ def gate_outlook(
     rules = stated_gate(study)
     development = set(rules.development_cases)
     humans = read_humans(study, rehearse=True)
+    dangerous = None
     notes = [] if registered_protocol(study, plan.data_hash, plan.answer_hashes) else [_UNREGISTERED]
     if humans is None:
         cases = max(plan.systems.values(), default=plan.cases) - len(development)
@@ -53,9 +55,14 @@ def gate_outlook(
         held_out = [each for each in rated if each.score is not None and each.item not in development]
         cases, twice, clinicians = _rated(held_out)
         doubly = twice
-        notes.append(_told(held_out, study, rules))
+        by_dimension = _by_dimension(held_out, study, rules)
+        notes.append(_told(by_dimension))
+        shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
+        dangerous = min(shares, default=None)
     if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
         expected = Expected(shares=_even(max(grades)))
+    if dangerous is not None and (expected is None or expected.dangerous is None):
+        expected = replace(expected or Expected(), dangerous=dangerous)
     asked: dict[str, Any] = {
         "cases": max(1, cases),
         "doubly": doubly,
@@ -85,10 +92,24 @@ def _rated(ratings: Sequence[Rating]) -> tuple[int, int, int]:
     return min(counts, key=lambda each: each[:2], default=(0, 0, 1))
 
 
-def _told(ratings: Sequence[Rating], study: Study, rules: GateRules) -> str:
-    """What clinicians rated already, dimension by dimension, and how many cases they call dangerous by the rules;
-    not where an adjudicator has still to settle it."""
-    said = []
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """What clinicians rated on one dimension: cases, those rated by two or more, and those with a dangerous answer
+    (None where severe errors are no matter of this dimension)."""
+
+    dimension: str
+    cases: int
+    twice: int
+    dangerous: int | None
+
+    def text(self) -> str:
+        told = f"{self.dimension} {counted(self.cases, 'case')}, {self.twice:,} by two clinicians or more"
+        return told if self.dangerous is None else f"{told}, {self.dangerous:,} dangerous"
+
+
+def _by_dimension(ratings: Sequence[Rating], study: Study, rules: GateRules) -> list[_Rated]:
+    """Dimension by dimension; no danger is told where an adjudicator has still to settle it."""
+    found = []
     humans, wanted = study.settings.humans, rules.severe_dimensions
     if humans is not None and humans.consensus == "adjudicated":
         wanted = ()
@@ -101,20 +122,24 @@ def _told(ratings: Sequence[Rating], study: Study, rules: GateRules) -> str:
                 items[each.item].add(each.rater)
         if not items:
             continue
-        twice = sum(len(raters) > 1 for raters in items.values())
-        text = f"{dimension.name} {counted(len(items), 'case')}, {twice:,} by two clinicians or more"
         limits = dimension.danger(rules)
+        dangerous = None
         if limits is not None and (wanted is None or dimension.name in wanted):
-            found = {
-                item
-                for (item, _), scores in answers.items()
-                if _word([fmean(own) for own in scores.values()], dimension, rules) <= limits[0]
-            }
-            text += f", {len(found):,} dangerous"
-        said.append(text)
-    return (
-        f"Rated so far: {'; '.join(said) or 'nothing'}. The plan takes the dimension with the fewest cases."
-    )
+            dangerous = len(
+                {
+                    item
+                    for (item, _), scores in answers.items()
+                    if _word([fmean(own) for own in scores.values()], dimension, rules) <= limits[0]
+                }
+            )
+        twice = sum(len(raters) > 1 for raters in items.values())
+        found.append(_Rated(dimension.name, len(items), twice, dangerous))
+    return found
+
+
+def _told(rated: Sequence[_Rated]) -> str:
+    said = "; ".join(each.text() for each in rated)
+    return f"Rated so far: {said or 'nothing'}. The plan takes the dimension with the fewest cases."
 
 
 def _word(scores: list[float], dimension: Measured, rules: GateRules) -> float:
