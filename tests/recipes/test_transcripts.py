@@ -150,6 +150,22 @@ def test_accuracy_f1_and_kappa_of_judges_and_clinicians(folder: Path) -> None:
             assert bool(found[f"{title} low"]) == (title != "F1 of 1")
 
 
+def test_an_adjudicator_of_disagreements_alone_does_not_make_clinicians_look_worse(
+    folder: Path, tmp_path: Path
+) -> None:
+    """The settled labels stay as they were: where both clinicians agree, their label holds."""
+    mine = tmp_path / "mine"
+    assert main(["init", str(mine), "--recipe", "transcripts"]) == 0
+    differ = {name for wrong in CLINICIANS.values() for name in wrong}
+    head, *rows = (mine / "clinicians.csv").read_text().splitlines()
+    kept = [row for row in rows if ADJUDICATOR not in row or row.split(",")[0] in differ]
+    assert len(kept) == 2 * 60 + len(differ)
+    (mine / "clinicians.csv").write_text("\n".join([head, *kept, ""]))
+    assert main(["run", str(mine / "study.yaml"), "--quiet"]) == 0
+    judges = [each for each in lines(folder, "classes") if each["rater"] in JUDGES]
+    assert lines(mine, "classes") == judges
+
+
 def test_every_run_of_a_judge_by_itself(folder: Path) -> None:
     assert len(lines(folder, "repeats")) == 3 * len(JUDGES)
     for judge in JUDGES:
