@@ -17,7 +17,8 @@ from medjury.audits import corpus
 from medjury.audits._corpus import chi_square, means_differ
 from medjury.cli import main
 from medjury.report import write_page
-from medjury.tables import open_run, rating_table
+from medjury.runs import GateRules
+from medjury.tables import open_run, rating_table, with_rules
 
 CASES, DEVELOPMENT = 60, 20
 
@@ -60,6 +61,21 @@ def test_counts_and_medians_are_those_of_the_answers(run: Path) -> None:
     read = [400 + number * 13 % 101 for number in range(CASES)]
     row = found.find(characteristic="tokens judges read", group="held out")
     assert [row.median, row.q1, row.q3] == pytest.approx(np.quantile(read[DEVELOPMENT:], [0.5, 0.25, 0.75]))
+
+
+def test_what_the_gate_names_as_a_part_is_described_too() -> None:
+    frame = planted_frame(cases=20).with_columns(
+        pl.when(pl.col("item") < "case-0005")
+        .then(pl.lit("3 notes"))
+        .otherwise(pl.lit("5 notes"))
+        .alias("notes_read")
+    )
+    table = rating_table(frame, scale=(1, 5))
+    assert not [row for row in corpus(table).rows if row.characteristic == "notes_read"]
+    found = corpus(with_rules(table, GateRules(parts=("notes_read", "length", "system"))))
+    counts = {row.level: row.n for row in found.rows if row.characteristic == "notes_read"}
+    assert counts == {"3 notes": 5, "5 notes": 15}
+    assert [row.characteristic for row in found.rows].count("system") == 0
 
 
 def test_p_values_are_scipys(run: Path) -> None:

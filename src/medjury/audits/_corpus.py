@@ -85,7 +85,8 @@ def corpus(
 
     `features` is a table `item, system` with `length` and `note_length`, as `case_features` makes it; without it
     columns of these names in the ratings serve, or the tokens that judges read. `columns` names what else to
-    describe (default: what tells groups of cases apart, such as specialty, where it is known).
+    describe (default: what tells groups of cases apart, such as specialty, and what the gate of the study names as
+    `parts`, where they are known).
 
     Groups of counts are compared by Pearson's χ² = Σ (O − E)²/E with (r − 1)(c − 1) degrees of freedom, two groups
     of numbers by Welch's t (1947, Biometrika 34:28-35), more by the F of a one-way analysis of variance. Groups
@@ -108,9 +109,7 @@ def corpus(
     alone = sum(len(set(items[group == name].tolist())) for name in groups) == len(set(items.tolist()))
     tested = alone and len(groups) > 1
     found = [CorpusRow(ANSWERS, "", name, int((group == name).sum())) for name in groups]
-    wanted = (
-        columns if columns is not None else [name for name in CASE_PARTS if name not in ("length", "date")]
-    )
+    wanted = columns if columns is not None else _parts(ratings)
     for name in (*(["system"] if several and split else []), *wanted):
         found += _described(name, _values(rows, answers, name), group, groups, tested)
     for name, values in _lengths(ratings, rows, answers, features).items():
@@ -121,6 +120,12 @@ def corpus(
     if any("expected" in row.test for row in found):
         warnings.append("where a count is expected to be below 5, χ² is rough")
     return Corpus(tuple(found), groups, tuple(warnings))
+
+
+def _parts(ratings: RatingTable) -> list[str]:
+    """What tells groups of cases apart by its usual names, and what the study's gate names beside."""
+    named = dict.fromkeys((*CASE_PARTS, *(ratings.rules.parts or ())))
+    return [name for name in named if name not in (*LENGTHS, "system", "date")]
 
 
 def _values(rows: polars.DataFrame, answers: polars.DataFrame, name: str) -> list[Any]:

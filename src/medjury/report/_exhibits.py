@@ -47,7 +47,7 @@ class Exhibits:
         if not rows:
             return Html("")
         kept = rows if shown is None else rows[:shown]
-        made = table_html(head, kept, caption=caption, digits=digits)
+        made = table_html(head, kept, caption=caption, digits=digits, id=f"table-{name}")
         if len(kept) < len(rows):
             note = f"The first {len(kept):,} of {len(rows):,} rows; all of them are in tables/{name}.csv."
             made = Html(made + paragraph(note, class_="soft"))

@@ -11,7 +11,7 @@ from medjury.statistics import Estimate, Printable, shown
 # Control characters mean nothing in HTML, and browsers disagree on them.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # A name of this length stays on one line.
-_SHORT = 24
+_SHORT, _SENTENCE = 24, 60
 _WIDE = 10
 # So many columns of estimates (fewer, where there are many others): intervals stand below their values, and the
 # table fits the page.
@@ -72,6 +72,7 @@ def table_html(
     caption: str,
     digits: int | Sequence[int] = 3,
     sort: bool = True,
+    id: str | None = None,
 ) -> Html:
     """A table whose first column names the row; numbers stand on the right and sort as numbers."""
     numeric = [_is_numeric([row[place] for row in rows]) for place in range(len(head))]
@@ -87,6 +88,7 @@ def table_html(
         element("thead", element("tr", titles)),
         element("tbody", body),
         class_=" ".join(_classes(rows, len(head), sort=sort and len(rows) > 2)) or None,
+        id=id,
     )
     return element("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
@@ -110,9 +112,15 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
         name, scope = ("th", "row") if place == 0 else ("td", None)
         content = value if isinstance(value, Html) else shown(value, digits[place])
         kind = "number" if right else "short" if len(content) <= _SHORT else None
+        if not right and not isinstance(value, Html) and len(content) > _SENTENCE:
+            kind = "prose"  # beside many numbers its column would be a word wide
         if isinstance(value, Estimate) and value.defined and " (" in content:
             middle, _, ends = content.partition(" (")
             content = joined([middle, " ", element("span", f"({ends}", class_="interval")])
+        elif isinstance(value, Estimate) and not value.defined and len(content) > _SHORT:
+            kind = (
+                f"{kind} reason" if kind else "reason"
+            )  # a sentence, which must not make its column a page wide
         cells.append(element(name, content, scope=scope, class_=kind, data_value=key))
     return element("tr", *cells)
 

@@ -15,6 +15,7 @@ from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section, short
 from medjury.statistics import Estimate, percent, shown
 from medjury.tables import Measured
+from medjury.validation import clustered_share
 
 # With more grades than this a class is a grade, and agreement is what to ask for.
 _MOST = 3
@@ -78,7 +79,37 @@ def section(material: Material) -> Section | None:
         "Accuracy follows the class that is most frequent; F1 tells for each class how far a rater finds its "
         "answers and no others. A class that clinicians gave only a few times has no interval."
     )
-    return Section("classes", "Accuracy and F1", Html(paragraph(lead) + picture + table))
+    return Section(
+        "classes", "Accuracy and F1", Html(paragraph(lead) + picture + table + _together(material, few))
+    )
+
+
+def _together(material: Material, dimensions: list[Measured]) -> Html:
+    """All clinicians at once: Fleiss' kappa, and how often everybody said the same."""
+    evidence = material.evidence
+    found = evidence.also("fleiss_kappa", dimensions=[each.name for each in dimensions], groups=True)
+    rows: list[tuple[Cell, ...]] = []
+    for row in found.rows if found is not None else ():
+        if row.rater != "among references":
+            continue
+        grid = evidence.grid(row.dimension)
+        said = np.column_stack([grid.scores[name] for name in evidence.clinicians])
+        whole = ~np.isnan(said).any(axis=1)
+        same = (said[whole] == said[whole][:, :1]).all(axis=1)
+        share = clustered_share(
+            evidence.table, same.tolist(), grid.items[whole].tolist(), confidence=evidence.confidence
+        )
+        label = evidence.label(row.dimension)
+        rows.append((label, len(evidence.clinicians), row.counts.n, row.estimate, int(whole.sum()), share))
+    if not rows:
+        return Html("")
+    return material.exhibits.table(
+        "classes-clinicians",
+        ("dimension", "clinicians", "rated by two", "Fleiss' kappa", "rated by all", "all say the same"),
+        rows,
+        caption="The clinicians among themselves: Fleiss' kappa over the answers that two or more rated, and of "
+        f"those that all rated the share on which nobody differs, with {percent(evidence.confidence)} intervals",
+    )
 
 
 def _people(

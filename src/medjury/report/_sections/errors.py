@@ -18,17 +18,21 @@ def section(material: Material) -> Section | None:
     columns = evidence.table.rows.columns
     if not evidence.rater or not evidence.clinicians or not any(name in columns for name in _KNOWN):
         return None
+    raters = evidence.roles.on_trial or (evidence.rater,)
     try:
         found = error_model(
             evidence.table,
-            raters=evidence.rater,
+            raters=raters,
             reference=evidence.named[1],
             confidence=evidence.confidence,
         )
     except MedjuryError as error:
         return Section("errors", _TITLE, paragraph(str(error), class_="note"))
+    several = len(raters) > 1
+    who = "rater" if several else "jury"
     rows: list[tuple[Cell, ...]] = [
         (
+            *((each.rater,) if several else ()),
             each.group
             or (
                 "mean error"
@@ -43,11 +47,12 @@ def section(material: Material) -> Section | None:
     ]
     table = material.exhibits.table(
         "errors",
-        ("effect", "points", "adjusted p", "the jury is"),
+        (*(("rater",) if several else ()), "effect", "points", "adjusted p", f"the {who} is"),
         rows,
-        caption="Effects on jury less clinician, each with the others held fixed, with "
+        caption=f"Effects on {who} less clinician, each with the others held fixed, with "
         f"{percent(evidence.confidence)} intervals that allow for what the ratings of one case share; above zero "
-        "the jury is too kind",
+        f"the {who} is too kind",
+        shown=40,
     )
     lead = (
         "One mixed model of every clinician, answer and graded dimension at once, with random intercepts of "

@@ -1,0 +1,415 @@
+"""The recipe `pdsqi9`, run offline: every planted number is in the report's tables, computed a second time here from
+the physicians' file and the generator's truth, and the page about it names only what the report holds."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import re
+import socket
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import recipes.pdsqi9 as planted
+from recipes._pdsqi9_texts import COURSES
+from scipy import stats
+
+from medjury.cli import main
+from medjury.instruments import load_instrument
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "recipes" / "pdsqi9.md"
+LABELS = {each.name: each.label for each in load_instrument("pdsqi9").dimensions}
+POOLED = "all graded dimensions, pooled"
+HELD_OUT = [number for number in range(planted.CASES) if not planted.is_development(number)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recipe, written and run by the command line while no socket can be connected."""
+    folder = tmp_path_factory.mktemp("recipe") / "mine"
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("somebody was asked")
+
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as told:
+        patch.setattr(socket.socket, "connect", refuse)
+        assert main(["init", str(folder), "--recipe", "pdsqi9"]) == 0
+        assert main(["run", str(folder / "study.yaml"), "--quiet"]) == 0
+    assert "COMPLETE" in told.getvalue() and "0 unscored" in told.getvalue()
+    return folder
+
+
+def lines(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / "runs" / "pdsqi9" / "tables" / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def physicians(folder: Path, dimension: str) -> np.ndarray:
+    """Held-out summaries x physicians, from the file that ships."""
+    with (folder / "physicians.csv").open(encoding="utf-8") as file:
+        said = {(row["summary"], row["physician"]): row[dimension] for row in csv.DictReader(file)}
+    return np.array(
+        [
+            [float(said[planted.item(number), name] or "nan") for name in planted.PHYSICIANS]
+            for number in HELD_OUT
+        ]
+    )
+
+
+def judged(judge: str, dimension: str) -> np.ndarray:
+    said = [planted.judge_grades(judge, number)[dimension] for number in HELD_OUT]
+    return np.array([np.nan if grade is None else float(grade) for grade in said])
+
+
+def both(folder: Path, judge: str, dimension: str) -> tuple[np.ndarray, np.ndarray]:
+    """The physicians' median and the judge's grade of every summary that has both."""
+    people, grades = physicians(folder, dimension), judged(judge, dimension)
+    known = ~np.isnan(people).all(axis=1) & ~np.isnan(grades)
+    return np.nanmedian(people[known], axis=1), grades[known]
+
+
+def pooled(folder: Path, judge: str) -> tuple[np.ndarray, np.ndarray]:
+    sides = [both(folder, judge, dimension) for dimension in planted.GRADED]
+    return np.concatenate([side[0] for side in sides]), np.concatenate([side[1] for side in sides])
+
+
+def mean_squares(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
+    """Of summaries, of raters, and of the rest."""
+    table = np.column_stack([first, second])
+    n, k = table.shape
+    rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
+    rest = table - rows - columns + table.mean()
+    return (
+        float(k * ((rows - table.mean()) ** 2).sum() / (n - 1)),
+        float(n * ((columns - table.mean()) ** 2).sum() / (k - 1)),
+        float((rest**2).sum() / ((n - 1) * (k - 1))),
+    )
+
+
+def signed_rank_p(difference: np.ndarray) -> float:
+    """Two-sided, by every way of giving signs to the mid-ranks; by the normal curve above 200 differences."""
+    left = difference[difference != 0]
+    ranks = np.rint(2 * stats.rankdata(np.abs(left))).astype(int)
+    above = int(ranks[left > 0].sum())
+    if len(left) > 200:
+        z = (above - ranks.sum() / 2) / np.sqrt((ranks.astype(float) ** 2).sum() / 4)
+        return float(2 * stats.norm.sf(abs(z)))
+    ways = np.zeros(ranks.sum() + 1)
+    ways[0] = 1.0
+    for rank in ranks:
+        ways[rank:] = ways[rank:] / 2 + ways[: len(ways) - rank] / 2 if rank else ways[rank:]
+        ways[:rank] /= 2
+    tail = min(ways[: above + 1].sum(), ways[above:].sum())
+    return float(min(1.0, 2 * tail))
+
+
+def printed(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+@pytest.mark.parametrize("judge", planted.JUDGES)
+def test_attribute_by_attribute(folder: Path, judge: str) -> None:
+    found = {line["dimension"]: line for line in lines(folder, "attributes") if line["rater"] == judge}
+    sides = {LABELS[name]: both(folder, judge, name) for name in planted.DIMENSIONS}
+    for label, (people, grades) in {POOLED: pooled(folder, judge), **sides}.items():
+        line, difference = found[label], grades - people
+        between, _, rest = mean_squares(people, grades)
+        assert int(line["n"]) == len(difference)
+        assert float(line["ICC(3,k)"]) == pytest.approx((between - rest) / between)
+        assert float(line["median difference"]) == np.median(difference)
+        ends = (float(end.replace("−", "-")) for end in line["IQR"].split(" to "))
+        assert tuple(ends) == pytest.approx(tuple(np.quantile(difference, [0.25, 0.75])), abs=0.005)
+        if difference.any():
+            assert line["signed-rank p"] == printed(signed_rank_p(difference)), label
+    assert int(found[POOLED]["n"]) == sum(len(sides[LABELS[name]][0]) for name in planted.GRADED)
+
+
+def test_the_planted_faults_are_what_a_reader_sees(folder: Path) -> None:
+    """The five-shot judge agrees best of the single ones, the small one worst, and the agents err on both sides."""
+    icc = {
+        line["rater"]: float(line["ICC(3,k)"])
+        for line in lines(folder, "attributes")
+        if line["dimension"] == POOLED
+    }
+    assert max(icc, key=icc.__getitem__) == "reasoner-five-shot"
+    assert min(icc, key=icc.__getitem__) == "small-zero-shot"
+    for dimension in planted.HARD_FOR_GENERAL:
+        people, grades = both(folder, "general-zero-shot", dimension)
+        others = [name for name in planted.GRADED if name not in planted.HARD_FOR_GENERAL]
+        rest = [np.subtract(*both(folder, "general-zero-shot", name)[::-1]).mean() for name in others]
+        assert (grades - people).mean() > max(rest)
+
+
+@pytest.mark.parametrize("judge", planted.JUDGES)
+def test_agreement_and_coefficients_beyond_chance(folder: Path, judge: str) -> None:
+    plain = {line["dimension"]: line for line in lines(folder, "agreement") if line["rater"] == judge}
+    others = {
+        line["dimension"]: line
+        for line in lines(folder, "agreement-other-coefficients")
+        if line["rater"] == judge
+    }
+    for name in planted.GRADED:
+        people, grades = both(folder, judge, name)
+        line, difference, n = plain[LABELS[name]], grades - people, len(grades)
+        between, raters, rest = mean_squares(people, grades)
+        assert int(line["n"]) == n
+        assert float(line["offset"]) == pytest.approx(difference.mean())
+        assert float(line["RMSE"]) == pytest.approx(np.sqrt((difference**2).mean()))
+        assert float(line["ICC(2,1)"]) == pytest.approx(
+            (between - rest) / (between + rest + 2 * (raters - rest) / n)
+        )
+        assert float(line["Spearman's rho"]) == pytest.approx(stats.spearmanr(people, grades).statistic)
+        people = np.floor(people + 0.5)  # where six physicians scored, the median may lie between two grades
+        assert float(line["weighted kappa"]) == pytest.approx(weighted_kappa(people, grades))
+        alpha, ac2 = ordinal_alpha(people, grades), gwet_ac2(people, grades)
+        assert float(others[LABELS[name]]["Krippendorff's alpha"]) == pytest.approx(alpha)
+        assert float(others[LABELS[name]]["Gwet's AC2"]) == pytest.approx(ac2)
+
+
+def weighted_kappa(first: np.ndarray, second: np.ndarray) -> float:
+    expected = ((first[:, None] - second[None, :]) ** 2).mean()
+    return float(1 - ((first - second) ** 2).mean() / expected)
+
+
+def ordinal_alpha(first: np.ndarray, second: np.ndarray) -> float:
+    """1 - observed / expected disagreement, the distance of two grades being the share of values between them."""
+    values = np.concatenate([first, second])
+    counts = np.array([(values == grade).sum() for grade in range(1, 6)], dtype=float)
+    middle = np.cumsum(counts) - counts / 2
+    places = {grade: middle[grade - 1] for grade in range(1, 6)}
+    one, two = (np.array([places[int(grade)] for grade in side]) for side in (first, second))
+    everybody = np.concatenate([one, two])
+    pairs = (everybody[:, None] - everybody[None, :]) ** 2
+    expected = pairs.sum() / (len(everybody) * (len(everybody) - 1))
+    return float(1 - ((one - two) ** 2).mean() / expected)
+
+
+def gwet_ac2(first: np.ndarray, second: np.ndarray) -> float:
+    grades = np.arange(1, 6)
+    weights = 1 - (grades[:, None] - grades[None, :]) ** 2 / 16
+    observed = (1 - (first - second) ** 2 / 16).mean()
+    share = np.array([((first == grade).mean() + (second == grade).mean()) / 2 for grade in grades])
+    chance = weights.sum() / 20 * (share * (1 - share)).sum()
+    return float((observed - chance) / (1 - chance))
+
+
+def test_the_corpus(folder: Path) -> None:
+    found = {line["characteristic"]: line for line in lines(folder, "corpus")}
+    cases = [json.loads(line) for line in (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
+    development = set((folder / "development.txt").read_text().split())
+    sides = {
+        "development": [case for case in cases if case["id"] in development],
+        "held out": [case for case in cases if case["id"] not in development],
+    }
+    assert {name: len(side) for name, side in sides.items()} == {"development": 12, "held out": 36}
+    for name, value_of in (
+        ("system", lambda case: case["system"]),
+        ("specialty", lambda case: case["metadata"]["specialty"]),
+        ("notes_read", lambda case: f"{len(case['notes'])} notes"),
+    ):
+        counts = {side: Counter(map(value_of, own)) for side, own in sides.items()}
+        levels = sorted(set().union(*counts.values()))
+        for level in levels:
+            for side, own in sides.items():
+                share = round(100 * counts[side][level] / len(own))
+                assert found[f"{name}: {level}"][side] == f"{counts[side][level]} ({share} %)"
+        table = [[counts[side][level] for side in sides] for level in levels]
+        p = stats.chi2_contingency(table, correction=False).pvalue
+        assert found[f"{name}: {levels[0]}"]["p"] == printed(p)
+    for label, length in (
+        ("words of the notes", lambda case: sum(planted.words(note["text"]) for note in case["notes"])),
+        ("words of the answer", lambda case: planted.words(case["candidate"])),
+    ):
+        first, second = ([length(case) for case in own] for own in sides.values())
+        assert found[label]["p"] == printed(stats.ttest_ind(first, second, equal_var=False).pvalue)
+        middle, low, high = np.quantile(second, [0.5, 0.25, 0.75])
+        assert [float(each) for each in re.findall(r"\d+", found[label]["held out"])] == pytest.approx(
+            [middle, low, high], abs=0.51
+        )
+
+
+@pytest.mark.parametrize("judge", planted.JUDGES)
+def test_what_moves_the_error(folder: Path, judge: str) -> None:
+    """The effects are those of generalised least squares under the variances that the table states."""
+    found = {line["effect"]: line for line in lines(folder, "errors") if line["rater"] == judge}
+    cases = [planted.case(number) for number in HELD_OUT]
+    specialty = [COURSES[number % len(COURSES)][0] for number in HELD_OUT]
+    rows = []
+    for component, name in enumerate(planted.GRADED):
+        people, grades = physicians(folder, name), judged(judge, name)
+        for place, physician in np.argwhere(~np.isnan(people) & ~np.isnan(grades)[:, None]):
+            rows.append((grades[place] - people[place, physician], place, physician, component))
+    error, places, physician, component = (np.array(column) for column in zip(*rows, strict=True))
+    columns = [np.ones(len(error))]
+    names = ["mean error"]
+    for effect in found:
+        kind, _, level = effect.partition(": ")
+        if " against " in effect:
+            values = specialty if kind == "specialty" else [str(case["system"]) for case in cases]
+            columns.append(
+                np.array([values[place] == level.split(" against ")[0] for place in places], float)
+            )
+        elif "per doubling" in effect:
+            key = "length" if effect.startswith("length of the answer") else "note_length"
+            size = np.log2([cases[place]["metadata"][key] for place in places])  # type: ignore[index]
+            columns.append(size - size.mean())
+        else:
+            continue
+        names.append(effect)
+    assert len(names) == 1 + 4 + 2 + 2
+    design = np.column_stack(columns)
+    variance = {
+        each: float(found[f"variance of the {each}"]["points"]) for each in ("physician", "component")
+    }
+    covariance = float(found["variance of the residual"]["points"]) * np.eye(len(error))
+    covariance += variance["physician"] * (physician[:, None] == physician[None, :])
+    covariance += variance["component"] * (component[:, None] == component[None, :])
+    solved = np.linalg.solve(covariance, np.column_stack([design, error]))
+    effects = np.linalg.solve(design.T @ solved[:, :-1], design.T @ solved[:, -1])
+    for name, effect in zip(names, effects, strict=True):
+        assert float(found[name]["points"]) == pytest.approx(effect, abs=1e-6), name
+    surgeons = found[f"specialty: {planted.KIND_TO} against primary care"]
+    assert (surgeons["the rater is"] == "kinder") == (judge == "reasoner-zero-shot")
+
+
+def test_time_and_money(folder: Path) -> None:
+    found = {line["rater"]: line for line in lines(folder, "cost")}
+    with gzip.open(folder / "answers.jsonl.gz", "rt", encoding="utf-8") as file:
+        answers = [json.loads(line) for line in file][1:]
+    prices = {"example-reasoner": (1.1, 4.4), "example-general": (2.5, 10.0), "example-small": (0.0, 0.0)}
+    paid = Counter[str]()
+    for each in answers:
+        dear, dearer = prices[each["model"]]
+        paid[each["model"]] += (each["tokens_in"] * dear + each["tokens_out"] * dearer) / 1e6  # type: ignore[assignment]
+    total = {rater: float(line["total cost (USD)"] or "nan") for rater, line in found.items()}
+    assert total["general-zero-shot"] == pytest.approx(paid["example-general"])
+    assert total["small-zero-shot"] == 0.0
+    reasoning = [name for name in planted.JUDGES if name.startswith("reasoner")] + ["agents"]
+    assert sum(total[name] for name in reasoning) == pytest.approx(paid["example-reasoner"])
+    assert total["reasoner-five-shot"] > total["reasoner-zero-shot"]  # it reads five examples more
+    for name, seconds in (("reasoner", 3.0), ("general", 1.5), ("small", 4.0)):
+        assert float(found[f"{name}-zero-shot"]["seconds"]) == pytest.approx(7 * seconds)
+    calls = [4 if not disputed(number) else 7 - settled(number) for number in range(planted.CASES)]
+    assert float(found["agents"]["calls"]) == pytest.approx(np.mean(calls))
+    assert float(found["agents"]["seconds"]) == pytest.approx(3.0 * np.mean(calls))
+    clinician = found["one clinician"]
+    assert (float(clinician["seconds"]), float(clinician["cost (USD)"])) == (600.0, 50.0)
+    assert int(clinician["evaluations"]) == 36 * 7 + 12 * 3
+
+
+def disputed(number: int) -> list[str]:
+    said = [planted.agent_grades(name, number) for name in ("high_scorer", "low_scorer", "moderator")]
+    return [name for name in planted.DIMENSIONS if len({each[name] for each in said}) > 1]
+
+
+def settled(number: int) -> bool:
+    """Whether all agree once the severe reader has taken its grades back: nobody is then asked who speaks next."""
+    high, decided = planted.agent_grades("high_scorer", number), planted.judge_grades("agents", number)
+    return bool(disputed(number)) and high == decided
+
+
+def test_deliberations(folder: Path) -> None:
+    (line,) = lines(folder, "deliberation-endings")
+    at_once = [number for number in range(planted.CASES) if not disputed(number)]
+    agreed = [number for number in range(planted.CASES) if number in at_once or settled(number)]
+    assert int(line["deliberations"]) == planted.CASES
+    assert int(line["agreed at once"]) == len(at_once)
+    assert int(line["ended agreed"]) == len(agreed)
+    assert int(line["by the orchestrator"]) == planted.CASES - len(agreed)
+    assert (int(line["failed"]), int(line["decided outside"])) == (0, 0)
+    personas = {each["persona"]: int(each["turns"]) for each in lines(folder, "deliberation-personas")}
+    assert personas == {"high_scorer": 0, "low_scorer": planted.CASES - len(at_once), "moderator": 0}
+
+
+def test_confusion_and_severe_errors(folder: Path) -> None:
+    counted = lines(folder, "confusion-by-rater")
+    severe = {(line["dimension"], line["rater"]): line for line in lines(folder, "severe-errors")}
+    for judge in planted.JUDGES:
+        for name in planted.GRADED[:7]:
+            people, grades = both(folder, judge, name)
+            for line in counted:
+                if (line["rater"], line["dimension"]) == (judge, LABELS[name]):
+                    here = (people == float(line["clinicians"])) & (grades == float(line["grade"]))
+                    assert int(line["answers"]) == here.sum()
+        for name in ("accurate", "thorough"):
+            people, grades = both(folder, judge, name)
+            dangerous = people <= 2
+            line = severe[LABELS[name], judge]
+            assert int(line["dangerous answers"]) == dangerous.sum()
+            assert int(line["errors"]) == (dangerous & (grades >= people + 2)).sum()
+
+
+def test_the_draws_and_the_physicians_behind_them(folder: Path) -> None:
+    found = {(line["dimension"], line["judge"]): line for line in lines(folder, "stability")}
+    for judge in [name for name in planted.JUDGES if name != "agents"]:
+        for name in planted.GRADED[:7]:
+            draws = np.array(
+                [
+                    [planted.drawn_grades(judge, number, draw)[name] for draw in range(planted.DRAWS)]
+                    for number in HELD_OUT
+                ],
+                dtype=float,
+            )
+            assert (np.median(draws, axis=1) == judged(judge, name)).all()
+            within = float(found[LABELS[name], judge]["SD within an answer"])
+            assert within == pytest.approx(np.sqrt(draws.var(axis=1, ddof=1).mean()))
+    assert {line["rater"]: line["years"] for line in lines(folder, "raters")} == {
+        name: str(years) for name, (_, _, years, _) in planted.PHYSICIANS.items()
+    }
+    assert [line["system"] for line in lines(folder, "ranking")] == list(planted.SYSTEMS)
+
+
+def test_a_judge_as_one_more_physician_and_in_place_of_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--raters", "agents", "--statistics", "icc_3_k_change_added,icc_3_k_change_replaced"]
+    assert main(["agreement", str(folder / "runs" / "pdsqi9"), *asked, "--json"]) == 0
+    found = [row for row in json.loads(capsys.readouterr().out) if row["dimension"] == "accurate"]
+    people, judge = physicians(folder, "accurate"), judged("agents", "accurate")
+    (added,) = [row["value"] for row in found if row["statistic"] == "icc_3_k_change_added"]
+    assert added == pytest.approx(icc_3_k(np.column_stack([people, judge])) - icc_3_k(people))
+    replaced = sorted(row["value"] for row in found if row["statistic"] == "icc_3_k_change_replaced")
+    swapped = (np.column_stack([np.delete(people, place, axis=1), judge]) for place in range(7))
+    assert replaced == pytest.approx(sorted(icc_3_k(table) - icc_3_k(people) for table in swapped))
+
+
+def icc_3_k(table: np.ndarray) -> float:
+    n, k = table.shape
+    rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
+    between = k * ((rows - table.mean()) ** 2).sum() / (n - 1)
+    rest = ((table - rows - columns + table.mean()) ** 2).sum() / ((n - 1) * (k - 1))
+    return float((between - rest) / between)
+
+
+def test_judges_stand_side_by_side_and_made_up_ratings_validate_none(folder: Path) -> None:
+    verdicts = lines(folder, "verdicts")
+    assert {line["rater"] for line in verdicts} == set(planted.JUDGES)
+    assert {line["verdict"] for line in verdicts} == {"NOT VALIDATED"}
+    assert "jury" not in {line["rater"] for line in lines(folder, "attributes")}
+
+
+def test_the_dry_run_tells_what_the_study_can_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(folder / "study.yaml"), "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "48 cases, 3 systems" in told and "nobody is asked" in told
+    assert "12 of 48 rated answers may be shown" in told and "36 rated cases remain" in told
+    needed = (~np.isnan(physicians(folder, "synthesized"))).sum(axis=1)
+    cases, twice = (needed > 0).sum(), (needed > 1).sum()  # the attribute that the fewest summaries have
+    shown = f"What this study can show: {cases} cases rated, {twice} of them by two clinicians or more"
+    assert shown in told
+    assert re.search(r"dangerous cases to expect: about \d+ \(", told)
+    assert "The study is not registered" in told
+
+
+def test_every_exhibit_that_the_page_names_is_in_the_report(folder: Path) -> None:
+    listed = set(re.findall(r"`(table|figure) ([a-z-]+)`", PAGE.read_text(encoding="utf-8")))
+    assert len(listed) > 20
+    report = (folder / "runs" / "pdsqi9" / "report.html").read_text(encoding="utf-8")
+    for kind, name in sorted(listed):
+        assert f'id="{kind}-{name}"' in report, name
+        assert kind == "figure" or lines(folder, name), name
