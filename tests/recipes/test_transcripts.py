@@ -342,7 +342,29 @@ def test_the_plan_says_what_the_study_can_show(folder: Path, capsys: pytest.Capt
     assert "60 cases, 2 systems" in told and "In all 900 calls expected" in told
     assert "recorded answers from a file: nobody is asked" in told
     assert "What this study can show: 50 cases rated, 50 of them by two clinicians or more" in told
-    assert re.search(r"dangerous cases to expect: about \d+ \(", told)
+    dangerous = int(np.sum(TRUTH == 2))  # by the settled label: a clinician called one more significant
+    assert np.sum((TRUTH == 2) | (PEOPLE["Clinician A"] == 2)) == dangerous + 1
+    assert f"dangerous cases to expect: about {dangerous} ({dangerous / 50:.1%})".replace("%", " %") in told
+    assert f"impact 50 cases, 50 by two clinicians or more, {dangerous} dangerous" in told
+
+
+def test_a_plan_tells_no_danger_that_nobody_has_settled(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine"
+    assert main(["init", str(mine), "--recipe", "transcripts"]) == 0
+    rows = (mine / "clinicians.csv").read_text().splitlines()
+    told = []
+    for left_out in ("eye-1-2", "eye-3-5"):  # both clinicians agree on the first; on the second they differ
+        rows = [row for row in rows if not (ADJUDICATOR in row and row.startswith(f"{left_out},"))]
+        (mine / "clinicians.csv").write_text("\n".join([*rows, ""]))
+        capsys.readouterr()
+        assert main(["run", str(mine / "study.yaml"), "--dry-run"]) == 0
+        told.append(re.search(r"impact 50 cases.*?\.", capsys.readouterr().out))
+    assert [found and found.group() for found in told] == [
+        "impact 50 cases, 50 by two clinicians or more, 15 dangerous.",
+        "impact 50 cases, 50 by two clinicians or more.",
+    ]
 
 
 class Shown(HTMLParser):
