@@ -150,6 +150,17 @@ def test_accuracy_f1_and_kappa_of_judges_and_clinicians(folder: Path) -> None:
             assert bool(found[f"{title} low"]) == (title != "F1 of 1")
 
 
+def test_how_far_the_two_clinicians_agree(folder: Path) -> None:
+    """Of two raters Fleiss' kappa is Scott's pi: chance by the labels of both together."""
+    first, second = PEOPLE.values()
+    same, both = np.mean(first == second), np.concatenate([first, second])
+    chance = sum(np.mean(both == level) ** 2 for level in (0, 1, 2))
+    (found,) = lines(folder, "classes-clinicians")
+    assert (found["rated by two"], found["rated by all"]) == ("50", "50")
+    assert float(found["all say the same"]) == pytest.approx(same) == pytest.approx(37 / 50)
+    assert float(found["Fleiss' kappa"]) == pytest.approx((same - chance) / (1 - chance))
+
+
 def test_an_adjudicator_of_disagreements_alone_does_not_make_clinicians_look_worse(
     folder: Path, tmp_path: Path
 ) -> None:
