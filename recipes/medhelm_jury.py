@@ -230,6 +230,10 @@ def _alone(name: str) -> str:
         ("minimum_cases: 50", "minimum_cases: 25"),
         ("minimum_doubly_rated: 50", "minimum_doubly_rated: 25"),
         ("  parts: [benchmark]\n", ""),
+        (
+            "report:\n",
+            "report:\n  resamples: 1000                       # half as many as usual, to be quick\n",
+        ),
     ):
         assert old in made, old
         made = made.replace(old, new)

@@ -9,7 +9,7 @@ import re
 import socket
 from collections import defaultdict
 from html import unescape
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +107,16 @@ def icc_3_2(one: np.ndarray, other: np.ndarray) -> float:
     between = 2 * ((items - grand) ** 2).sum() / (len(both) - 1)
     rest = ((both - items[:, None] - raters[None, :] + grand) ** 2).sum() / (len(both) - 1)
     return float((between - rest) / between)
+
+
+def icc_2_1(one: np.ndarray, other: np.ndarray) -> float:
+    """Absolute agreement of single ratings, by the textbook's mean squares of two columns."""
+    both = np.column_stack([one, other])
+    n, items, raters, grand = len(both), both.mean(axis=1), both.mean(axis=0), both.mean()
+    between = 2 * ((items - grand) ** 2).sum() / (n - 1)
+    columns = n * ((raters - grand) ** 2).sum()
+    rest = ((both - items[:, None] - raters[None, :] + grand) ** 2).sum() / (n - 1)
+    return float((between - rest) / (between + rest + 2 * (columns - rest) / n))
 
 
 def z(column: np.ndarray) -> np.ndarray:
@@ -216,9 +226,43 @@ def test_grades_of_jury_and_clinicians_counted(folder: Path) -> None:
     for axis in planted.AXES:
         pairs = np.column_stack([mean_by_item(human[axis]), judges(READ, axis)["jury"]])
         grades = np.floor(pairs + 0.5 + 1e-9).astype(int)
-        for said, given in ((1, 1), (2, 3), (4, 4), (5, 4), (5, 5)):
+        for said, given in product(range(1, 6), range(1, 6)):
             shown = row(found, dimension=LABELS[axis], clinicians=f"{said}.0", jury=f"{given}.0")
             assert int(shown["answers"]) == ((grades[:, 0] == said) & (grades[:, 1] == given)).sum()
+        same = row(table(folder, "agreement"), dimension=LABELS[axis], rater="jury")["same grade"]
+        assert float(same) == pytest.approx((grades[:, 0] == grades[:, 1]).mean())
+
+
+def test_intraclass_correlations_and_medians_of_each_axis(folder: Path) -> None:
+    found, agreement, human = table(folder, "attributes"), table(folder, "agreement"), clinicians(folder)
+    for axis in (*planted.AXES, "overall"):
+        wanted = mean_by_item(human[axis])
+        for rater, scores in judges(READ, axis).items():
+            shown = row(found, dimension=LABELS.get(axis, OVERALL), rater=rater)
+            assert float(shown["ICC(3,k)"]) == pytest.approx(icc_3_2(wanted, scores), abs=1e-6)
+            assert float(shown["median difference"]) == pytest.approx(np.median(scores - wanted), abs=1e-6)
+            single = row(agreement, dimension=LABELS.get(axis, OVERALL), rater=rater)["ICC(2,1)"]
+            assert float(single) == pytest.approx(icc_2_1(wanted, scores), abs=1e-6)
+
+
+def test_the_order_of_systems_on_the_answers_that_were_read(folder: Path) -> None:
+    """Means as shares of the scale, over three axes, of the answers that both sides scored."""
+    human = clinicians(folder)
+    for system in planted.SYSTEMS:
+        mine = [number for number, own in READ if own == system]
+        shown = row(table(folder, "ranking-beside-clinicians"), system=system)
+        theirs = np.mean([mean_by_item(human[axis])[mine].mean() for axis in planted.AXES])
+        given = np.mean([judges(READ, axis)["jury"][mine].mean() for axis in planted.AXES])
+        assert float(shown["clinicians' mean"]) == pytest.approx((theirs - 1) / 4, abs=1e-6)
+        assert float(shown["jury's mean"]) == pytest.approx((given - 1) / 4, abs=1e-6)
+
+
+def test_how_far_the_axes_go_together(folder: Path) -> None:
+    found = table(folder, "dimension-correlations")
+    for one, other in combinations(planted.AXES, 2):
+        shown = row(found, dimension=LABELS[one], **{"with": LABELS[other]})
+        pair = [np.round(judges(EVERYTHING, axis)["jury"], 9) for axis in (one, other)]
+        assert float(shown["jury"]) == pytest.approx(spearmanr(*pair)[0], abs=1e-6)
 
 
 def benchmark_means() -> dict[str, list[float]]:
@@ -241,6 +285,8 @@ def test_the_ranking_in_the_report_weighs_both_benchmarks_alike(folder: Path) ->
             for place in (0, 1)
         ]
         assert float(shown["win rate"]) == pytest.approx(np.mean(wins), abs=1e-9)
+    page = (folder / "runs" / "medhelm-jury" / "report.html").read_text(encoding="utf-8")
+    assert "(the 2 benchmarks weigh alike)" in page
     letters = {each["system"]: each["tie groups"] for each in table(folder, "ranking")}
     assert letters["atlas"] == letters["borea"] and len(set(letters.values())) == 3
 

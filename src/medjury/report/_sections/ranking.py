@@ -39,13 +39,17 @@ def section(material: Material) -> Section | None:
     over = "all dimensions" if named is None else " and ".join(evidence.label(name) for name in named)
     scaled = any(each.grades is not None for each in ranked_by(material))
     unit = f" in {found.scale}" if scaled and found.scale else ""
+    known = {each.name for each in evidence.table.dimensions}
+    alike = (
+        "" if known.issuperset(found.benchmarks) else f" (the {len(found.benchmarks)} benchmarks weigh alike)"
+    )
     table = material.exhibits.table(
         "ranking",
         ("system", "rank", "ranks left open", "tie groups", "mean score", "win rate", "scores", "unscored"),
         rows,
         caption=f"By {', '.join(found.raters)}: the mean score over {over}{unit}, each turned so that "
-        f"more is better, with {percent(evidence.confidence)} intervals that resample whole {found.unit}. Systems "
-        "that share a letter are not told apart by these data",
+        f"more is better{alike}, with {percent(evidence.confidence)} intervals that resample whole {found.unit}. "
+        "Systems that share a letter are not told apart by these data",
     )
     picture = material.exhibits.figure(
         "ranking",
