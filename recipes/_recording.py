@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from tests.loopback import Call, LoopbackServer
 
-from medjury.models import AnswerFile, Reply, write_answers
+from medjury.models import AnswerFile, RecordedAs, RecordedFailure, Reply, write_answers
 from medjury.studies import load_study, record_run, run_study
 
 PACKAGED = Path(__file__).parent.parent / "src" / "medjury" / "recipes"
@@ -25,11 +25,13 @@ FIRST_RATING = "2026-01-01T00:00:00.000+00:00"  # always the same, and before an
 @dataclass(frozen=True)
 class Made:
     """What a recipe is made of: its files by name (study.yaml, README.md, the data), the answer to each question,
-    and the seconds that it took. Models in study.yaml are of `kind: recorded` with `file: answers.jsonl.gz`."""
+    and the seconds that it took. Models in its `studies` are of `kind: recorded` with `file: answers.jsonl.gz`, one
+    file for all of them."""
 
     files: Mapping[str, str]
     answer: Callable[[Call], str]
     seconds: Callable[[Reply], float] = lambda reply: 1.0 + reply.tokens_out / 100
+    studies: tuple[str, ...] = ("study.yaml",)
 
 
 def write_recipe_files(made: Made, folder: Path) -> Path:
@@ -39,29 +41,43 @@ def write_recipe_files(made: Made, folder: Path) -> Path:
         LoopbackServer(lambda call: f"ok:{made.answer(call)}") as server,
     ):
         work = Path(scratch)
-        for name, text in made.files.items():
-            (work / name).write_text(text, encoding="utf-8")
-        live = work / "live.yaml"
-        live.write_text(yaml.safe_dump(_asked(yaml.safe_load(made.files["study.yaml"]), server.url)))
-        result = run_study(load_study(live), preflight=False)
-        if result.status != "complete":
-            raise SystemExit(f"{folder.name}: {result.text()}")
-        record_run(result.folder, work / "recorded.jsonl")
-        recorded = AnswerFile.open(work / "recorded.jsonl")
+        _write(made.files, work)
+        models: dict[str, RecordedAs] = {}
+        recorded: dict[str, Reply | RecordedFailure] = {}
+        for study in made.studies:
+            found = _recorded(work, study, made.files[study], server.url)
+            models |= {each.title: each for each in found.models}
+            recorded |= found.answers
         answers = [
             (
                 key,
                 replace(reply, seconds=round(made.seconds(reply), 3)) if isinstance(reply, Reply) else reply,
             )
-            for key, reply in recorded.answers.items()
+            for key, reply in sorted(recorded.items())
         ]
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        write_answers(folder / ANSWERS, recorded.models, answers, first_rating=FIRST_RATING)
+        write_answers(folder / ANSWERS, tuple(models.values()), answers, first_rating=FIRST_RATING)
         (folder / ANSWERS).chmod(0o644)  # made up, for everybody
-        for name, text in made.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        _write(made.files, folder)
     return folder
+
+
+def _recorded(work: Path, name: str, text: str, url: str) -> AnswerFile:
+    """One study of the recipe, run and recorded."""
+    live = work / f"live-{name}"
+    live.write_text(yaml.safe_dump(_asked(yaml.safe_load(text), url)))
+    result = run_study(load_study(live), preflight=False)
+    if result.status != "complete":
+        raise SystemExit(f"{name}: {result.text()}")
+    record_run(result.folder, work / "recorded.jsonl")
+    return AnswerFile.open(work / "recorded.jsonl")
+
+
+def _write(files: Mapping[str, str], folder: Path) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _asked(value: Any, url: str) -> Any:

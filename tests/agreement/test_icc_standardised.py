@@ -175,3 +175,34 @@ def test_pairs_that_share_one_item_give_nothing() -> None:
     found = mean_icc_3_k_z([[1, 2], [2, None], [None, 3]])
     assert found.value is None
     assert found.reason == "no two raters share two items"
+
+
+def sparse(pairs: int) -> np.ndarray:
+    """Pairs of clinicians who share four items each, and no item with anybody else."""
+    generator = np.random.default_rng(5)
+    table = np.full((4 * pairs, 2 * pairs), np.nan)
+    for pair in range(pairs):
+        seen = generator.permutation(4) + 1.0
+        table[4 * pair : 4 * pair + 4, 2 * pair] = seen
+        table[4 * pair : 4 * pair + 4, 2 * pair + 1] = seen + generator.normal(0, 1.0, 4)
+    return table
+
+
+def test_pairs_with_a_handful_of_items_are_resampled_as_pairs() -> None:
+    """A resample of items leaves such a pair one of them, or two in the opposite order: no lower limit."""
+    table = sparse(12)
+    alone = [
+        icc_3_k_z(table[:, 2 * pair], table[:, 2 * pair + 1], interval="none").value for pair in range(12)
+    ]
+    found = mean_icc_3_k_z(table)
+    assert found.value == pytest.approx(np.mean(alone), abs=1e-12)
+    assert min(alone) <= found.low < found.value < found.high <= 1.0
+    assert "resamples of 12 pairs of raters" in found.method and found.n == 48
+    by_case = mean_icc_3_k_z(table, clusters=[f"patient {row // 2}" for row in range(48)])
+    assert (by_case.low, by_case.high) == (found.low, found.high)
+
+
+def test_fewer_than_ten_such_pairs_have_no_interval() -> None:
+    found = mean_icc_3_k_z(sparse(9))
+    assert found.value is not None and found.low is None and found.high is None
+    assert "no interval: 9 pairs of raters are too few" in found.method

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 
 from medjury.audits import stability
 from medjury.errors import MedjuryError
+from medjury.tables import rating_table
 
 
 def repeats(*answers: list[float | None], rater: str = "judge") -> pl.DataFrame:
@@ -188,6 +190,20 @@ def test_people_stand_beside_the_judges_by_hand() -> None:
     assert found.n == 6  # the judge's ratings alone
 
 
+def test_an_adjudicator_is_no_further_opinion() -> None:
+    settled = people().filter(pl.col("rater") == "two").with_columns(pl.lit("gold").alias("rater"))
+    table = replace(rating_table(pl.concat([people(), settled])), adjudicator="gold")
+    among = [
+        {
+            each.statistic: each.estimate.value
+            for each in stability(rows, resamples=0).rows
+            if "among" in each.rater
+        }
+        for rows in (people(), table)
+    ]
+    assert among[0] == among[1] and among[0]
+
+
 def test_who_is_named_stands_alone() -> None:
     found = stability(people(), raters="judge", resamples=0)
     assert {each.rater for each in found.rows} == {"judge"}
@@ -196,3 +212,14 @@ def test_who_is_named_stands_alone() -> None:
 def test_people_who_rated_again_do_not_make_up_for_judges_who_did_not() -> None:
     with pytest.raises(MedjuryError, match="no rater rated any answer twice"):
         stability(people().filter((pl.col("rater") != "judge") | (pl.col("repeat") == 0)), resamples=0)
+
+
+def test_no_interval_ends_where_no_value_can_be() -> None:
+    """One answer of eighteen changes once: a standard deviation is not negative, a share lies between 0 and 1."""
+    found = stability(repeats([4.0] * 9 + [5.0], *[[3.0] * 10] * 17), resamples=400)
+    ends = {each.statistic: each.estimate for each in found.rows if each.estimate.low is not None}
+    assert {"sd", "within_sd", "cv", "flip_rate", "changed_share"} <= set(ends)
+    assert all(each.low >= 0 for each in ends.values())
+    assert ends["changed_share"].high <= 1 and ends["flip_rate"].high <= 1
+    needed = ends["repeats_needed"]
+    assert needed.low <= needed.value <= needed.high

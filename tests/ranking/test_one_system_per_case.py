@@ -117,3 +117,29 @@ def test_the_command_says_unpaired_too(tmp_path: Path) -> None:
         assert main(["rank", str(tmp_path / "ratings.csv"), "--resamples", "200", "--json"]) == 0
     assert json.loads(out.getvalue())[0]["system"] == "alpha"
     assert "unpaired: every case has the answer of one system" in err.getvalue()
+
+
+def test_a_reference_that_scored_other_cases_of_each_system_is_compared_on_what_it_scored() -> None:
+    """All systems answered all cases; clinicians scored one system's answer to each, and some of the routine's."""
+    generator = np.random.default_rng(5)
+    better = {"alpha": 0.9, "beta": 0.3, "gamma": -0.3, "routine": 0.0}
+    rows = []
+    for case in range(60):
+        for place, (system, level) in enumerate(better.items()):
+            score = 3 + level + generator.normal(0, 0.6)
+            rows.append((f"case-{case}", "judge", "judge", system, score))
+            if case % 3 == place or (system == "routine" and case % 4 == 0):
+                reader = "morning" if case % 2 else "evening"
+                said = score + generator.normal(0.5, 0.3)
+                rows.append((f"case-{case}", reader, "clinician", system, said))
+    frame = pl.DataFrame(rows, schema=["item", "rater", "rater_kind", "system", "score"], orient="row")
+    found = rank(frame.with_columns(pl.lit("quality").alias("dimension")), resamples=300)
+    assert found.agreement is not None
+    (row,) = [each for each in found.agreement.rows if each.rater == "judge"]
+    wide = frame.filter(pl.col("rater_kind") == "clinician").join(
+        frame.filter(pl.col("rater") == "judge"), on=["item", "system"], suffix=" of judge"
+    )
+    means = wide.group_by("system").agg(pl.col("score", "score of judge").mean())
+    tau = stats.kendalltau(means["score"], means["score of judge"]).statistic
+    assert row.tau.value == pytest.approx(tau) and len(row.systems) == 4
+    assert any("the answers that it scored, unpaired" in note for note in found.agreement.warnings)

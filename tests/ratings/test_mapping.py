@@ -19,7 +19,7 @@ from medjury.ratings import read_ratings
         ("item: id\nlabels: {yes: 1, no: 0}\n", r"line 2: labels: YAML reads yes, no.*in quotes"),
         ("na: [off]\n", "put such words in quotes"),
         ("columns: scores\n", "must hold a place such as"),
-        ("columns: '{item}'\n", r"\{item\}: a pattern holds system, rater, dimension, repeat"),
+        ("columns: '{case}'\n", r"\{case\}: a pattern holds item, system, rater, dimension, repeat"),
         ("columns: '{rater}{rater}'\n", "each at most once"),
         ("columns: '{system}'\nscore: x\n", "`columns` and `score` exclude each other"),
         ("cells: json\ntake: x\nscore: score\n", "`take` is for cells that hold one score"),

@@ -19,6 +19,8 @@ from tests.report.planted import planted_frame, write_run
 from medjury.agreement import classification, cohen_kappa, icc
 from medjury.cli import main
 from medjury.report import write_page
+from medjury.report._html import table_html
+from medjury.statistics import Estimate
 
 CASES = 48
 GRADED = ("accuracy", "clarity")
@@ -127,6 +129,47 @@ def test_a_question_has_accuracy_and_f1_by_class(run: Path) -> None:
     row = next(row for row in said if (row["rater"], row["reference"]) == ("judge-b", "consensus"))
     assert (float(found["macro F1 low"]), float(found["macro F1 high"])) == (row["low"], row["high"])
     assert {each["dimension"] for each in lines(run, "classes")} == {"Referral"}
+
+
+def test_the_clinicians_stand_together_on_a_question(run: Path) -> None:
+    found = line(run, "classes-clinicians", dimension="Referral")
+    said = ratings().filter(pl.col("dimension") == "referral", pl.col("rater_kind") == "clinician")
+    table = said.group_by("item", "system", "rater").agg(pl.col("score").mean())
+    wide = table.pivot("rater", index=["item", "system"], values="score").drop("item", "system").to_numpy()
+    twice, whole = (~np.isnan(wide)).sum(axis=1) > 1, ~np.isnan(wide).any(axis=1)
+    ones, rated = np.nansum(wide[twice], axis=1), (~np.isnan(wide[twice])).sum(axis=1)
+    agreed = ((ones * (ones - 1) + (rated - ones) * (rated - ones - 1)) / (rated * (rated - 1))).mean()
+    share = (np.nansum(wide[twice], axis=1) / rated).mean()
+    chance = share**2 + (1 - share) ** 2
+    assert float(found["Fleiss' kappa"]) == pytest.approx((agreed - chance) / (1 - chance))
+    assert (int(found["rated by two"]), int(found["rated by all"])) == (twice.sum(), whole.sum())
+    assert float(found["all say the same"]) == pytest.approx((np.ptp(wide[whole], axis=1) == 0).mean())
+    (row,) = [
+        row
+        for row in told(run, "agreement", "--dimensions", "referral", "--statistics", "fleiss_kappa")
+        if row["rater"] == "among references"
+    ]
+    assert (float(found["Fleiss' kappa low"]), float(found["Fleiss' kappa high"])) == (
+        row["low"],
+        row["high"],
+    )
+
+
+def test_the_reason_for_no_number_may_break_into_lines() -> None:
+    reason = "the rater gave every item the same score, so that nothing can be said of its agreement"
+    rows = [
+        ("judge-a", Estimate(0.5, None, None, 10, "")),
+        ("judge-b", Estimate(None, None, None, 10, "", reason)),
+    ]
+    page = table_html(("rater", "kappa"), rows, caption="Agreement")
+    assert f'<td class="number reason">not defined: {reason}</td>' in page
+    assert '<td class="number" data-value="0.5">0.500</td>' in page
+
+
+def test_a_sentence_among_numbers_keeps_a_column_that_can_be_read() -> None:
+    why = "The clinicians' ratings in this study were made up for a demonstration."
+    page = table_html(("rater", "n", "why"), [("judge-a", 40, why)], caption="Verdicts")
+    assert '<td class="prose">The clinicians' in page and '<td class="number" data-value="40">40</td>' in page
 
 
 def test_a_text_metric_stands_beside_the_jury_by_its_order(run: Path) -> None:

@@ -283,3 +283,18 @@ def test_what_a_plan_can_show_counts_the_reference_alone(write_study: Write, tmp
         write_study(humans={"path": "people.csv", "reference": ["Ada"], "second_panel": "rescore"})
     )
     assert gate_outlook(study, check_study(study)).clinicians == 1
+
+
+@pytest.mark.parametrize(("by", "dangerous"), [("any", 4), ("majority", 2)])
+def test_a_plan_tells_what_the_reference_rated_and_calls_dangerous(
+    write_study: Write, tmp_path: Path, by: str, dangerous: int
+) -> None:
+    """A grade of 2 or less is dangerous: for anybody of the primary panel in cases 0, 1, 3 and 5, for most in 0 and
+    1. The second panel, which saw no danger but in case 5, has no word."""
+    people(tmp_path)
+    rules = {"danger_by": by, "severe_dimensions": ["accuracy"]}
+    study = load_study(write_study(humans={"path": "people.csv", **ROLES}, gate=rules))
+    told = gate_outlook(study, check_study(study)).text()
+    rated = "6 cases, 6 by two clinicians or more"
+    assert f"Rated so far: accuracy {rated}, {dangerous} dangerous; " in told
+    assert f"clarity {rated}" in told and f"clarity {rated}, " not in told

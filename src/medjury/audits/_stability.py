@@ -94,11 +94,14 @@ def stability(
 
 
 def _people(about: Audited) -> polars.DataFrame:
-    """Rows of clinicians who rated an answer again, and those of all clinicians as the repeats of one rater."""
+    """Rows of clinicians who rated an answer again, and those of all clinicians as the repeats of one rater. An
+    adjudicator, who has read the others' scores, is none of them."""
     import polars as pl
 
     here = about.table.rows.filter(
-        pl.col("rater_kind") == "clinician", pl.col("dimension").is_in(about.dimensions)
+        pl.col("rater_kind") == "clinician",
+        pl.col("rater") != about.table.adjudicator,
+        pl.col("dimension").is_in(about.dimensions),
     )
     key = ["rater", "dimension", "item", "system"]
     again = here.filter(pl.struct(key).is_duplicated())

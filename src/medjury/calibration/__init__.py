@@ -7,7 +7,7 @@ from medjury.calibration._curves import CurvePoint
 from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.saved import save_jury_rule
 from medjury.calibration._jury_simulation.study import simulate_jury
-from medjury.calibration._label_triage import LabelTriage
+from medjury.calibration._label_triage import LabelTriage, ScoreSpread
 from medjury.calibration._prediction_powered import PoweredMeans, powered_means
 from medjury.calibration._quality import Quality, estimate
 from medjury.calibration._reliability import Reliability
@@ -32,6 +32,7 @@ __all__ = [
     "Quality",
     "Reliability",
     "RoutineDisagreement",
+    "ScoreSpread",
     "Triage",
     "apply_calibrations",
     "calibrate",

@@ -7,7 +7,7 @@ how many of the labelled ones are found?"""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ _ORDER = "jury"
 
 @dataclass(frozen=True, slots=True)
 class ScoreSpread:
-    """The jury's mean scores of the cases with one value of the label."""
+    """The jury's mean scores of the cases with one value of the label, over all answers or one `system`'s."""
 
     value: int
     cases: int
@@ -34,13 +34,15 @@ class ScoreSpread:
     median: float
     three_quarters: float
     highest: float
+    system: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelTriage:
     """One label. `review` is the share of labelled cases found by the share reviewed, `spreads` compares the jury's
-    scores with and without the label, `probability` is that of the label by the score (None where it cannot be
-    fitted). `why` says why there is no `review`."""
+    scores with and without the label (`by_system` those of each system's answers, where there are several),
+    `probability` is that of the label by the score (None where it cannot be fitted). `why` says why there is no
+    `review`."""
 
     label: str
     n: int
@@ -50,12 +52,13 @@ class LabelTriage:
     review: ReviewCurve | None
     probability: RoutineDisagreement | None
     why: str = ""
+    by_system: tuple[ScoreSpread, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Flat values, and the curve as a list."""
         found: dict[str, Any] = {
             **flat(self, "label", "n", "n_labelled", "catch", "why"),
-            "spreads": [flat(each) for each in self.spreads],
+            "spreads": [flat(each) for each in (*self.spreads, *self.by_system)],
         }
         if self.review is not None:
             found |= {**ends(self.review.review_to_catch, "review"), **flat(self.review, "area")}
@@ -99,7 +102,11 @@ def label_triage(
     items, clusters, score = _by_case(part, jury)
     effort = {"resamples": resamples, "seed": seed, "confidence": confidence}
     return tuple(
-        _one(name, items, clusters, score, labels, part.scale, catch=catch, effort=effort) for name in names
+        replace(
+            _one(name, items, clusters, score, labels, part.scale, catch=catch, effort=effort),
+            by_system=_by_system(part, jury, name, labels),
+        )
+        for name in names
     )
 
 
@@ -139,17 +146,36 @@ def _one(
         )
     except MedjuryError as error:
         why = why or str(error)
-    spreads = tuple(
-        _spread(value, here[(truth == bool(value)) & ~np.isnan(here)])
-        for value in (0, 1)
-        if ((truth == bool(value)) & ~np.isnan(here)).any()
-    )
+    spreads = _spreads(here, truth)
     return LabelTriage(label, int(known.sum()), int(truth.sum()), catch, spreads, review, probability, why)
 
 
-def _spread(value: int, scores: Floats) -> ScoreSpread:
-    low, quarter, middle, three, high = (float(each) for each in np.quantile(scores, [0, 0.25, 0.5, 0.75, 1]))
-    return ScoreSpread(value, len(scores), low, quarter, middle, three, high)
+def _by_system(
+    part: Part, jury: str, label: str, labels: Mapping[str, Mapping[str, int]]
+) -> tuple[ScoreSpread, ...]:
+    """The jury's scores of each system's answers by the label of their cases: the routine diagnosis is one."""
+    systems = [str(each) for each in np.unique(part.grid.systems) if str(each)]
+    if len(systems) < 2:
+        return ()
+    score = part.scores(jury)
+    known = np.array([label in labels.get(str(item), {}) for item in part.grid.items], dtype=bool)
+    said = np.array([labels.get(str(item), {}).get(label, 0) for item in part.grid.items], dtype=np.int64)
+    found = []
+    for system in systems:
+        here = known & (part.grid.systems == system)
+        found += [replace(each, system=system) for each in _spreads(score[here], said[here] == 1)]
+    return tuple(found)
+
+
+def _spreads(scores: Floats, truth: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[ScoreSpread, ...]:
+    """Lowest, quartiles and highest with label 0 and with label 1, as far as there are scores."""
+    found = []
+    for value in (0, 1):
+        side = scores[(truth == bool(value)) & ~np.isnan(scores)]
+        if len(side):
+            low, quarter, middle, three, high = np.quantile(side, [0, 0.25, 0.5, 0.75, 1]).tolist()
+            found.append(ScoreSpread(value, len(side), low, quarter, middle, three, high))
+    return tuple(found)
 
 
 def _by_case(part: Part, jury: str) -> tuple[list[str], list[str], Floats]:

@@ -9,7 +9,7 @@ from medjury.cases._redact import NO_PROMISE, RedactedCases, Redaction, Redactor
 from medjury.cases._redact_preview import redaction_counts, redaction_preview
 from medjury.cases._redact_settings import added_settings, make_redactor, redact_part
 from medjury.cases._report import SHOWN_PROBLEMS, BadRow, CaseError, list_problems
-from medjury.cases._tally import CaseSummary
+from medjury.cases._tally import CaseSummary, LeftOut
 from medjury.cases._text import clean_text
 from medjury.cases._workbook import WorkbookError, open_workbook
 from medjury.cases._write import case_to_row, write_cases
@@ -25,6 +25,7 @@ __all__ = [
     "CaseSummary",
     "Lab",
     "Labs",
+    "LeftOut",
     "MetadataValue",
     "Note",
     "Origin",

@@ -6,40 +6,51 @@ import base64
 import binascii
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from medjury.cases._fhir.cda import cda_text
+from medjury.cases._fhir.rtf import rtf_text
 from medjury.cases._xhtml import FhirError, text_of
 
 _PLAIN = frozenset({"text/plain", "text/markdown"})
 _MARKUP = frozenset({"text/html", "application/xhtml+xml"})
+_RICH = frozenset({"application/rtf", "text/rtf"})
+_XML = frozenset({"text/xml", "application/xml", "application/hl7-cda+xml", "application/cda+xml"})
 
 
-def attachment_text(attachment: Mapping[str, Any], index: Mapping[str, Mapping[str, Any]]) -> str:
-    """The attachment's text; `index` finds a `Binary` of the same bundle."""
+def attachment_text(attachment: Mapping[str, Any], linked: Mapping[str, Any], remarks: Counter[str]) -> str:
+    """The attachment's text; `linked` is the `Binary` that its link means, where that is in the same bundle."""
     kind, charset = _content_type(attachment.get("contentType"))
     data = attachment.get("data")
     if data is None and attachment.get("url"):
-        binary = index.get(str(attachment["url"]), {})
-        data = binary.get("data")
+        data = linked.get("data") or linked.get("content")  # STU3 calls it content
         if data is None:
-            raise FhirError("the attachment is only a link, which is never fetched; put the text inline")
-        if not kind:
-            kind, charset = _content_type(binary.get("contentType"))
+            raise FhirError(
+                "the attachment is only a link, which is never fetched; put the text inline, or read the whole "
+                "folder of an export, with its Binary files"
+            )
+        stated, its_charset = _content_type(linked.get("contentType"))
+        kind, charset = kind or stated, charset or its_charset
     if not isinstance(data, str) or not data:
         raise FhirError("the attachment is empty")
-    if kind not in _PLAIN | _MARKUP:
+    if kind not in _PLAIN | _MARKUP | _RICH | _XML:
         known = kind if re.fullmatch(r"[a-z]+/[a-z0-9.+-]{1,80}", kind) else "of no stated type"
-        raise FhirError(f"the attachment is {known}; only plain text and HTML can be read")
+        raise FhirError(f"the attachment is {known}; only plain text and HTML, RTF and C-CDA can be read")
     content = _decode(data)
     _check_hash(attachment, content)
+    if kind in _RICH:
+        return rtf_text(content)
+    if kind in _XML:
+        return cda_text(content, remarks)
     try:
-        text = content.decode(charset)
+        text = content.decode(charset or "utf-8")
     except LookupError:
         raise FhirError("the attachment names an unknown character set") from None
     except UnicodeDecodeError:
-        raise FhirError(f"the attachment is not valid {charset}") from None
-    return text_of(text) if kind in _MARKUP else text
+        raise FhirError(f"the attachment is not valid {charset or 'utf-8'}") from None
+    return text_of(text, remarks) if kind in _MARKUP else text
 
 
 def _decode(data: str) -> bytes:
@@ -50,16 +61,22 @@ def _decode(data: str) -> bytes:
 
 
 def _content_type(value: object) -> tuple[str, str]:
-    """The media type and the character set, as ("text/plain", "utf-8")."""
+    """The media type and the character set, as ("text/plain", "utf-8"); empty where not stated."""
     kind, _, parameters = str(value or "").partition(";")
     charset = re.search(r"charset\s*=\s*\"?([\w.:-]+)", parameters, re.IGNORECASE)
-    return kind.strip().casefold(), charset.group(1) if charset else "utf-8"
+    return kind.strip().casefold(), charset.group(1) if charset else ""
 
 
 def _check_hash(attachment: Mapping[str, Any], content: bytes) -> None:
-    """FHIR R4 lets an attachment carry the SHA-1 of its bytes; one that differs was damaged on the way."""
+    """An attachment may carry the hash of its bytes; one that differs was damaged. FHIR asks for SHA-1 in base64;
+    writers also give hex, hex in base64, and SHA-256."""
     given = attachment.get("hash")
-    if isinstance(given, str) and given:
-        actual = base64.b64encode(hashlib.sha1(content, usedforsecurity=False).digest()).decode()
-        if given.strip() != actual:
-            raise FhirError("the attachment does not match its hash; it was damaged")
+    if not isinstance(given, str) or not given.strip():
+        return
+    digests = [hashlib.sha1(content, usedforsecurity=False), hashlib.sha256(content)]
+    forms = {form for each in digests for form in (each.digest(), each.hexdigest().encode())}
+    stated = given.strip()
+    if stated.casefold().encode() not in forms and stated not in {
+        base64.b64encode(each).decode() for each in forms
+    }:
+        raise FhirError("the attachment does not match its hash; it was damaged or changed: export it again")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from medjury.cases._case import Origin
-from medjury.cases._fhir import documents_of
+from medjury.cases._fhir.rows import documents_of
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
 
@@ -23,7 +23,7 @@ class Parsed:
 def parse_json(data: bytes) -> Parsed | str:
     """The content, or what is wrong. NaN, Infinity and repeated keys are wrong: each hides a mistake."""
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8").rstrip()
     except UnicodeDecodeError:
         return "is not valid UTF-8; save the file as UTF-8"
     try:
@@ -33,8 +33,10 @@ def parse_json(data: bytes) -> Parsed | str:
     except RecursionError:
         return "is nested too deeply"
     except ValueError as error:
-        column = f" (column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        return f"is not valid JSON{column}"
+        if not isinstance(error, json.JSONDecodeError):
+            return "is not valid JSON"
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        return f"is not valid JSON ({line}column {error.colno})"
 
 
 def rows_of(value: object, origin: Origin, mapping: ColumnMapping, stem: str = "") -> Iterator[RawRow]:

@@ -1,4 +1,5 @@
-"""Cases from one `.json` file (a case, a list of cases, a FHIR bundle) or from a folder of such files."""
+"""Cases from one `.json` file (a case, a list of cases, a FHIR bundle) or from a folder of such files
+or of a FHIR bulk export."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from medjury.cases._case import Origin
+from medjury.cases._fhir.bulk import read_export
 from medjury.cases._json import parse_json, rows_of
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._report import CaseError
@@ -25,13 +27,30 @@ def read_json(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
 
 
 def read_folder(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
-    """The rows of every `.json` file of a folder, by name; one file in memory at a time."""
-    files = sorted(
-        file for file in path.iterdir() if file.suffix.lower() == ".json" and not file.name.startswith(".")
-    )
-    if not files:
+    """The rows of every `.json` file of a folder, by name, one in memory at a time; or of a FHIR bulk export."""
+    files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+    cases = [file for file in files if file.suffix.lower() == ".json"]
+    export = [file for file in files if file.suffix.lower() == ".ndjson"]
+    packed = [file for file in files if file.name.lower().endswith(".ndjson.gz")]
+    if packed:
+        raise CaseError(f"{packed[0]}: is packed; unpack it (gunzip), so that its lines can be found")
+    if not cases and not export:
         raise CaseError(
             f"{path}: the folder has no .json file; name the file itself if it is of another kind"
         )
-    for file in files:
-        yield from read_json(file, mapping)
+    left_out = len(files) - len(cases) - len(export)
+    if left_out:
+        yield RawRow(
+            Origin(path.name, 1), remarks={"file of another kind, left out": left_out}, is_remark=True
+        )
+    if not export:
+        for file in cases:
+            yield from read_json(file, mapping)
+        return
+    for file in cases:
+        parsed = parse_json(file.read_bytes())
+        if isinstance(parsed, str) or not isinstance(parsed.content, dict) or "output" not in parsed.content:
+            raise CaseError(
+                f"{path}: holds an export (.ndjson) and {file.name}; put them in folders of their own"
+            )
+    yield from read_export(export, mapping)

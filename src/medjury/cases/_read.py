@@ -16,7 +16,7 @@ from medjury.cases._parquet import read_parquet
 from medjury.cases._report import BadRow, CaseError, list_problems
 from medjury.cases._row import Problems, RawRow, build_case
 from medjury.cases._seen import Seen
-from medjury.cases._tally import CaseSummary, Tally, bad_rows
+from medjury.cases._tally import CaseSummary, LeftOut, Tally, bad_rows
 from medjury.cases._xlsx import read_xlsx
 
 OnBad = Literal["refuse", "skip"]
@@ -40,6 +40,10 @@ class CaseSource(Protocol):
     @property
     def skipped(self) -> int:
         """How many rows were left out because they could not be read."""
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Why they were, and what was left out of the others."""
 
 
 class CaseReader:
@@ -89,6 +93,11 @@ class CaseReader:
         return self.summary.skipped
 
     @property
+    def left_out(self) -> LeftOut:
+        """What was not read, with counts by reason: whole rows, and parts of the rest."""
+        return self.summary.left_out
+
+    @property
     def bad(self) -> tuple[BadRow, ...]:
         """What is wrong with them: the first thousand problems; `summary.problems` counts all."""
         return self.summary.bad
@@ -108,6 +117,8 @@ class CaseReader:
         tally, seen = Tally(self._mapping), Seen()
         for row in self._rows():
             tally.meet(row)
+            if row.is_remark:
+                continue
             problems: Problems = [("row", row.problem)] if row.problem else []
             case = None
             if not problems:

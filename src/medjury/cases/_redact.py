@@ -17,6 +17,7 @@ from medjury.cases._names import names_detector
 from medjury.cases._presidio import presidio_detectors
 from medjury.cases._read import CaseReader
 from medjury.cases._spans import Detector, Span, merge
+from medjury.cases._tally import LeftOut
 
 NO_PROMISE = (
     "Redaction finds what its patterns and lists describe. It is not complete: names, places and rare events "
@@ -119,6 +120,11 @@ class RedactedCases:
     def skipped(self) -> int:
         """How many rows the reader of the cases left out."""
         return self._cases.skipped if isinstance(self._cases, CaseReader) else 0
+
+    @property
+    def left_out(self) -> LeftOut:
+        """What it left out, with counts."""
+        return self._cases.left_out if isinstance(self._cases, CaseReader) else LeftOut()
 
 
 class _Page:

@@ -17,11 +17,14 @@ LONGEST_ID = 500
 
 @dataclass(frozen=True, slots=True)
 class RawRow:
-    """A row as a reader found it; `problem` says why it could not be read as a row at all."""
+    """A row as a reader found it; `problem` says why it could not be read as a row at all. `remarks` counts what
+    was left out, or kept with a mark; a row that `is_remark` holds these alone."""
 
     origin: Origin
     values: Mapping[str, object] = field(default_factory=dict)
     problem: str = ""
+    remarks: Mapping[str, int] = field(default_factory=dict)
+    is_remark: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from medjury.cases._case import Case
 from medjury.cases._mapping import ColumnMapping
@@ -17,6 +18,15 @@ _KEPT_NAMES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a reader did not read, with counts: `rows` by what is wrong with them (a row may have several problems),
+    `parts` by what was left out of the rest or kept with a mark. No word of a text is in it."""
+
+    rows: Mapping[str, int] = field(default_factory=dict)
+    parts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class CaseSummary:
     """The cases and bad rows of a file. `systems` and `inputs` count the cases that have each."""
 
@@ -26,6 +36,7 @@ class CaseSummary:
     bad: tuple[BadRow, ...]
     systems: Mapping[str, int]
     inputs: Mapping[str, int]
+    left_out: LeftOut = LeftOut()
 
 
 class Tally:
@@ -38,8 +49,14 @@ class Tally:
         self._bad: list[BadRow] = []
         self._systems: Counter[str] = Counter()
         self._inputs: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._remarks: Counter[str] = Counter()
 
     def meet(self, row: RawRow) -> None:
+        for remark, count in row.remarks.items():
+            _count_name(self._remarks, remark, count)
+        if row.is_remark:
+            return
         if self._unseen and not row.problem:
             self._unseen = self._mapping.unseen(row.values, self._unseen)
 
@@ -47,6 +64,8 @@ class Tally:
         self._skipped += 1
         self._problems += len(problems)
         self._bad += bad_rows(row, problems)[: _KEPT_PROBLEMS - len(self._bad)]
+        for where, problem in problems:
+            _count_name(self._reasons, re.sub(r"\[\d+\]", "", f"{where}: {problem}"))
 
     def accept(self, case: Case) -> None:
         self._count += 1
@@ -66,6 +85,7 @@ class Tally:
             tuple(self._bad),
             dict(self._systems),
             dict(self._inputs),
+            LeftOut(dict(self._reasons), dict(self._remarks)),
         )
 
 
@@ -81,6 +101,6 @@ def _inputs_of(case: Case) -> Iterator[str]:
     yield from case.metadata
 
 
-def _count_name(counter: Counter[str], name: str) -> None:
+def _count_name(counter: Counter[str], name: str, count: int = 1) -> None:
     if name in counter or len(counter) < _KEPT_NAMES:
-        counter[name] += 1
+        counter[name] += count

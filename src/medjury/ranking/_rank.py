@@ -21,6 +21,10 @@ from medjury.ranking._win_rate import Ties
 from medjury.statistics import side_by_side
 from medjury.tables import Names, rating_table
 
+_UNPAIRED = (
+    "the reference scored different cases of each system, so the two orders are of the answers that it scored, "
+    "unpaired: a system whose cases were easier looks better in both"
+)
 Calibration = Literal["isotonic", "offset", "linear", "ordinal"]
 
 
@@ -49,9 +53,10 @@ def rank(
     per `item`; its `scale` turns `lower_is_better` benchmarks around).
 
     The jury ranks, its own rows or formed of the judges; without one, those who are named or are left. Every
-    dimension that raters gave themselves is a benchmark. What follows from others is none, unless it is named or is
-    one of the `composites`, which are then ranked alone. Where lower is better the score is turned around. Where
-    all dimensions share a scale, means are in its grades, else in shares of each scale (`Ranking.scale`).
+    dimension that raters gave themselves is a benchmark, unless the study says what to `rank_by`. What follows from
+    others is none, unless it is named or is one of the `composites`, which are then ranked alone. Where lower is
+    better the score is turned around. Where all dimensions share a scale, means are in its grades, else in shares
+    of each scale (`Ranking.scale`).
 
     `by` is what orders and separates the systems: the macro average (the mean over benchmarks, each weighing the
     same) or the win rate, which needs no common scale but sees only who is ahead, not by how much. Intervals
@@ -78,6 +83,8 @@ def rank(
         scores = benchmark_scores(benchmarks, lower_is_better=lower_is_better, scale=scale, missing=missing)
         return rank_scores(scores, resamples=resamples, seed=seed, **settings, **others)
     table = rating_table(table, scale=scale)
+    if dimensions is None and not composites:
+        dimensions = table.settings.rank_by
     settings |= {"resamples": table.resamples(resamples), "seed": table.seed(seed)}
     before = ranked_by(table, raters, reference, dimensions, composites, lower_is_better, missing)
     stages = {"": before}
@@ -130,9 +137,17 @@ def _agreement(stages: Mapping[str, Ranked], settings: Mapping[str, Any]) -> Par
     if not before.reference:
         return None
     whose = ", ".join(before.reference)
-    truth = before.scores(before.reference)
+    read, notes = Ranked.scores, tuple[str, ...]()
+    try:
+        truth = read(before, before.reference)
+    except MedjuryError as not_paired:
+        read, notes = Ranked.on_labelled, (_UNPAIRED,)
+        try:
+            truth = read(before, before.reference)
+        except MedjuryError:
+            raise not_paired from None
     compared = [
-        (stage, raters, ranked.scores(raters))
+        (stage, raters, read(ranked, raters))
         for stage, ranked in stages.items()
         for raters in (*((judge,) for judge in before.judges), before.raters)
     ]
@@ -141,5 +156,5 @@ def _agreement(stages: Mapping[str, Ranked], settings: Mapping[str, Any]) -> Par
         replace(each, rater=", ".join(raters), calibration=stage)
         for (stage, raters, _), each in zip(compared, found, strict=True)
     ]
-    notes = tuple(f"the ranking by {whose}: {warning}" for warning in truth.warnings)
+    notes = notes or tuple(f"the ranking by {whose}: {warning}" for warning in truth.warnings)
     return Part(f"Kendall's tau-b with the ranking by {whose}", tuple(rows), notes)

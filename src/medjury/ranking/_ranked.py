@@ -13,7 +13,12 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Composite
 from medjury.ranking._common_scale import CommonScale, common_scale
 from medjury.ranking._composite import composite_of, weighty
-from medjury.ranking._rating_scores import ranked_answers, rating_scores, scored_dimensions
+from medjury.ranking._rating_scores import (
+    labelled_scores,
+    ranked_answers,
+    rating_scores,
+    scored_dimensions,
+)
 from medjury.ranking._scores import Missing, SystemScores
 from medjury.tables import SCORED, UNSCORED, Grid, Names, RatingTable
 
@@ -46,6 +51,10 @@ class Ranked:
             unit = "patients" if self.table.by_patient else "cases"
             self._read[tuple(raters)] = replace(made, resampled=unit, scale=self.scale.words)
         return self._read[tuple(raters)]
+
+    def on_labelled(self, raters: Sequence[str]) -> SystemScores:
+        """The same on the answers that the reference scored, systems unpaired: see `labelled_scores`."""
+        return labelled_scores(self._answers, raters, self.reference, missing=self.missing)
 
     @cached_property
     def _read(self) -> dict[tuple[str, ...], SystemScores]:

@@ -59,6 +59,31 @@ def rating_scores(answers: polars.DataFrame, raters: Sequence[str], *, missing: 
     return from_items(rows, given.filter("lost"), missing=missing, warnings=warnings)
 
 
+def labelled_scores(
+    answers: polars.DataFrame, raters: Sequence[str], reference: Sequence[str], *, missing: Missing
+) -> SystemScores:
+    """The raters' mean scores of the answers that the reference scored, whichever of it did: systems unpaired, each
+    on all of its labelled answers. For a reference that scored few answers, and seldom two to one case."""
+    import polars as pl
+
+    answer = ["benchmark", "item", "system"]
+    lost = (pl.col("state") == UNSCORED).alias("lost")
+    theirs, known = (
+        whole_answers(answers.filter(pl.col("rater").is_in(list(who))).with_columns(lost))[0]
+        for who in (raters, reference)
+    )
+    if theirs.is_empty() or known.is_empty():
+        raise MedjuryError("no answer has scores of both")
+    columns = [name for name in theirs.columns if name not in ("rater", "score")]
+    rows = (
+        theirs.join(known.select(answer).unique(), on=answer, how="semi")
+        .group_by(columns)
+        .agg(pl.col("score").mean())
+        .with_columns(pl.lit("").alias("rater"))
+    )
+    return from_items(rows, rows.clear(), missing=missing, unpaired=True)
+
+
 def scored_dimensions(grids: Mapping[str, Grid], raters: Sequence[str]) -> list[str]:
     """The dimensions on which any of the raters gave a score."""
     return [

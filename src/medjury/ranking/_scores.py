@@ -106,19 +106,24 @@ def from_benchmark_scores(table: polars.DataFrame, *, missing: Missing) -> Syste
 
 
 def from_items(
-    rows: polars.DataFrame, unscored: polars.DataFrame, *, missing: Missing, warnings: Sequence[str] = ()
+    rows: polars.DataFrame,
+    unscored: polars.DataFrame,
+    *,
+    missing: Missing,
+    warnings: Sequence[str] = (),
+    unpaired: bool = False,
 ) -> SystemScores:
     """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`.
 
     Rows of one `block` share their items: its benchmarks are resampled together. Systems are compared on the
     items that all of them have from a rater; what that leaves out is told of. Where every item was answered by
-    one system alone, they are compared unpaired, each on all of its items.
+    one system alone, or where that is asked for, they are compared `unpaired`, each on all of its items.
     """
     import polars as pl
 
     if not rows.height:
         raise MedjuryError("no rating has a score, so there is nothing to rank.")
-    unpaired = one_system_each(rows)
+    unpaired = unpaired or one_system_each(rows)
     if not unpaired:
         _refuse_strangers(rows)
     silent = sorted(set(unscored["system"].to_list()) - set(rows["system"].to_list()))

@@ -1,5 +1,6 @@
 """Ratings: one row shape for clinicians, judges, juries and metrics, and the store that keeps them."""
 
+from medjury.ratings._cell import shown_of
 from medjury.ratings._database import is_empty_file
 from medjury.ratings._desk import StoreDesk
 from medjury.ratings._export import write_ratings
@@ -22,6 +23,8 @@ from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._record import StoredRecord, write_records
 from medjury.ratings._store import RatingCount, Store, open_store
 from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked, StoreStopped
+from medjury.ratings._table import read_table
+from medjury.ratings._text_table import plain_header
 from medjury.ratings._transaction import StoredReply
 
 __all__ = [
@@ -56,10 +59,13 @@ __all__ = [
     "new_owner",
     "open_pseudonyms",
     "open_store",
+    "plain_header",
     "rating_frame",
     "ratings_from_frame",
     "read_ratings",
+    "read_table",
     "runs_text",
+    "shown_of",
     "unguard",
     "write_ratings",
     "write_records",

@@ -65,7 +65,7 @@ class Builder:
                 if self._may_be_skipped(name := entry.fields["dimension"]):
                     self._blank[entry.fields.get("item", ""), entry.fields.get("rater", ""), name] += 1
                 return
-            self._keep(self._rating(entry, outcome, source.rater_kind), entry)
+            self._keep(self._rating(entry, outcome, source), entry)
         except _RefusedEntry as refused:
             self._problem(entry, *refused.args)
         except _UnknownItem:
@@ -217,22 +217,27 @@ class Builder:
                 return dimension.may_be_not_applicable or dimension.skip is not None
         return False
 
-    def _may_be_skipped(self, name: str) -> bool:
+    @property
+    def skippable(self) -> frozenset[str]:
+        """The dimensions that the instrument may skip: nobody need have rated them."""
         known = self.instrument.dimensions if self.instrument else ()
-        return any(each.name == name and each.skip is not None for each in known)
+        return frozenset(each.name for each in known if each.skip is not None)
 
-    def _rating(self, entry: Entry, outcome: Outcome, kind: RaterKind) -> Rating:
+    def _may_be_skipped(self, name: str) -> bool:
+        return name in self.skippable
+
+    def _rating(self, entry: Entry, outcome: Outcome, source: Source) -> Rating:
         fields = entry.fields
         for name in ("item", "rater"):
             if not fields.get(name):
                 raise _RefusedEntry(f"has a rating, but no {name}", name)
-        given = fields.get("rater_kind", kind)
+        given = fields.get("rater_kind", source.rater_kind)
         if given not in get_args(RaterKind):
             raise _RefusedEntry(f"rater_kind {given!r}: {nearest(given, get_args(RaterKind))}", "rater_kind")
         repeat = fields.get("repeat", "0")
         if not repeat.isascii() or not repeat.isdigit() or len(repeat) > _LONGEST_REPEAT:
             raise _RefusedEntry(f"repeat {short(repeat)} is not a whole number", "repeat")
-        measured = _measured(fields)
+        measured = _measured(fields, source.decimal)
         instrument = fields.get("instrument") or self._label()
         system, rater = self._who(fields["item"], fields.get("system", ""), fields["rater"], given, entry)
         if given == "clinician":
@@ -314,11 +319,11 @@ def _identity(rating: Rating) -> tuple[object, ...]:
     return rating.item, rating.system, rating.rater, rating.instrument, rating.dimension, rating.repeat
 
 
-def _measured(fields: Mapping[str, str]) -> float | None:
+def _measured(fields: Mapping[str, str], decimal: str) -> float | None:
     """The time that a row gives, in seconds; None where it gives none."""
     for unit, length in (("seconds", 1), ("minutes", 60)):
         if (said := fields.get(unit)) is not None:
-            number = positive_number(said)
+            number = positive_number(said, decimal)
             if number is None:
                 raise _RefusedEntry(f"{unit} {short(said)} is not a number of {unit}", unit)
             return number * length

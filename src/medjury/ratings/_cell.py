@@ -7,12 +7,14 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import date, time
 from typing import Any
 
 from medjury.instruments import Dimension, NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.ratings._reading import ShownNumber
 from medjury.ratings._table import is_blank
 
-_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+_NUMBER = {".": re.compile(r"[+-]?[0-9]+(\.[0-9]+)?"), ",": re.compile(r"[+-]?[0-9]+(,[0-9]+)?")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Codes:
     labels: Mapping[str, float]
     not_applicable: Collection[str]
     not_rated: Collection[str]
+    decimal: str = "."
 
 
 def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | None:
@@ -59,9 +62,11 @@ def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | No
         return NotApplicable()
     number = codes.labels.get(word)
     if number is None:
-        number = _number(cell)
+        number = _number(cell, codes.decimal)
     if number is None:
-        return Unscored(Reason.PARSE, "is not a number")
+        comma = codes.decimal == "." and _number(cell, ",") is not None
+        cure = '; where the comma is the decimal sign, say `decimal: ","` in the mapping' if comma else ""
+        return Unscored(Reason.PARSE, f"is not a number{cure}")
     if scale is not None and not scale.holds(number):
         return Unscored(Reason.OUT_OF_RANGE, f"is not on the scale ({scale})")
     return Score(number)
@@ -74,18 +79,36 @@ def code_of(cell: Any) -> str:
     return str(cell).strip()
 
 
-def positive_number(text: str) -> float | None:
+def shown_of(cell: Any) -> str:
+    """A cell as its reader sees it: a number that a spreadsheet shows as 007 is "007"."""
+    if isinstance(cell, ShownNumber):
+        return cell.shown or str(int(cell))
+    return "" if is_blank(cell) else code_of(cell)
+
+
+def changed_id(cell: Any) -> str | None:
+    """What a spreadsheet made of an id, where that is no id any more."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, date | time):
+        return "a date" if isinstance(cell, date) else "a time"
+    if isinstance(cell, ShownNumber) and not cell.shown:
+        return "a number that the sheet shows with other signs"
+    return None
+
+
+def positive_number(text: str, decimal: str = ".") -> float | None:
     """A number of seconds as it may be written, or None."""
-    number = _number(text)
+    number = _number(text, decimal)
     return number if number is not None and number >= 0 else None
 
 
-def _number(cell: Any) -> float | None:
+def _number(cell: Any, decimal: str = ".") -> float | None:
     if isinstance(cell, bool):
         return None
     if isinstance(cell, int | float):
         return float(cell) if math.isfinite(cell) else None
-    if isinstance(cell, str) and _NUMBER.fullmatch(cell.strip()):
-        number = float(cell)
+    if isinstance(cell, str) and _NUMBER[decimal].fullmatch(cell.strip()):
+        number = float(cell.replace(",", "."))
         return number if math.isfinite(number) else None
     return None

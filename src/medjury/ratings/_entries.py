@@ -9,10 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from medjury.instruments import Reason, Unscored, extract_json
-from medjury.ratings._cell import code_of
+from medjury.ratings._cell import changed_id, code_of, shown_of
+from medjury.ratings._empty_columns import EmptyColumns
 from medjury.ratings._layout import Layout, ScoreColumn
-from medjury.ratings._problems import ImportReport
+from medjury.ratings._problems import ImportReport, Problem, short
+from medjury.ratings._redcap import redcap_rows
 from medjury.ratings._table import Table, is_blank
+
+_IDS = ("item", "system", "rater")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +36,24 @@ class Entry:
     labels: Mapping[str, str] = field(default_factory=dict)  # what the row says of its case
 
 
-def read_entries(table: Table, layout: Layout, report: ImportReport) -> Iterator[Entry]:
+def read_entries(table: Table, layout: Layout, report: ImportReport, empty: EmptyColumns) -> Iterator[Entry]:
     """Every entry of the table, blank ones too; rows that `only` leaves out are counted."""
-    for number, cells in table.rows:
-        if not _is_wanted(cells, layout):
-            report.rows_left_out += 1
-            continue
+    rows = empty.watch(table.file, layout, _wanted(table, layout, report))
+    for number, cells in rows:
         report.rows += 1
         entries = list(_row(table.file, number, cells, layout, report))
         if layout.fields.keys() & {"seconds", "minutes"}:
             rated = sum(not is_blank(entry.cell) for entry in entries)
             entries = [replace(entry, share=max(rated, 1)) for entry in entries]
         yield from entries
+
+
+def _wanted(table: Table, layout: Layout, report: ImportReport) -> Iterator[tuple[int, list[Any]]]:
+    for number, cells in redcap_rows(table, layout, report):
+        if _is_wanted(cells, layout):
+            yield number, cells
+        else:
+            report.rows_left_out += 1
 
 
 def _is_wanted(cells: Sequence[Any], layout: Layout) -> bool:
@@ -56,7 +66,12 @@ def _row(
     source = layout.source
     fields = dict(source.fixed)
     for name, column in layout.fields.items():
-        if value := _text(cells[layout.index[column]]):
+        cell = cells[layout.index[column]]
+        if name in _IDS and (made := changed_id(cell)) is not None:
+            message = f"is {made}, not an id: format the column as text and enter it again"
+            report.problems.append(Problem(file, number, name, short(cell), message))
+            return
+        if value := shown_of(cell):
             fields[name] = value
     if source.dimension is not None and source.dimensions is not None:
         words = {word: name for name, word in source.dimensions.items()}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from medjury.cases import Case
 from medjury.instruments import Instrument, load_instrument
 from medjury.ratings._build import Builder, OnBad, OnUnknown
+from medjury.ratings._empty_columns import EmptyColumns
 from medjury.ratings._entries import read_entries
 from medjury.ratings._known_cases import KnownCases
 from medjury.ratings._labels import Labels
@@ -82,8 +83,9 @@ def read_ratings(
         labels=Labels(labels or {}),
     )
     found: set[str] = set()
+    empty = EmptyColumns()
     for source in plan.sources:
-        found |= _read(source, path, builder, described=plan.described)
+        found |= _read(source, path, builder, empty, described=plan.described)
     builder.settle()
     report = builder.report
     report.warnings += look_alikes(builder.raters)
@@ -94,6 +96,7 @@ def read_ratings(
         )
     if report.problems:
         raise refuse(report.problems, _ADVICE)
+    report.warnings += empty.settle(builder.skippable)
     if not builder.ratings:
         raise RatingsError(f"{', '.join(report.files)}: there are no ratings in it. {report.text()}")
     return ImportedRatings(
@@ -166,13 +169,15 @@ def _plan(
 
 
 def _read(
-    source: Source, data: str | os.PathLike[str] | polars.DataFrame, builder: Builder, described: bool
+    source: Source,
+    data: str | os.PathLike[str] | polars.DataFrame,
+    builder: Builder,
+    empty: EmptyColumns,
+    described: bool,
 ) -> set[str]:
     """Read one file into the builder; the labels whose column it has."""
     if isinstance(data, str | os.PathLike):
-        table = read_table(
-            source.path, sheet=source.sheet, delimiter=source.delimiter, encoding=source.encoding
-        )
+        table = read_table(source.path, source.reading)
     else:
         table = Table(
             _TABLE, data.columns, ((n, list(row)) for n, row in enumerate(data.iter_rows(), start=1))
@@ -183,11 +188,15 @@ def _read(
             builder.add_rating(rating, entry)
         return set()
     dimensions = [each.name for each in builder.instrument.dimensions] if builder.instrument else []
-    layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns)
+    try:
+        layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns)
+    except RatingsError as error:
+        raise RatingsError(" ".join([str(error), *table.told])) from None
     if layout.unused:
         builder.report.unused_columns[table.file] = layout.unused
-    for entry in read_entries(table, layout, builder.report):
+    for entry in read_entries(table, layout, builder.report, empty):
         builder.add(entry, layout.source)
+    builder.report.notes += table.told
     return set(layout.labels)
 
 

@@ -1,7 +1,7 @@
 """Finds in a table's header what a source says, or what our own column names say.
 
 Four layouts: long (a column names the dimension), wide (a column per dimension), patterned (column names hold
-the system, rater or dimension), and any of them with a JSON object of scores in each cell.
+the item, system, rater or dimension), and any of them with a JSON object of scores in each cell.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def find_layout(
         source = replace(source, dimensions={name: name for name in dimensions})
     fields = _fields(file, index, source)
     named = source.columns or source.score or (source.dimensions and not source.json_cells)
-    scores = _score_columns(file, index, source) if named or "score" in index else ()
+    scores = _score_columns(file, index, source, fields) if named or "score" in index else ()
     for name in (*source.only, *([source.content] if source.content else ())):
         _need(file, index, name)
     given = {*fields, *source.fixed, *(place for each in scores for place in each.says)}
@@ -99,14 +99,18 @@ def _fields(file: str, index: Mapping[str, int], source: Source) -> dict[str, st
     return fields
 
 
-def _score_columns(file: str, index: Mapping[str, int], source: Source) -> tuple[ScoreColumn, ...]:
+def _score_columns(
+    file: str, index: Mapping[str, int], source: Source, fields: Mapping[str, str]
+) -> tuple[ScoreColumn, ...]:
     def because(dimension: str | None) -> str | None:
         column = source.explanations.get(dimension or "")
         return None if column is None else _need(file, index, column)
 
     if source.columns is not None:
+        taken = {*fields.values(), *source.only, *source.explanations.values(), source.content}
+        free = {name: at for name, at in index.items() if name not in taken}
         found = [ScoreColumn(name, says, because(says.get("dimension")))
-                 for name, says in _matches(source.columns, index, source)]  # fmt: skip
+                 for name, says in _matches(source.columns, free, source)]  # fmt: skip
         if not found:
             raise RatingsError(f"{file}: no column matches {source.columns!r}; it has {', '.join(index)}")
         return tuple(found)

@@ -18,7 +18,7 @@ from medjury.ratings._rating import RaterKind
 from medjury.ratings._source import RatingMapping, Source
 
 Code = str | int | float
-_PLACES = ("system", "rater", "dimension", "repeat")
+_PLACES = ("item", "system", "rater", "dimension", "repeat")
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
@@ -51,6 +51,8 @@ class SourcePart(_Part):
     sheet: str | None = None
     delimiter: str | None = Field(default=None, min_length=1, max_length=1)
     encoding: str | None = None
+    header_rows: int = Field(default=1, ge=1, le=5)
+    rows: str | None = None
     item: str | None = None
     system: str | None = None
     rater: str | None = None
@@ -71,6 +73,8 @@ class SourcePart(_Part):
     columns: str | None = None
     cells: Literal["score", "json"] = "score"
     take: str | None = None
+    decimal: Literal[".", ","] = "."
+    forms: Literal["started", "all"] = "started"
     fixed: FixedPart = FixedPart()
     rater_kind: RaterKind = "clinician"
     labels: dict[Code, float] | dict[str, dict[Code, float]] = {}
@@ -182,7 +186,9 @@ def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str)
         path=path,
         sheet=setting("sheet"),
         delimiter=setting("delimiter"),
-        encoding=setting("encoding") or "utf-8-sig",
+        encoding=setting("encoding"),
+        header_rows=setting("header_rows"),
+        rows=setting("rows"),
         item=setting("item"),
         system=setting("system"),
         rater=setting("rater"),
@@ -200,6 +206,8 @@ def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str)
         columns=columns,
         json_cells=cells == "json",
         take=setting("take"),
+        decimal=setting("decimal"),
+        guard_forms=setting("forms") == "started",
         fixed=fixed,
         rater_kind=setting("rater_kind"),
         labels={name: _labels(each) for name, each in (labels if by_dimension else {"": labels}).items()},

@@ -58,8 +58,12 @@ class ImportReport:
     rows_left_out: int = 0  # by `only:`
     duplicates: int = 0  # the same rating twice, kept once
     unknown_items: int = 0  # ratings of items that are not among the cases, left out
+    not_started: int = 0  # checkboxes of forms that nobody started; they are among `not_rated`
+    merged_entries: int = 0  # rows of double data entry that a merged record replaces, left out
+    filled_down: Counter[str] = field(default_factory=Counter)  # by column, cells that the base row gave
     unused_columns: dict[str, list[str]] = field(default_factory=dict)
     unused_fields: Counter[str] = field(default_factory=Counter)  # in JSON cells
+    notes: list[str] = field(default_factory=list)  # how the files were read
     warnings: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -76,18 +80,24 @@ class ImportReport:
         lines += [f"  unscored, {reason}: {count:,}" for reason, count in self.unscored.most_common()]
         for what, count in (
             ("not rated (blank cells)", self.not_rated),
+            ("checkboxes of REDCap forms that were not started, not rated", self.not_started),
             ("rows left out by the mapping", self.rows_left_out),
+            ("rows of double data entry that a merged record replaces, left out", self.merged_entries),
             ("ratings that appear twice, kept once", self.duplicates),
             ("ratings of unknown items, left out", self.unknown_items),
         ):
             if count:
                 lines.append(f"  {what}: {count:,}")
+        if self.filled_down:
+            filled = ", ".join(f"{name} ({count:,})" for name, count in self.filled_down.items())
+            lines.append(f"  filled down from the base row of the record: {filled}")
         lines += [
             f"  {file}: columns not used: {', '.join(names)}" for file, names in self.unused_columns.items()
         ]
         if self.unused_fields:
             fields = ", ".join(f"{name} ({count:,})" for name, count in self.unused_fields.most_common(12))
             lines.append(f"  fields of JSON cells not used: {fields}")
+        lines += [f"  {note}" for note in self.notes]
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from medjury.ratings._cell import Codes, GradeRange
 from medjury.ratings._rating import RaterKind
+from medjury.ratings._reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,9 @@ class Source:
     path: Path
     sheet: str | None = None
     delimiter: str | None = None
-    encoding: str = "utf-8-sig"
+    encoding: str | None = None
+    header_rows: int = 1
+    rows: str | None = None
     item: str | None = None
     system: str | None = None
     rater: str | None = None
@@ -39,6 +42,8 @@ class Source:
     columns: str | None = None
     json_cells: bool = False
     take: str | None = None
+    decimal: str = "."
+    guard_forms: bool = True
     fixed: Mapping[str, str] = field(default_factory=dict)
     rater_kind: RaterKind = "clinician"
     labels: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by dimension; "" for all
@@ -47,9 +52,22 @@ class Source:
     only: Mapping[str, frozenset[str]] = field(default_factory=dict)
     scales: Mapping[str, GradeRange] = field(default_factory=dict)  # by dimension; "" for all
 
+    @property
+    def reading(self) -> Reading:
+        """How the table in the file is read."""
+        names = [self.item, self.system, self.rater, self.repeat, self.dimension, self.score, self.seconds]
+        names += [self.minutes, self.panel, self.years, self.specialty, self.seniority, self.affiliation]
+        names += [self.content, self.content_hash, self.explanation, *self.explanations.values(), *self.only]
+        if self.dimension is None and self.columns is None and not self.json_cells:
+            names += (self.dimensions or {}).values()
+        columns = tuple(dict.fromkeys(name.strip() for name in names if name))
+        return Reading(
+            self.sheet, self.delimiter, self.encoding, self.header_rows, self.rows, columns, self.columns
+        )
+
     def codes(self, dimension: str) -> Codes:
         labels = {**self.labels.get("", {}), **self.labels.get(dimension, {})}
-        return Codes(labels, self.not_applicable, self.not_rated)
+        return Codes(labels, self.not_applicable, self.not_rated, self.decimal)
 
     def scale(self, dimension: str) -> GradeRange | None:
         return self.scales.get(dimension, self.scales.get(""))

@@ -1,43 +1,51 @@
-"""Reads a table a person made (CSV, Excel, Parquet, JSON) as it stands: cells untouched, rows numbered."""
+"""Reads a table a person made (text, spreadsheet, Parquet, JSON) as it stands: cells untouched, rows numbered."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import WorkbookError, open_workbook
+from medjury.ratings._json_table import read_json_table
+from medjury.ratings._nested_columns import with_nested_columns
 from medjury.ratings._problems import RatingsError
+from medjury.ratings._reading import Reading, Rows
+from medjury.ratings._sheets import read_ods, read_xlsx
+from medjury.ratings._statistics_file import read_statistics_file
+from medjury.ratings._text_table import ending, read_text_table
 
-TABLE_FORMATS = (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl", ".json")
-_LARGEST_CELL = 100_000_000
+_PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+_IMPORT_ID = re.compile(r'\{"ImportId":.*\}')
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Column names without stray spaces, and rows numbered as a spreadsheet shows them (the header is row 1)."""
+    """Column names without stray spaces, and rows numbered as a spreadsheet shows them (the header is row 1).
+    `told` is what the reader of the file should know of how it was read."""
 
     file: str
     header: list[str]
     rows: Iterator[tuple[int, list[Any]]]
+    told: list[str] = field(default_factory=list)
 
 
-def read_table(
-    path: Path, *, sheet: str | None = None, delimiter: str | None = None, encoding: str = "utf-8-sig"
-) -> Table:
+def read_table(path: Path, reading: Reading | None = None) -> Table:
     """The table in a file, by its ending."""
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
-        raise RatingsError(f"{path}: ratings are read from {', '.join(TABLE_FORMATS)} files")
+    reading = reading or Reading()
+    reader = _READERS.get(ending(path))
+    if reader is None or (path.suffix.lower() == ".gz" and ending(path) not in _PACKED):
+        raise RatingsError(
+            f"{path}: ratings are read from {', '.join(_READERS)} files, and the text ones packed as .gz; "
+            f"`medjury look {path.name}` tells what a file is"
+        )
     if not path.is_file():
         raise RatingsError(f"{path}: there is no such file")
     try:
-        rows = reader(path, sheet, delimiter, encoding)
-        header = [str(name).strip() if name is not None else "" for name in next(rows, (1, []))[1]]
+        rows = reader(path, reading)
+        header, rows = _header(path, rows, reading)
+        header, rows = with_nested_columns(path.name, header, rows, reading)
     except UnicodeDecodeError as error:
         raise _not_text(path, error) from None
     while header and not header[-1]:
@@ -45,13 +53,51 @@ def read_table(
     if not header:
         raise RatingsError(f"{path}: the file is empty; its first row must name the columns")
     if twice := sorted({name for name in header if name and header.count(name) > 1}):
-        raise RatingsError(f"{path}: two columns are named {', '.join(twice)}; rename one of them")
-    return Table(path.name, header, _checked(path, header, rows))
+        raise RatingsError(
+            f"{path}: two columns are named {', '.join(twice)}; rename one of them, or say `header_rows: 2` in the "
+            "mapping where two rows name the columns"
+        )
+    return Table(path.name, header, _checked(path, header, rows), reading.told)
 
 
-def _checked(
-    path: Path, header: list[str], rows: Iterator[tuple[int, list[Any]]]
-) -> Iterator[tuple[int, list[Any]]]:
+def _header(path: Path, rows: Rows, reading: Reading) -> tuple[list[str], Rows]:
+    """The names of the columns, and the rows below them. Of several header rows the names are joined; an empty cell
+    of an upper one goes on with its left neighbour, as merged cells do."""
+    names = _names(next(rows, (1, []))[1])
+    for level in range(reading.header_rows - 1):
+        upper = names if level else _spread(names)
+        lower = _names(next(rows, (1, []))[1])
+        lower += [""] * (len(upper) - len(lower))
+        upper += [""] * (len(lower) - len(upper))
+        names = [" ".join(filter(None, pair)) for pair in zip(upper, lower, strict=True)]
+    return names, _below(path, rows, reading)
+
+
+def _names(cells: list[Any]) -> list[str]:
+    return [str(name).strip() if name is not None else "" for name in cells]
+
+
+def _spread(names: list[str]) -> list[str]:
+    found: list[str] = []
+    for name in names:
+        found.append(name or (found[-1] if found else ""))
+    return found
+
+
+def _below(path: Path, rows: Rows, reading: Reading) -> Rows:
+    """The rows, less the two that Qualtrics writes below the names: its questions, and marks of its own."""
+    first, second = next(rows, None), next(rows, None)
+    marks = [cell for cell in (second[1] if second else []) if not is_blank(cell)]
+    if marks and all(isinstance(cell, str) and _IMPORT_ID.fullmatch(cell) for cell in marks):
+        reading.told.append(
+            f"{path.name}: rows 2 and 3 hold the questions and marks of Qualtrics, no answers"
+        )
+    else:
+        yield from (each for each in (first, second) if each is not None)
+    yield from rows
+
+
+def _checked(path: Path, header: list[str], rows: Rows) -> Rows:
     width = len(header)
     try:
         for number, cells in rows:
@@ -78,65 +124,7 @@ def _not_text(path: Path, error: UnicodeDecodeError) -> RatingsError:
     )
 
 
-def _read_csv(
-    path: Path, _sheet: str | None, delimiter: str | None, encoding: str
-) -> Iterator[tuple[int, list[Any]]]:
-    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))  # the default refuses long notes
-    try:
-        with path.open(encoding=encoding, newline="") as file:
-            if delimiter is None:
-                delimiter = "\t" if path.suffix.lower() == ".tsv" else _guess_delimiter(file)
-            yield from enumerate(csv.reader(file, delimiter=delimiter, strict=True), start=1)
-    except LookupError:
-        raise RatingsError(f"{path}: there is no encoding {encoding!r}; try utf-8 or cp1252") from None
-    except (csv.Error, TypeError) as error:
-        raise RatingsError(f"{path}: not a CSV file that can be read: {error}") from None
-
-
-def _guess_delimiter(file: io.TextIOBase) -> str:
-    """The sign that parts the header: comma, semicolon or tab, whichever stands there most."""
-    header = file.readline()
-    file.seek(0)
-    return max(",;\t", key=header.count)
-
-
-def _read_xlsx(
-    path: Path, sheet: str | None, _delimiter: str | None, _encoding: str
-) -> Iterator[tuple[int, list[Any]]]:
-    try:
-        with open_workbook(path) as values, open_workbook(path, formulas=True) as formulas:
-            yield from _rows_of(path, sheet, values, formulas)
-    except WorkbookError as error:
-        raise RatingsError(f"{path}: {error}") from None
-
-
-def _rows_of(path: Path, sheet: str | None, values: Any, formulas: Any) -> Iterator[tuple[int, list[Any]]]:
-    name = sheet or values.sheetnames[0]
-    if name not in values.sheetnames:
-        raise RatingsError(
-            f"{path}: there is no sheet {name!r}; its sheets are {', '.join(values.sheetnames)}"
-        )
-    pages = values[name], formulas[name]
-    for page in pages:
-        page.reset_dimensions()  # some programs write a wrong size, and rows would be lost
-    rows = zip(*(page.iter_rows(values_only=True) for page in pages), strict=False)
-    for number, (cells, sources) in enumerate(rows, start=1):
-        for cell, source in zip(cells, sources, strict=False):
-            if cell is None and source is not None:
-                raise RatingsError(
-                    f"{path.name}, row {number}: a cell holds a formula whose result is not stored; open the "
-                    "file in a spreadsheet program and save it"
-                )
-        yield number, [_plain_number(cell) for cell in cells]
-
-
-def _plain_number(cell: Any) -> Any:
-    return int(cell) if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53 else cell
-
-
-def _read_parquet(
-    path: Path, _sheet: str | None, _delimiter: str | None, _encoding: str
-) -> Iterator[tuple[int, list[Any]]]:
+def _read_parquet(path: Path, _reading: Reading) -> Rows:
     import polars
 
     try:
@@ -148,42 +136,17 @@ def _read_parquet(
         yield number, list(row)
 
 
-def _read_json(
-    path: Path, _sheet: str | None, _delimiter: str | None, encoding: str
-) -> Iterator[tuple[int, list[Any]]]:
-    """A list of objects, or one object per line. Row 1 is the first object (there is no header line)."""
-    records: list[tuple[int, Any]] = []
-    with path.open(encoding=encoding) as file:
-        if path.suffix.lower() == ".json":
-            try:
-                whole = json.load(file)
-            except json.JSONDecodeError as error:
-                raise RatingsError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from None
-            if not isinstance(whole, list):
-                raise RatingsError(f"{path}: the file must hold a list of objects, one per row")
-            records = list(enumerate(whole, start=1))
-        else:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    try:
-                        records.append((number, json.loads(line)))
-                    except json.JSONDecodeError as error:
-                        raise RatingsError(f"{path}, line {number}: not JSON: {error.msg}") from None
-    header: dict[str, None] = {}
-    for number, record in records:
-        if not isinstance(record, dict):
-            raise RatingsError(f"{path}, row {number}: not a JSON object")
-        header.update(dict.fromkeys(record))
-    yield 0, list(header)
-    for number, record in records:
-        yield number, [record.get(name) for name in header]
-
-
 _READERS = {
-    ".csv": _read_csv,
-    ".tsv": _read_csv,
-    ".xlsx": _read_xlsx,
+    ".csv": read_text_table,
+    ".tsv": read_text_table,
+    ".xlsx": read_xlsx,
+    ".ods": read_ods,
     ".parquet": _read_parquet,
-    ".jsonl": _read_json,
-    ".json": _read_json,
+    ".jsonl": read_json_table,
+    ".ndjson": read_json_table,
+    ".json": read_json_table,
+    ".sav": read_statistics_file,
+    ".zsav": read_statistics_file,
+    ".por": read_statistics_file,
+    ".dta": read_statistics_file,
 }

@@ -11,7 +11,7 @@ from medjury.statistics import Estimate, Printable, shown
 # Control characters mean nothing in HTML, and browsers disagree on them.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # A name of this length stays on one line.
-_SHORT = 24
+_SHORT, _SENTENCE = 24, 60
 _WIDE = 10
 # So many columns of estimates (fewer, where there are many others): intervals stand below their values, and the
 # table fits the page.
@@ -112,9 +112,15 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
         name, scope = ("th", "row") if place == 0 else ("td", None)
         content = value if isinstance(value, Html) else shown(value, digits[place])
         kind = "number" if right else "short" if len(content) <= _SHORT else None
+        if not right and not isinstance(value, Html) and len(content) > _SENTENCE:
+            kind = "prose"  # beside many numbers its column would be a word wide
         if isinstance(value, Estimate) and value.defined and " (" in content:
             middle, _, ends = content.partition(" (")
             content = joined([middle, " ", element("span", f"({ends}", class_="interval")])
+        elif isinstance(value, Estimate) and not value.defined and len(content) > _SHORT:
+            kind = (
+                f"{kind} reason" if kind else "reason"
+            )  # a sentence, which must not make its column a page wide
         cells.append(element(name, content, scope=scope, class_=kind, data_value=key))
     return element("tr", *cells)
 

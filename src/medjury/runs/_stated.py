@@ -60,11 +60,13 @@ class StatedGate(GateRules):
 class ReportSettings(RunPart):
     """What the report shows. A clinician's minutes per case come from the ratings where the panel measured them;
     money is in the currency of the price list. `system_vendors` says who made each system, for the audit of
-    self-preference. `png` saves the figures as pixels too, beside SVG."""
+    self-preference, `rank_by` on which dimensions or composites systems are ranked (None: all dimensions). `png`
+    saves the figures as pixels too, beside SVG."""
 
     clinician_cost_per_hour: float | None = None
     clinician_minutes_per_case: float | None = None
     system_vendors: dict[str, str] | None = None
+    rank_by: tuple[str, ...] | None = None
     cases_shown: int = 20
     hide_texts: bool = False
     png: bool = False

@@ -52,6 +52,8 @@ _SHARES = (
     "auc",
 )
 _SIZES = ("rmse", "mae")
+# Of repeats, where often none differs: as they are, but no end where no value can be.
+_SPREADS, _FLIPS = ("sd", "within_sd", "cv"), ("flip_rate", "changed_share")
 # An end lies no nearer to a bound than this, so that its turned value is finite.
 _NEAR = 1e-4
 
@@ -72,6 +74,8 @@ class Turn:
 
 
 AS_IT_IS = Turn(lambda x: x, float)
+_NOT_NEGATIVE = Turn(lambda x: x, lambda y: max(0.0, float(y)), 0.0)
+_PART = Turn(lambda x: x, lambda y: min(1.0, max(0.0, float(y))), 0.0, 1.0)
 _COEFFICIENT = Turn(
     lambda x: np.arctanh(np.clip(x, -1.0 + _NEAR, 1.0 - _NEAR)), lambda y: float(np.tanh(y)), -1.0, 1.0
 )
@@ -98,6 +102,10 @@ def symmetric(name: str, values: Floats) -> Turn:
         turn = _SHARE
     elif short in _SIZES:
         turn = _SIZE
+    elif short in _SPREADS:
+        turn = _NOT_NEGATIVE
+    elif short in _FLIPS:
+        turn = _PART
     return turn if turn.fits(values) else AS_IT_IS
 
 

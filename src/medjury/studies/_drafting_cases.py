@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from medjury.cases import Case, CaseSource
+from medjury.cases import Case, CaseSource, LeftOut
 from medjury.errors import MedjuryError
 from medjury.files import whole_binary
 from medjury.instruments import Reason
@@ -51,6 +51,10 @@ class Undrafted:
     def skipped(self) -> int:
         return self._cases.skipped
 
+    @property
+    def left_out(self) -> LeftOut:
+        return self._cases.left_out
+
 
 class DraftedCases:
     """The study's cases with their drafts, read one at a time; `drafts` finds a draft by its key. Without drafts
@@ -77,6 +81,10 @@ class DraftedCases:
     @property
     def skipped(self) -> int:
         return self.source.skipped
+
+    @property
+    def left_out(self) -> LeftOut:
+        return self.source.left_out
 
 
 def _where(case: Case) -> str:

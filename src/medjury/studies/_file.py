@@ -286,11 +286,17 @@ class ReportPart(Part):
     clinician_cost_per_hour: float | None = Field(default=None, ge=0)
     clinician_minutes_per_case: float | None = Field(default=None, gt=0)
     system_vendors: dict[str, str] | None = None
+    rank_by: list[str] | None = Field(default=None, min_length=1)
     cases_shown: int = Field(default=_SHOWN.cases_shown, ge=0, le=500)
     hide_texts: bool = False
     png: bool = False
     resamples: int = Field(default=_SHOWN.resamples, ge=200, le=100_000)
     seed: int = 0
+
+    @field_validator("rank_by", mode="before")
+    @classmethod
+    def _one_name_is_enough(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
 
 
 class StudyFile(Part):

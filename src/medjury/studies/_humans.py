@@ -100,7 +100,7 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
         pseudonyms=not part.keep_names,
         illustrative=part.illustrative,
         not_rated=report.not_rated,
-        left_out=report.rows_left_out + report.unknown_items,
+        left_out=report.rows_left_out + report.unknown_items + report.merged_entries,
         unscored={str(reason): count for reason, count in report.unscored.items()},
         warnings=tuple(report.warnings),
     )

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
+
+import numpy as np
 
 from medjury.agreement import Expected, GatePlan, plan_gate
 from medjury.ratings import Rating
+from medjury.runs import GateRules
+from medjury.statistics import counted
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import read_humans
 from medjury.studies._plan import RunPlan
 from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
+from medjury.tables import Measured, danger_reference, rating_table
 from medjury.validation import rehearse_gate
 
 _UNREGISTERED = (
@@ -34,6 +42,7 @@ def gate_outlook(
     rules = stated_gate(study)
     development = set(rules.development_cases)
     humans = read_humans(study, rehearse=True)
+    dangerous = None
     notes = [] if registered_protocol(study, plan.data_hash, plan.answer_hashes) else [_UNREGISTERED]
     if humans is None:
         cases = max(plan.systems.values(), default=plan.cases) - len(development)
@@ -43,10 +52,17 @@ def gate_outlook(
         )
     else:
         rated = tuple(each for each in humans.ratings if each.rater in humans.reference)
-        cases, twice, clinicians = _rated(rated, development)
+        held_out = [each for each in rated if each.score is not None and each.item not in development]
+        cases, twice, clinicians = _rated(held_out)
         doubly = twice
+        by_dimension = _by_dimension(held_out, study, rules)
+        notes.append(_told(by_dimension))
+        shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
+        dangerous = min(shares, default=None)
     if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
         expected = Expected(shares=_even(max(grades)))
+    if dangerous is not None and (expected is None or expected.dangerous is None):
+        expected = replace(expected or Expected(), dangerous=dangerous)
     asked: dict[str, Any] = {
         "cases": max(1, cases),
         "doubly": doubly,
@@ -59,13 +75,12 @@ def gate_outlook(
     return plan_gate(rules, **asked) if studies is None else rehearse_gate(rules, studies=studies, **asked)
 
 
-def _rated(ratings: tuple[Rating, ...], development: set[str]) -> tuple[int, int, int]:
-    """Held-out cases that a clinician scored and that two did, on the dimension where these are the fewest, and the
+def _rated(ratings: Sequence[Rating]) -> tuple[int, int, int]:
+    """Cases that a clinician scored and that two did, on the dimension where these are the fewest, and the
     number of clinicians there."""
     by_dimension: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for each in ratings:
-        if each.score is not None and each.item not in development:
-            by_dimension[each.dimension][each.item].add(each.rater)
+        by_dimension[each.dimension][each.item].add(each.rater)
     counts = [
         (
             len(items),
@@ -75,6 +90,62 @@ def _rated(ratings: tuple[Rating, ...], development: set[str]) -> tuple[int, int
         for items in by_dimension.values()
     ]
     return min(counts, key=lambda each: each[:2], default=(0, 0, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """What clinicians rated on one dimension: cases, those rated by two or more, and those with a dangerous answer
+    (None where severe errors are no matter of this dimension)."""
+
+    dimension: str
+    cases: int
+    twice: int
+    dangerous: int | None
+
+    def text(self) -> str:
+        told = f"{self.dimension} {counted(self.cases, 'case')}, {self.twice:,} by two clinicians or more"
+        return told if self.dangerous is None else f"{told}, {self.dangerous:,} dangerous"
+
+
+def _by_dimension(ratings: Sequence[Rating], study: Study, rules: GateRules) -> list[_Rated]:
+    """Dimension by dimension; no danger is told where an adjudicator has still to settle it."""
+    found = []
+    humans, wanted = study.settings.humans, rules.severe_dimensions
+    if humans is not None and humans.consensus == "adjudicated":
+        wanted = ()
+    for dimension in rating_table(list(ratings), instrument=study.instrument).counted if ratings else ():
+        answers: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        items: dict[str, set[str]] = defaultdict(set)
+        for each in ratings:
+            if each.dimension == dimension.name and each.score is not None:
+                answers[each.item, each.system][each.rater].append(each.score)
+                items[each.item].add(each.rater)
+        if not items:
+            continue
+        limits = dimension.danger(rules)
+        dangerous = None
+        if limits is not None and (wanted is None or dimension.name in wanted):
+            dangerous = len(
+                {
+                    item
+                    for (item, _), scores in answers.items()
+                    if _word([fmean(own) for own in scores.values()], dimension, rules) <= limits[0]
+                }
+            )
+        twice = sum(len(raters) > 1 for raters in items.values())
+        found.append(_Rated(dimension.name, len(items), twice, dangerous))
+    return found
+
+
+def _told(rated: Sequence[_Rated]) -> str:
+    said = "; ".join(each.text() for each in rated)
+    return f"Rated so far: {said or 'nothing'}. The plan takes the dimension with the fewest cases."
+
+
+def _word(scores: list[float], dimension: Measured, rules: GateRules) -> float:
+    """The score by which an answer is dangerous or not, low being dangerous."""
+    (found,) = danger_reference(dimension.oriented(np.array([scores])), rules.danger_by)
+    return float(found)
 
 
 def _even(grades: int) -> tuple[float, ...]:

@@ -61,6 +61,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
     instrument = _named(document, ("instrument",), lambda: _load_instrument(settings.instrument, folder))
     if settings.dimensions is not None:
         instrument = _named(document, ("dimensions",), lambda: _only(instrument, settings.dimensions or []))
+    _named(document, ("report", "rank_by"), lambda: _can_rank_by(instrument, settings.report.rank_by or []))
     source = _named(
         document,
         ("cases",),
@@ -160,6 +161,16 @@ def _only(instrument: Instrument, names: list[str]) -> Instrument:
     there = {*names, *(each.name for each in reversed_)}
     composites = tuple(each for each in instrument.composites if set(each.weights) <= there)
     return replace(instrument, dimensions=dimensions, reversed=reversed_, composites=composites)
+
+
+def _can_rank_by(instrument: Instrument, names: list[str]) -> None:
+    known = [each.name for each in instrument.dimensions]
+    known += [each.name for each in instrument.reversed] + [each.name for each in instrument.composites]
+    for name in names:
+        if name not in known:
+            raise MedjuryError(
+                f"{instrument.name} has no dimension or composite {name!r}; {nearest(name, known)}"
+            )
 
 
 def _judge_name(part: JudgePart) -> str:

@@ -211,9 +211,14 @@ def _ready(rows: polars.DataFrame, dimensions: tuple[Measured, ...], rules: Gate
         "development_rows": rows.filter(served),
         "dimensions": dimensions,
         "raters": raters,
-        "warnings": (*warnings, *look_alikes(list(raters), partial(_rated_together, rows))),
+        "warnings": (*warnings, *look_alikes(_people_and_models(raters), partial(_rated_together, rows))),
         "seats": {str(name): frozenset(names) for name, names in rated.iter_rows()},
     }
+
+
+def _people_and_models(raters: dict[str, str]) -> list[str]:
+    """Those whose names somebody chose; a text metric has the name of its kind (chrf and chrf++ are two)."""
+    return [name for name, kind in raters.items() if kind != "metric"]
 
 
 def _kinds(rows: polars.DataFrame) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from medjury.tables._read import read_rating_table
 if TYPE_CHECKING:
     import polars
 
+_SHEETS = (".xlsx", ".ods")
+_CHANGED = re.compile(r"True|False|\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?")  # as cells with a type are written
 Role = Literal["clinician", "judge"]
 Meaning = Literal["raters", "dimensions"]
 KEYS = ("item", "system", "patient")
@@ -80,6 +83,8 @@ def open_panel(
             frame = frame.with_columns(_kinds(kinds))
         return _of_role(Panel(place.name, role, frame).saying(*notes))
     panel = _under_our_names(Panel(place.name, role, frame), named)
+    if place.suffix.lower() in _SHEETS:
+        _refuse_changed_ids(panel)
     if not panel.frame.height:
         raise MedjuryError(f"{panel.title}: the table has no rows")
     if panel.has("score") and scores is None:
@@ -117,6 +122,16 @@ def _under_our_names(panel: Panel, named: dict[str, str]) -> Panel:
         )
     told = [f"{ours} is the column {theirs!r}" for theirs, ours in renamed.items() if ours != theirs]
     return replace(panel, frame=frame).saying(*told)
+
+
+def _refuse_changed_ids(panel: Panel) -> None:
+    """A spreadsheet turns ids such as 3-1 into dates, and others into TRUE."""
+    for row, item in enumerate(panel.frame["item"], start=2):
+        if _CHANGED.fullmatch(item or ""):
+            raise MedjuryError(
+                f"{panel.title}, row {row}, column 'item': {item} is a date or TRUE, not an id: format the "
+                "column as text and enter it again"
+            )
 
 
 def _refuse_decimal_commas(panel: Panel, columns: Sequence[str]) -> None:

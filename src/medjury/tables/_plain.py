@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.cases import WorkbookError, open_workbook
 from medjury.errors import MedjuryError
+from medjury.ratings import plain_header, read_table, shown_of
 
 if TYPE_CHECKING:
     import polars
 
 
 def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
-    """The cells of a CSV, TSV, Parquet, JSONL or Excel file as text (numbers where the file has types), or None
-    where there is no such table."""
+    """The cells of a CSV, TSV, Parquet, JSONL, spreadsheet, SPSS or Stata file as text (numbers where the file has
+    types), or None where there is no such table."""
     import polars as pl
 
     place = Path(path)
     readers = {
         ".csv": lambda: _read_text(place),
-        ".tsv": lambda: _read_text(place, "\t"),
+        ".tsv": lambda: _read_text(place),
         ".parquet": lambda: pl.read_parquet(place),
         ".jsonl": lambda: pl.read_ndjson(place, infer_schema_length=None),
         ".ndjson": lambda: pl.read_ndjson(place, infer_schema_length=None),
-        ".xlsx": lambda: _read_sheet(place),
+        **dict.fromkeys(
+            (".xlsx", ".ods", ".gz", ".sav", ".zsav", ".por", ".dta"), lambda: _read_cells(place)
+        ),
     }
     reader = readers.get(place.suffix.lower())
     if reader is None or not place.is_file():
@@ -40,30 +41,26 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
     return frame.rename({name: name.strip() for name in frame.columns if name.strip() not in frame.columns})
 
 
-def _read_text(place: Path, separator: str | None = None) -> polars.DataFrame:
+def _read_text(place: Path) -> polars.DataFrame:
     """Cells as text, parted by the sign that the header uses most (Excel writes semicolons in much of Europe)."""
     import polars as pl
 
-    with place.open(encoding="utf-8-sig", newline="") as file:
-        header = file.readline()
-    unquoted = "".join(header.split('"')[::2])
-    separator = separator or max(",;\t", key=unquoted.count)
-    names = [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+    start = plain_header(place)
+    if start is None:
+        return _read_cells(place)
+    names = [name.strip() for name in start[0]]
     if twice := sorted({name for name in names if name and names.count(name) > 1}):
         raise MedjuryError(f"{place}: two columns are named {', '.join(twice)}; rename one of them")
-    return pl.read_csv(place, separator=separator, infer_schema=False)
+    return pl.read_csv(place, separator=start[1], infer_schema=False)
 
 
-def _read_sheet(place: Path) -> polars.DataFrame:
+def _read_cells(place: Path) -> polars.DataFrame:
+    """The cells as their reader sees them, from a file that the import of ratings reads too."""
     import polars as pl
 
-    try:
-        with open_workbook(place) as book:
-            rows = [list(row) for row in book[book.sheetnames[0]].iter_rows(values_only=True)]
-    except WorkbookError as error:
-        raise MedjuryError(f"{place}: {error}") from None
-    header = ["" if name is None else str(name) for name in rows[0]] if rows else []
-    kept = [place for place, name in enumerate(header) if name]
-    cells = [[None if row[k] is None else str(row[k]) for k in kept] for row in rows[1:]]
-    filled = [row for row in cells if any(cell is not None for cell in row)]
-    return pl.DataFrame(filled, schema=dict.fromkeys((header[k] for k in kept), pl.String), orient="row")
+    table = read_table(place)
+    kept = [at for at, name in enumerate(table.header) if name]
+    cells = [[shown_of(row[at]) or None for at in kept] for _, row in table.rows]
+    return pl.DataFrame(
+        cells, schema=dict.fromkeys((table.header[at] for at in kept), pl.String), orient="row"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import Literal, Unpack, get_args
 
@@ -13,6 +14,7 @@ from medjury.agreement._groups.icc import coefficient, f_interval
 from medjury.agreement._groups.mean_squares import NEGLIGIBLE, MeanSquares, from_sums
 from medjury.errors import MedjuryError
 from medjury.statistics import (
+    FEWEST_CLUSTERS,
     Analytic,
     Estimate,
     Floats,
@@ -101,6 +103,10 @@ def mean_icc_3_k_z(scores: Scores, **options: Unpack[Options]) -> Estimate:
     Every rater is z-scored over all of his or her items; a pair counts where it shares two items or more and its
     coefficient exists. The method says how many pairs count, and `n` how many items two raters scored.
 
+    The interval resamples items where every pair that counts shares ten or more. Where one shares fewer, a
+    resample of items would leave it one of them, or two in the opposite order, whose coefficient has no lower
+    limit: the pairs themselves are then resampled, as Bedi et al. did, and fewer than ten pairs have no interval.
+
     >>> found = mean_icc_3_k_z([[1, 2, None], [2, 4, None], [3, 5, 3]], interval="none")
     >>> round(found.value, 3), "1 of 3 pairs" in found.method
     (0.991, True)
@@ -117,8 +123,12 @@ def mean_icc_3_k_z(scores: Scores, **options: Unpack[Options]) -> Estimate:
         return undefined("no two raters share two items", twice, f"mean over 0 of {whole} pairs of raters")
     two = np.arange(2)
     alone = [standardised_statistics(two)(table[:, pair])(np.ones((1, len(table)))) for pair in pairs]
-    exists = [bool(np.isfinite(found["icc_3_k_z"][0])) for found in alone]
-    counting = [pair for pair, there in zip(pairs, exists, strict=True) if there]
+    values = np.array([float(found["icc_3_k_z"][0]) for found in alone])
+    counting = [pair for pair, value in zip(pairs, values, strict=True) if np.isfinite(value)]
+    note = f"; mean over {len(counting)} of {whole} pairs of raters, those who share two items and vary"
+    shared = [(~np.isnan(table[:, list(pair)])).all(axis=1).sum() for pair in counting]
+    if counting and min(shared) < FEWEST_CLUSTERS:
+        return _over_pairs(values[np.isfinite(values)], note, twice, options)
 
     def statistics(rows: Floats) -> Read:
         reads = [standardised_statistics(two)(rows[:, pair]) for pair in counting]
@@ -126,11 +136,7 @@ def mean_icc_3_k_z(scores: Scores, **options: Unpack[Options]) -> Estimate:
         def read(weights: Floats) -> dict[str, Floats]:
             if not reads:
                 return {"icc_3_k_z": np.full(len(weights), np.nan)}
-            values = np.stack([each(weights)["icc_3_k_z"] for each in reads])
-            known = np.isfinite(values)
-            there = known.sum(axis=0)
-            mean = np.where(known, values, 0.0).sum(axis=0) / np.where(there > 0, there, np.nan)
-            return {"icc_3_k_z": mean}
+            return {"icc_3_k_z": _mean_of_known(np.stack([each(weights)["icc_3_k_z"] for each in reads]))}
 
         return read
 
@@ -139,10 +145,31 @@ def mean_icc_3_k_z(scores: Scores, **options: Unpack[Options]) -> Estimate:
         statistics,
         kept=np.ones(len(table), dtype=np.bool_),
         reason=lambda _: "no two raters who share two items both differ in their scores",
-        note=f"; mean over {len(counting)} of {whole} pairs of raters, those who share two items and vary",
+        note=note,
         n=twice,
         **options,
     )["icc_3_k_z"]
+
+
+def _over_pairs(values: Floats, note: str, items: int, options: Options) -> Estimate:
+    """The mean of the pairs' coefficients with an interval that resamples the pairs; of `items` items in all."""
+    own = options.copy()
+    own.pop("clusters", None)
+
+    def statistics(rows: Floats) -> Read:
+        return lambda weights: {"mean": weights @ rows[:, 0] / weights.sum(axis=-1)}
+
+    found = estimates(values[:, np.newaxis], statistics, reason=lambda _: "", note=note, **own)["mean"]
+    method = found.method.replace(f"{len(values)} items", f"{len(values)} pairs of raters")
+    # A mean of a few skewed coefficients is widened evenly on both sides; none of them can pass 1.
+    return replace(found, n=items, method=method, high=None if found.high is None else min(found.high, 1.0))
+
+
+def _mean_of_known(values: Floats) -> Floats:
+    """The mean over the first axis of what is there; NaN where nothing is."""
+    known = np.isfinite(values)
+    there = known.sum(axis=0)
+    return np.asarray(np.where(known, values, 0.0).sum(axis=0) / np.where(there > 0, there, np.nan))
 
 
 def _who_varies(table: Floats, owner: Owner) -> tuple[Floats, Owner, int]:

@@ -15,6 +15,7 @@ from medjury.statistics import Floats, Result, Statistics, read_scale
 from medjury.tables import Grid, Measured, Names, RatingTable, Roles, rating_table
 
 JUDGES, MIXED, HUMANS, WITH_JURY = "judge with judge", "judge with human", "human with human", "with the jury"
+WITH_ADJUDICATOR = "with the adjudicator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,10 @@ def rater_pairs(
     """Compare every two of the clinicians, the judges and the jury.
 
     `group` tells judges among themselves, a judge with a human and humans among themselves apart, as the plot of
-    rho against kappa of Rouillard et al. (2026) does; the jury contains its judges and is a group of its own. Text
-    metrics are on no scale and take no part. There are no intervals: many pairs are for looking at, and
-    `agreement` has them for the pairs that matter.
+    rho against kappa of Rouillard et al. (2026) does; the jury contains its judges, and an adjudicator has read the
+    clinicians' scores: each is a group of its own. Judges who stand side by side are no jury. Text metrics are on
+    no scale and take no part, nor does a second panel's consensus: its members do. There are no intervals: many
+    pairs are for looking at, and `agreement` has them for the pairs that matter.
 
     >>> import polars as pl
     >>> scores = {"one": [1, 2, 3, 4, 5, 3], "two": [1, 2, 4, 4, 5, 2]}
@@ -69,7 +71,9 @@ def rater_pairs(
     roles = ratings.roles(raters, reference, need_reference=False)
     humans = tuple(dict.fromkeys((*roles.reference, *(() if raters else ratings.clinicians))))
     listed = tuple(
-        name for name in dict.fromkeys((*humans, *roles.raters)) if ratings.raters.get(name) != "metric"
+        name
+        for name in dict.fromkeys((*humans, *roles.raters))
+        if ratings.raters.get(name) != "metric" and (not ratings.panel or name != ratings.panel)
     )
     groups = {pair: _group(ratings, roles, humans, *pair) for pair in combinations(listed, 2)}
     rows = [
@@ -82,8 +86,11 @@ def rater_pairs(
 
 
 def _group(table: RatingTable, roles: Roles, humans: tuple[str, ...], first: str, second: str) -> str:
-    if any(name == roles.jury or table.raters.get(name) == "jury" for name in (first, second)):
+    formed = roles.jury if roles.jurors else ""
+    if any(name == formed or table.raters.get(name) == "jury" for name in (first, second)):
         return WITH_JURY
+    if table.adjudicator in (first, second):
+        return WITH_ADJUDICATOR
     return (JUDGES, MIXED, HUMANS)[(first in humans) + (second in humans)]
 
 

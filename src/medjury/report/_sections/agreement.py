@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from medjury.report._exhibits import CLINICIAN_COLOUR, COLOURS, JURY_COLOUR, MARKERS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, paragraph
@@ -102,11 +104,16 @@ def _metrics(material: Material) -> bool:
 def _forest(material: Material) -> Html:
     evidence = material.evidence
     lines: list[Line] = []
-    for dimension in material.compared[:PANELS]:
+    raters = tuple(material.tried)  # each whose word counts; one jury needs no name
+    who, whose = ("jury", "the jury") if len(raters) == 1 else ("rater", "each rater")
+    dimensions = material.compared[: max(1, PANELS // len(raters))]
+    for dimension, rater in product(dimensions, raters):
         name = "kappa_quadratic" if dimension.grades else "icc_2_1"
         title = f"{short(dimension.label)} ({STATISTICS[name]})"
-        beside = evidence.beside(dimension.name, evidence.rater).get(name)
-        alone = evidence.estimate(dimension.name, evidence.rater, name)
+        if len(raters) > 1:
+            title = f"{short(dimension.label, 18)}: {short(rater, 16)}"
+        beside = evidence.beside(dimension.name, rater).get(name)
+        alone = evidence.estimate(dimension.name, rater, name)
         if beside is not None:
             lines.append((title, beside.judge_human, beside.human_human))
         elif alone is not None:
@@ -117,17 +124,17 @@ def _forest(material: Material) -> Html:
     return material.exhibits.figure(
         "agreement",
         (7.5, 1.2 + 0.45 * len(lines)),
-        lambda figure: _draw(figure, lines, floor),
-        caption="Agreement of the jury with single clinicians, beside that of clinicians with one another, with "
+        lambda figure: _draw(figure, lines, floor, who),
+        caption=f"Agreement of {whose} with single clinicians, beside that of clinicians with one another, with "
         f"{percent(evidence.confidence)} intervals; the dashed line is the floor of the gate ({floor:g})."
-        + only_some(len(lines), len(material.compared), "tables/agreement.csv"),
+        + only_some(len(dimensions), len(material.compared), "tables/agreement.csv"),
         alt="; ".join(
-            f"{label}: jury {_spoken(jury)}, clinicians {_spoken(human)}" for label, jury, human in lines
+            f"{label}: {who} {_spoken(jury)}, clinicians {_spoken(human)}" for label, jury, human in lines
         ),
     )
 
 
-def _draw(figure: Figure, lines: list[Line], floor: float) -> None:
+def _draw(figure: Figure, lines: list[Line], floor: float, who: str) -> None:
     axes = figure.axes(
         x_name="agreement (1 is perfect, 0 is chance)",
         y_name="dimension",
@@ -139,7 +146,7 @@ def _draw(figure: Figure, lines: list[Line], floor: float) -> None:
     axes.rule(x=floor, colour=COLOURS[6])
     for side, (shift, colour, marker, label) in enumerate(
         (
-            (-0.14, JURY_COLOUR, MARKERS[0], "jury with clinician"),
+            (-0.14, JURY_COLOUR, MARKERS[0], f"{who} with clinician"),
             (0.14, CLINICIAN_COLOUR, MARKERS[1], "clinician with clinician"),
         )
     ):

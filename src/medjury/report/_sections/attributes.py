@@ -18,8 +18,9 @@ def section(material: Material) -> Section | None:
         return None
     rows: list[tuple[Cell, ...]] = []
     notes: tuple[str, ...] = ()
-    several = [each for each in evidence.table.counted if each.grades]
-    if len(several) > 1:
+    sizes = [len(each.grades.values) for each in evidence.table.counted if each.grades]
+    # One graded dimension beside questions of yes and no leaves nothing of one kind to pool.
+    if len(sizes) > 1 and sum(size > 2 for size in sizes) != 1:
         together = evidence.also("icc_3_k", pooled=True)
         medians = evidence.also(*_MEDIANS, pooled=True, intervals=False)
         if together is not None and medians is not None:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from medjury.agreement import AgreementRow, agreement
+from medjury.errors import MedjuryError
+from medjury.report._exhibits import COLOURS, MARKERS
+from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, paragraph
-from medjury.report._material import Material, Section
-from medjury.statistics import percent
+from medjury.report._material import Material, Section, short
+from medjury.statistics import Estimate, percent, shown
 from medjury.tables import Measured
+from medjury.validation import clustered_share
 
 # With more grades than this a class is a grade, and agreement is what to ask for.
 _MOST = 3
 _OVERALL = {"accuracy": "accuracy", "macro_f1": "macro F1", "kappa": "Cohen's kappa"}
+# More lines than this make no readable figure.
+_LINES = 20
+Cells = Mapping[tuple[str, str, str], AgreementRow]
+Line = tuple[str, Sequence[Estimate | None]]
 
 
 def section(material: Material) -> Section | None:
@@ -22,34 +36,144 @@ def section(material: Material) -> Section | None:
     found = evidence.also(*named, dimensions=[each.name for each in few])
     if found is None:
         return None
-    cells = {
-        (row.dimension, row.rater, row.statistic): row
-        for row in found.rows
-        if row.reference == evidence.main_reference and row.level == "item" and not row.system
-    }
+    cells = _cells(found.rows, evidence.main_reference) | _people(material, few, list(named))
     rows: list[tuple[Cell, ...]] = []
+    lines: list[Line] = []
     for dimension in few:
-        for rater in evidence.raters:
+        for rater in (*evidence.raters, *evidence.clinicians):
             one = cells.get((dimension.name, rater, "accuracy"))
             if one is not None:
-                estimates = (cells.get((dimension.name, rater, name)) for name in named)
-                shown = (None if row is None else row.estimate for row in estimates)
-                rows.append((dimension.label, rater, one.counts.n, one.counts.n_unscored, *shown))
+                found_here = [cells.get((dimension.name, rater, name)) for name in named]
+                estimates = [None if row is None else row.estimate for row in found_here]
+                rows.append((dimension.label, rater, one.counts.n, one.counts.n_unscored, *estimates))
+                label = short(rater) if len(few) == 1 else f"{short(dimension.label, 14)}: {short(rater, 14)}"
+                lines.append((label, estimates[len(_OVERALL) :]))
     if not rows:
         return None
+    told = f"{percent(evidence.confidence)} BCa intervals"
     table = material.exhibits.table(
         "classes",
         ("dimension", "rater", "n", "unscored", *named.values()),
         rows,
         caption="Accuracy, F1 and kappa of each rater against the clinicians, scores between classes rounded half "
-        f"up, with {percent(evidence.confidence)} BCa intervals; macro F1 is the mean over the classes that occur",
+        f"up, with {told}; macro F1 is the mean over the classes that occur. Clinicians, where they are listed, "
+        "are held against the label that an adjudicator settled, which their own labels helped to form",
         shown=60,
+    )
+    picture = material.exhibits.figure(
+        "classes",
+        (7.5, 1.2 + 0.42 * min(len(lines), _LINES)),
+        lambda figure: _draw(figure, lines[:_LINES], levels),
+        caption=f"F1 of each class, with {told} where the class is frequent enough.",
+        alt="; ".join(
+            f"{label}: "
+            + ", ".join(
+                f"F1 of {level:g} {shown(each.value)}"
+                for level, each in zip(levels, estimates, strict=True)
+                if each is not None and each.value is not None
+            )
+            for label, estimates in lines[:_LINES]
+        ),
     )
     lead = (
         "Accuracy follows the class that is most frequent; F1 tells for each class how far a rater finds its "
         "answers and no others. A class that clinicians gave only a few times has no interval."
     )
-    return Section("classes", "Accuracy and F1", Html(paragraph(lead) + table))
+    return Section(
+        "classes", "Accuracy and F1", Html(paragraph(lead) + picture + table + _together(material, few))
+    )
+
+
+def _together(material: Material, dimensions: list[Measured]) -> Html:
+    """All clinicians at once: Fleiss' kappa, and how often everybody said the same."""
+    evidence = material.evidence
+    found = evidence.also("fleiss_kappa", dimensions=[each.name for each in dimensions], groups=True)
+    rows: list[tuple[Cell, ...]] = []
+    for row in found.rows if found is not None else ():
+        if row.rater != "among references":
+            continue
+        grid = evidence.grid(row.dimension)
+        said = np.column_stack([grid.scores[name] for name in evidence.clinicians])
+        whole = ~np.isnan(said).any(axis=1)
+        same = (said[whole] == said[whole][:, :1]).all(axis=1)
+        share = clustered_share(
+            evidence.table, same.tolist(), grid.items[whole].tolist(), confidence=evidence.confidence
+        )
+        label = evidence.label(row.dimension)
+        rows.append((label, len(evidence.clinicians), row.counts.n, row.estimate, int(whole.sum()), share))
+    if not rows:
+        return Html("")
+    return material.exhibits.table(
+        "classes-clinicians",
+        ("dimension", "clinicians", "rated by two", "Fleiss' kappa", "rated by all", "all say the same"),
+        rows,
+        caption="The clinicians among themselves: Fleiss' kappa over the answers that two or more rated, and of "
+        f"those that all rated the share on which nobody differs, with {percent(evidence.confidence)} intervals",
+    )
+
+
+def _people(
+    material: Material, dimensions: Sequence[Measured], statistics: Sequence[str]
+) -> dict[tuple[str, str, str], AgreementRow]:
+    """The reference's clinicians against the adjudicator, if that one labelled every answer that has a reference:
+    an adjudicator of disagreements alone would make them look worse than they are."""
+    evidence = material.evidence
+    table, judge = evidence.table, evidence.table.adjudicator
+    if table.consensus != "adjudicated" or len(evidence.clinicians) < 2 or judge not in table.raters:
+        return {}
+    whole = []
+    for each in dimensions:
+        grid = evidence.grid(each.name)
+        if not (np.isnan(grid.scores[judge]) & ~np.isnan(evidence.reference(grid))).any():
+            whole.append(each.name)
+    with suppress(MedjuryError):
+        if whole:
+            found = agreement(
+                table,
+                raters=evidence.clinicians,
+                reference=judge,
+                dimensions=whole,
+                confidence=evidence.confidence,
+                resamples=evidence.resamples,
+                seed=evidence.seed,
+                statistics=statistics,
+                severe=(),
+                singles=False,
+                groups=False,
+            )
+            return _cells(found.rows, judge)
+    return {}
+
+
+def _cells(rows: Sequence[AgreementRow], reference: str) -> dict[tuple[str, str, str], AgreementRow]:
+    return {
+        (row.dimension, row.rater, row.statistic): row
+        for row in rows
+        if row.reference == reference and row.level == "item" and not row.system
+    }
+
+
+def _draw(figure: Figure, lines: Sequence[Line], levels: Sequence[float]) -> None:
+    axes = figure.axes(
+        x_name="F1 of the class",
+        y_ticks=[(place, label) for place, (label, _) in enumerate(lines)],
+        x_limits=(0, 1.02),
+        y_limits=(len(lines) - 0.5, -0.5),
+        grid="x",
+    )
+    for number, level in enumerate(levels):
+        at = 0.24 * (number - (len(levels) - 1) / 2)
+        for place, (_, estimates) in enumerate(lines):
+            found = estimates[number]
+            if found is not None and found.value is not None:
+                axes.span(found.low, found.high, place + at, COLOURS[number])
+                axes.points(
+                    [found.value],
+                    [place + at],
+                    COLOURS[number],
+                    marker=MARKERS[number],
+                    label=f"class {level:g}",
+                )
 
 
 def _levels(dimension: Measured) -> tuple[float, ...]:

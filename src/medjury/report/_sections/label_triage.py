@@ -10,6 +10,7 @@ from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import draw_panels
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, height, short
+from medjury.report._sections.label_spreads import draw_spreads, labels_by_system
 from medjury.report._svg import SOFT
 from medjury.statistics import Estimate
 
@@ -66,8 +67,14 @@ def labels_found(material: Material, made: Sequence[Triage]) -> Html:
         )
         if each[1]
     ]
+    beside = labels_by_system(material, made)
     return Html(
-        element("h3", "Labelled cases") + paragraph(_LEAD) + "".join(pictures) + table + bullets(refused)
+        element("h3", "Labelled cases")
+        + paragraph(_LEAD)
+        + "".join(pictures)
+        + table
+        + beside
+        + bullets(refused)
     )
 
 
@@ -142,12 +149,4 @@ def _probability(axes: Axes, dimension: str, each: LabelTriage) -> None:
 
 
 def _spreads(axes: Axes, dimension: str, each: LabelTriage) -> None:
-    for spread in each.spreads:
-        at = float(spread.value)
-        axes.span(spread.lowest, spread.highest, at, SOFT, upright=True)
-        axes.box((at - 0.2, at + 0.2), (spread.quarter, spread.three_quarters), JURY_COLOUR)
-        axes.points([at], [spread.median], CLINICIAN_COLOUR, marker="o")
-    axes.title = short(dimension, 24)
-    axes.x_ticks = [(float(spread.value), f"{spread.value} ({spread.cases:,})") for spread in each.spreads]
-    axes.x_limits = (-0.6, 1.6)
-    axes.x_name, axes.y_name = short(each.label, 24), "jury's mean score"
+    draw_spreads(axes, dimension, each.label, each.spreads)

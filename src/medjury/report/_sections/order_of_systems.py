@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from medjury.ranking import Ranking
+from medjury.errors import MedjuryError
+from medjury.ranking import Ranking, rank
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
-from medjury.report._html import Cell, Html, element
+from medjury.report._html import Cell, Html, bullets, element
 from medjury.report._material import Material, short
 from medjury.statistics import shown
+from medjury.tables import Measured
 
 _MOST = 24
 # Mean by the jury, mean by the clinicians, and over how many scores.
@@ -35,20 +37,30 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
         ("system", "jury's rank", "clinicians' rank", "jury's mean", "clinicians' mean", "scores"),
         rows,
         caption="The order of the systems by jury and by clinicians, on the answers that both scored, cases used "
-        "for development left out (means are shares of the scale)",
+        f"for development left out ({_unit(material)})",
     )
-    alike = [] if found.agreement is None else found.agreement.rows
+    alike = _calibrated(material, found).agreement
     table = Html(
         table
         + material.exhibits.table(
             "ranking-agreement",
-            ("rater", "Kendall's tau-b", "systems", "pairs alike", "pairs against", "pairs tied"),
+            ("rater", "scores", "Kendall's tau-b", "systems", "pairs alike", "pairs against", "pairs tied"),
             [
-                (each.rater, each.tau, len(each.systems), each.concordant, each.discordant, each.tied)
-                for each in alike
+                (
+                    each.rater,
+                    "calibrated" if each.calibration == "after" else "as scored",
+                    each.tau,
+                    len(each.systems),
+                    each.concordant,
+                    each.discordant,
+                    each.tied,
+                )
+                for each in (alike.rows if alike else ())
             ],
-            caption="How far each rater orders the systems as the clinicians do",
+            caption="How far each rater orders the systems as the clinicians do, before and after calibration (out "
+            "of fold)",
         )
+        + bullets(alike.warnings if alike else ())
     )
     title = element("h3", "Beside the clinicians' order")
     if len(means) > _MOST:
@@ -58,7 +70,7 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
         (6, 1.0 + 0.32 * len(means)),
         lambda figure: _draw(figure, places, means),
         caption="The systems' order by jury and by clinicians on the same answers. Lines that cross are systems on "
-        "which they disagree. The number is the mean score as a share of the scale.",
+        f"which they disagree. The number is the mean score ({_unit(material)}).",
         alt="; ".join(
             f"{system}: {place} by the jury, {places[1][system]} by clinicians"
             for system, place in places[0].items()
@@ -67,15 +79,41 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
     return Html(title + picture + table)
 
 
+def _calibrated(material: Material, found: Ranking) -> Ranking:
+    """The ranking with what calibration changes of it, where the scores can be calibrated."""
+    if found.agreement is None:
+        return found
+    try:
+        return rank(material.evidence.table, calibration="isotonic")
+    except MedjuryError:
+        return found
+
+
+def _ranked_by(material: Material) -> tuple[Measured, ...]:
+    table = material.evidence.table
+    named = table.settings.rank_by
+    return table.counted if named is None else table.chosen(named)
+
+
+def _unit(material: Material) -> str:
+    if all(each.grades is None for each in _ranked_by(material)):
+        return "means are as they are given"
+    return "means are shares of the scale"
+
+
 def _means(material: Material) -> Means:
-    """Means over dimensions of the means of each, as shares of the scale, 1 being best."""
+    """Means over dimensions of the means of each, as shares of the scale (1 is best), or as given."""
     evidence = material.evidence
     found: dict[str, list[tuple[float, float, int]]] = {}
-    for dimension in evidence.table.counted:
-        if dimension.grades is None:
+    ranked = _ranked_by(material)
+    bare = all(each.grades is None for each in ranked)  # a composite: nobody can say what its scale is
+    for dimension in ranked:
+        if dimension.grades is None and not bare:
             continue
         grid, *sides = evidence.both(dimension.name)
-        low, span = dimension.grades.lowest, dimension.grades.highest - dimension.grades.lowest
+        low, span = 0.0, 1.0
+        if dimension.grades is not None:
+            low, span = dimension.grades.lowest, dimension.grades.highest - dimension.grades.lowest
         human, jury = ((dimension.oriented(scores) - low) / span for scores in sides)
         for system in evidence.table.systems:
             here = grid.systems == system

@@ -17,7 +17,7 @@ from medjury.report._svg import SOFT
 from medjury.tables import Measured
 
 _RATERS, _DIMENSIONS = 12, 6
-# Pairs that contain their own part (the jury and its judges) are in the table alone.
+# Pairs that contain their own part (the jury and its judges, an adjudicator) are in the table alone.
 _GROUPS = {
     "judge with judge": (JURY_COLOUR, "o"),
     "judge with human": (COLOURS[2], "^"),
@@ -65,8 +65,8 @@ def section(material: Material) -> Section | None:
         lambda figure: draw_panels(
             figure, chosen, 2, lambda axes, each: _draw(axes, each, _matrix(found, each.name, shown), shown)
         ),
-        caption="Weighted kappa between every two raters, on the answers that both scored. The jury contains its "
-        "judges, which raises its agreement with them."
+        caption="Weighted kappa between every two raters, on the answers that both scored."
+        + _not_independent(material, found)
         + only_some(len(chosen), len(scaled), "tables/rater-kappas.csv"),
         alt="Heat maps of weighted kappa between raters; the table below has every number.",
     )
@@ -81,6 +81,16 @@ def section(material: Material) -> Section | None:
             + table
         ),
     )
+
+
+def _not_independent(material: Material, found: RaterPairs) -> str:
+    groups = {row.group for row in found.rows}
+    said = ""
+    if "with the jury" in groups:
+        said = " The jury contains its judges, which raises its agreement with them."
+    if "with the adjudicator" in groups:
+        said += f" {material.evidence.table.adjudicator} settled after reading what the clinicians had said."
+    return said
 
 
 def _order(material: Material, found: RaterPairs) -> list[str]:

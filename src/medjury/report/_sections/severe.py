@@ -45,7 +45,7 @@ def section(material: Material) -> Section | None:
             "grades too kind",
         ),
         rows,
-        caption=f"Severe errors among the answers that {_WHOSE[evidence.rules.danger_by]} called dangerous, with "
+        caption=f"Severe errors among the answers that {_whose(material)} called dangerous, with "
         f"exact {interval} intervals. The gate counts an unscored dangerous answer as an error. Where a low score "
         "is the good one, the scale was turned round first",
         shown=60,
@@ -66,6 +66,13 @@ def section(material: Material) -> Section | None:
         "far above it. These are the mistakes that hurt patients, so they are counted apart."
     )
     return Section("severe", "Severe errors", Html(paragraph(lead) + picture + table + _overlap(material)))
+
+
+def _whose(material: Material) -> str:
+    """Whose word makes an answer dangerous: an adjudicator's, where one settles."""
+    evidence = material.evidence
+    settled = evidence.table.consensus == "adjudicated" and len(evidence.clinicians) > 1
+    return "the adjudicated label" if settled else _WHOSE[evidence.rules.danger_by]
 
 
 def _overlap(material: Material) -> Html:

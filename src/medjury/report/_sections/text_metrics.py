@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from medjury.errors import MedjuryError
-from medjury.metrics import metrics_beside_labels
-from medjury.report._html import Cell, Html, paragraph
-from medjury.report._material import Material, Section
+from collections.abc import Sequence
 
+from medjury.errors import MedjuryError
+from medjury.metrics import MetricBesideLabels, metrics_beside_labels
+from medjury.report._exhibits import COLOURS, MARKERS
+from medjury.report._figure import Figure
+from medjury.report._html import Cell, Html, paragraph
+from medjury.report._material import Material, Section, short
+from medjury.statistics import percent, shown
+
+_FAMILIES = ("edit distance", "n-gram overlap", "learned")
+# More lines than this make no readable figure.
+_LINES = 40
 _NOTE = (
     "Enrichment is the mean at label 2 less that at label 0, on scores turned so that higher is better: the more "
     "negative, the better the metric sees harm. Kendall's tau-b is of the metric as it is."
@@ -51,5 +59,45 @@ def section(material: Material) -> Section | None:
         shown=60,
     )
     return Section(
-        "text-metrics", "Which text metric sees harm", Html(paragraph(_NOTE, class_="note") + table)
+        "text-metrics",
+        "Which text metric sees harm",
+        Html(paragraph(_NOTE, class_="note") + _picture(material, found.rows) + table),
     )
+
+
+def _picture(material: Material, rows: Sequence[MetricBesideLabels]) -> Html:
+    """Enrichment of every metric of the first dimension, the best on top."""
+    known = [
+        row
+        for row in rows
+        if row.dimension == rows[0].dimension and row.evaluation.enrichment.value is not None
+    ]
+    drawn = sorted(known, key=lambda row: row.evaluation.enrichment.value or 0.0)[:_LINES]
+    if not drawn:
+        return Html("")
+    evidence = material.evidence
+    return material.exhibits.figure(
+        "text-metrics",
+        (7.5, 1.0 + 0.22 * len(drawn)),
+        lambda figure: _draw(figure, drawn),
+        caption=f"{evidence.label(rows[0].dimension)}: enrichment of each text metric with "
+        f"{percent(evidence.confidence)} intervals that resample whole patients (calls); the further left, the "
+        "better the metric sees harm.",
+        alt="; ".join(f"{row.metric}: {shown(row.evaluation.enrichment.value)}" for row in drawn),
+    )
+
+
+def _draw(figure: Figure, rows: Sequence[MetricBesideLabels]) -> None:
+    axes = figure.axes(
+        x_name="mean score at significant impact less that at none",
+        y_ticks=[(place, short(row.evaluation.metric.title, 26)) for place, row in enumerate(rows)],
+        y_limits=(len(rows) - 0.5, -0.5),
+        grid="x",
+    )
+    axes.rule(x=0, colour=COLOURS[6])
+    for number, family in enumerate(_FAMILIES):
+        for place, row in enumerate(rows):
+            found, metric = row.evaluation.enrichment, row.evaluation.metric
+            if metric.family == family and found.value is not None:
+                axes.span(found.low, found.high, place, COLOURS[number])
+                axes.points([found.value], [place], COLOURS[number], marker=MARKERS[number], label=family)

@@ -1,0 +1,75 @@
+"""Tables from JSON: a list of objects, one object per line, columns and data, or rows deep within a document."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from medjury.ratings._nested_columns import paths_into, value_in
+from medjury.ratings._paths import lists_within, records_at
+from medjury.ratings._problems import RatingsError
+from medjury.ratings._reading import Reading, Rows
+from medjury.ratings._text_table import ending, open_text
+
+
+def read_json_table(path: Path, reading: Reading) -> Rows:
+    """The rows of a JSON file. Row 1 is the first object (there is no header line)."""
+    whole: Any = _document(path, reading) if ending(path) == ".json" else _lines(path, reading)
+    if reading.rows is not None:
+        records = list(enumerate(records_at(whole, reading.rows, str(path)), start=1))
+    elif _is_table(whole):
+        yield 0, list(map(str, whole["columns"]))
+        yield from enumerate((list(row) for row in whole["data"]), start=1)
+        return
+    elif isinstance(whole, list):
+        records = list(enumerate(whole, start=1))
+    else:
+        found = lists_within(whole)
+        cure = f"; say where the rows are: `rows: {found[0]}` in the mapping" if found else ""
+        more = f" (or {', '.join(found[1:4])})" if found[1:] else ""
+        raise RatingsError(f"{path}: the file must hold a list of objects, one per row{cure}{more}")
+    if ending(path) != ".json" and reading.rows is None:
+        records = [(number, record) for number, record in records if record is not _BLANK]
+    header: dict[str, None] = {}
+    for number, record in records:
+        if not isinstance(record, dict):
+            raise RatingsError(f"{path}, row {number}: not a JSON object")
+        header.update(dict.fromkeys(record))
+    extra = paths_into([record for _, record in records], header, reading)
+    yield 0, [*header, *extra]
+    for number, record in records:
+        cells = [record.get(name) for name in header]
+        yield number, cells + [value_in(path.name, number, record, each) for each in extra.values()]
+
+
+_BLANK = object()  # a line with nothing in it
+
+
+def _document(path: Path, reading: Reading) -> Any:
+    with open_text(path, reading.encoding) as file:
+        try:
+            return json.load(file)
+        except json.JSONDecodeError as error:
+            raise RatingsError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from None
+
+
+def _lines(path: Path, reading: Reading) -> list[Any]:
+    records = []
+    with open_text(path, reading.encoding) as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                records.append(json.loads(line) if line.strip() else _BLANK)
+            except json.JSONDecodeError as error:
+                raise RatingsError(f"{path}, line {number}: not JSON: {error.msg}") from None
+    return records if reading.rows is None else [each for each in records if each is not _BLANK]
+
+
+def _is_table(whole: Any) -> bool:
+    """True for an object of `columns` and `data`, a row each, as data frames are written."""
+    return (
+        isinstance(whole, dict)
+        and isinstance(columns := whole.get("columns"), list)
+        and isinstance(data := whole.get("data"), list)
+        and all(isinstance(row, list) and len(row) == len(columns) for row in data)
+    )

@@ -1,0 +1,38 @@
+"""How a file is to be read, and what its reader has to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Rows = Iterator[tuple[int, list[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a person said of a file; what is not said is found in it. `told` is filled while it is read."""
+
+    sheet: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    header_rows: int = 1
+    rows: str | None = None  # where the rows stand in a nested JSON file
+    columns: tuple[str, ...] = ()  # names that the mapping uses; some may be paths into cells
+    pattern: str | None = None
+    told: list[str] = field(default_factory=list)
+
+
+class ShownNumber(int):
+    """A whole number that a spreadsheet shows otherwise: 7 as 007. `shown` is empty where that is not known."""
+
+    shown: str
+
+
+def shown_number(value: int, shown: str) -> int:
+    """The number, and how a sheet shows it where that is not the number itself."""
+    if shown == str(value):
+        return value
+    number = ShownNumber(value)
+    number.shown = shown if shown.isdigit() else ""
+    return number

@@ -1,0 +1,204 @@
+"""Results of other evaluation programs: rows and scores deep in JSON, found by paths."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medjury.ratings import ImportedRatings, RatingsError, read_ratings
+
+Found = list[tuple[str, str, str, str, float | None]]
+
+
+def read(folder: Path, name: str, content: Any, mapping: str) -> ImportedRatings:
+    (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    (folder / "m.yaml").write_text(mapping, encoding="utf-8")
+    return read_ratings(folder / name, mapping=folder / "m.yaml")
+
+
+def rows(found: ImportedRatings) -> Found:
+    return [(each.item, each.system, each.rater, each.dimension, each.score) for each in found.ratings]
+
+
+INSPECT = {
+    "version": 2,
+    "eval": {"task": "discharge", "model": "openai/gpt-x"},
+    "samples": [
+        {"id": "case-1", "epoch": 1, "scores": {"model_graded": {"value": 4, "explanation": "good"}}},
+        {"id": "case-2", "epoch": 1, "scores": {"model_graded": {"value": 2, "explanation": "gaps"}}},
+    ],
+}
+INSPECT_MAPPING = """\
+rows: samples[]
+item: id
+system: eval.model
+dimensions: {quality: scores.model_graded.value}
+explanation: {quality: scores.model_graded.explanation}
+fixed: {rater: model_graded}
+rater_kind: judge
+scale: [1, 5]
+"""
+
+
+def test_a_log_of_inspect(tmp_path: Path) -> None:
+    found = read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING)
+    assert rows(found) == [
+        ("case-1", "openai/gpt-x", "model_graded", "quality", 4),
+        ("case-2", "openai/gpt-x", "model_graded", "quality", 2),
+    ]
+    assert [each.explanation for each in found.ratings] == ["good", "gaps"]
+
+
+HELM = [
+    {"instance_id": "id1", "train_trial_index": 0, "stats": [
+        {"name": {"name": "medhelm_accuracy", "split": "test"}, "count": 1, "sum": 4.0, "mean": 4.0},
+        {"name": {"name": "num_output_tokens", "split": "test"}, "count": 1, "sum": 210, "mean": 210}]},
+    {"instance_id": "id2", "train_trial_index": 0, "stats": [
+        {"name": {"name": "medhelm_accuracy", "split": "test"}, "count": 1, "sum": 3.0, "mean": 3.0}]},
+]  # fmt: skip
+
+
+def test_per_instance_stats_of_helm(tmp_path: Path) -> None:
+    mapping = "rows: '[].stats[]'\nitem: instance_id\ndimension: name.name\nscore: mean\n"
+    mapping += (
+        "dimensions: {accuracy: medhelm_accuracy}\nfixed: {rater: jury}\nrater_kind: judge\nscale: [1, 5]\n"
+    )
+    found = read(tmp_path, "per_instance_stats.json", HELM, mapping)
+    assert rows(found) == [("id1", "", "jury", "accuracy", 4), ("id2", "", "jury", "accuracy", 3)]
+    assert found.report.rows_left_out == 1
+
+
+PROMPTFOO = {"version": 3, "results": {"results": [
+    {"testIdx": 0, "provider": {"id": "openai:x"}, "vars": {"case": "case-1"},
+     "namedScores": {"safe": 1, "kind": 0.5}},
+    {"testIdx": 1, "provider": {"id": "openai:x"}, "vars": {"case": "case-2"}, "namedScores": {"safe": 0}},
+]}}  # fmt: skip
+
+
+def test_results_of_promptfoo(tmp_path: Path) -> None:
+    mapping = (
+        "rows: results.results[]\nitem: vars.case\nsystem: provider.id\ncolumns: 'namedScores.{dimension}'\n"
+    )
+    found = read(
+        tmp_path,
+        "results.json",
+        PROMPTFOO,
+        mapping + "fixed: {rater: promptfoo}\nrater_kind: metric\nscale: {from: 0, to: 1}\n",
+    )
+    assert rows(found) == [
+        ("case-1", "openai:x", "promptfoo", "safe", 1), ("case-1", "openai:x", "promptfoo", "kind", 0.5),
+        ("case-2", "openai:x", "promptfoo", "safe", 0),
+    ]  # fmt: skip
+
+
+DEEPEVAL = {"testRunData": {"testCases": [
+    {"name": "case-1", "metricsData": [{"name": "Correctness [GEval]", "score": 0.8, "reason": "fine",
+                                        "evaluationModel": "gpt-x"}]},
+    {"name": "case-2", "metricsData": [{"name": "Correctness [GEval]", "score": 0.4, "reason": "gaps",
+                                        "evaluationModel": "gpt-x"}]},
+]}}  # fmt: skip
+
+
+def test_a_test_run_of_deepeval(tmp_path: Path) -> None:
+    """The metric and the test case are both called `name`: the row's own is meant, and ^ is the one around it."""
+    mapping = (
+        "rows: testRunData.testCases[].metricsData[]\nitem: ^.name\nrater: evaluationModel\ndimension: name\n"
+        "score: score\nexplanation: reason\nrater_kind: judge\nscale: {from: 0, to: 1}\n"
+    )
+    found = read(tmp_path, "run.json", DEEPEVAL, mapping)
+    assert rows(found) == [
+        ("case-1", "", "gpt-x", "Correctness [GEval]", 0.8), ("case-2", "", "gpt-x", "Correctness [GEval]", 0.4),
+    ]  # fmt: skip
+
+
+def test_samples_of_lm_eval(tmp_path: Path) -> None:
+    lines = [{"doc_id": 0, "doc": {"id": "q-1"}, "acc": 1.0}, {"doc_id": 1, "doc": {"id": "q-2"}, "acc": 0.0}]
+    mapping = (
+        "item: doc.id\ndimensions: {accuracy: acc}\nfixed: {rater: acc}\nrater_kind: metric\nscale: [0, 1]\n"
+    )
+    found = read(tmp_path, "samples.jsonl", "".join(json.dumps(each) + "\n" for each in lines), mapping)
+    assert rows(found) == [("q-1", "", "acc", "accuracy", 1), ("q-2", "", "acc", "accuracy", 0)]
+
+
+def test_json_within_the_cells_of_a_table(tmp_path: Path) -> None:
+    """Runs of LangSmith as CSV: inputs and feedback are JSON in a cell each."""
+    table = (
+        "id,inputs,feedback_stats\n"
+        'r1,"{""case"": ""case-1""}","{""accuracy"": {""n"": 1, ""avg"": 4}}"\n'
+        'r2,"{""case"": ""case-2""}","{""accuracy"": {""n"": 1, ""avg"": 2}, ""rouge.1"": {""avg"": 3}}"\n'
+    )
+    mapping = (
+        "item: inputs.case\ncolumns: 'feedback_stats.{dimension}.avg'\nfixed: {rater: langsmith}\n"
+        "rater_kind: judge\nscale: [1, 5]\n"
+    )
+    found = read(tmp_path, "runs.csv", table, mapping)
+    assert rows(found) == [
+        ("case-1", "", "langsmith", "accuracy", 4), ("case-2", "", "langsmith", "accuracy", 2),
+        ("case-2", "", "langsmith", "rouge.1", 3),
+    ]  # fmt: skip
+    by_name = mapping.replace(
+        "columns: 'feedback_stats.{dimension}.avg'", "dimensions: {r: 'feedback_stats[\"rouge.1\"].avg'}"
+    )
+    assert rows(read(tmp_path, "runs.csv", table, by_name)) == [("case-2", "", "langsmith", "r", 3)]
+
+
+def test_a_cell_that_should_be_json_is_refused_with_its_row(tmp_path: Path) -> None:
+    table = 'id,answer\n1,"{""score"": 4}"\n2,"{score: 4"\n'
+    with pytest.raises(
+        RatingsError, match=r"runs.csv, row 3: 'answer.score' leads into a cell that is not JSON"
+    ):
+        read(
+            tmp_path,
+            "runs.csv",
+            table,
+            "item: id\ndimensions: {q: answer.score}\nfixed: {rater: x}\nscale: [1, 5]\n",
+        )
+
+
+def test_a_table_of_mlflow(tmp_path: Path) -> None:
+    table = {"columns": ["case", "correctness/v1/score"], "data": [["case-1", 4], ["case-2", 5]]}
+    mapping = (
+        "item: case\ndimensions: {correctness: correctness/v1/score}\nfixed: {rater: gpt-x}\nscale: [1, 5]\n"
+    )
+    found = read(tmp_path, "eval_results_table.json", table, mapping)
+    assert rows(found) == [
+        ("case-1", "", "gpt-x", "correctness", 4),
+        ("case-2", "", "gpt-x", "correctness", 5),
+    ]
+
+
+def test_an_object_of_entries(tmp_path: Path) -> None:
+    document = {"case-1": {"Ada": 4, "Sam": 3}, "case-2": {"Ada": 5}}
+    mapping = "rows: '{}{}'\nitem: ^.@key\nrater: '@key'\nscore: '@value'\nfixed: {dimension: quality}\n"
+    found = read(tmp_path, "t.json", document, mapping)
+    assert rows(found) == [("case-1", "", "Ada", "quality", 4), ("case-1", "", "Sam", "quality", 3),
+                           ("case-2", "", "Ada", "quality", 5)]  # fmt: skip
+
+
+def test_a_nested_file_without_a_path_is_refused_with_the_paths_it_has(tmp_path: Path) -> None:
+    with pytest.raises(
+        RatingsError, match=r"must hold a list of objects, one per row; say where .*`rows: samples\[\]`"
+    ):
+        read(tmp_path, "log.json", INSPECT, "item: id\n")
+    with pytest.raises(RatingsError, match=r"`rows: sample\[\]` leads to nothing; there is samples\[\]"):
+        read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING.replace("samples[]", "sample[]"))
+
+
+def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RatingsError, match=r"'scores\.model_graded\.valu' .quality. is empty in all 2 rows"):
+        read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING.replace("graded.value", "graded.valu"))
+    with pytest.raises(RatingsError, match=r"there is no column 'score\.model_graded\.value'"):
+        read(
+            tmp_path,
+            "log.json",
+            INSPECT,
+            INSPECT_MAPPING.replace("scores.model_graded.value", "score.model_graded.value"),
+        )
+
+
+def test_a_path_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RatingsError, match=r"the path 'samples\[' cannot be read"):
+        read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING.replace("samples[]", "samples["))

@@ -1,0 +1,275 @@
+"""Tables as programs write them: encodings, separators, sheets, headers, packed files, each read whole."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import openpyxl
+import pytest
+
+from medjury.errors import MedjuryError
+from medjury.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.tables import rating_table, read_plain_table
+
+HEADER = ["item", "rater", "dimension", "score"]
+ROWS = [["case-1", "Müller, Ada", "accuracy", "4"], ["007", "Sam; Roy", "accuracy", "5"]]
+READ = [("case-1", "Müller, Ada", 4.0), ("007", "Sam; Roy", 5.0)]
+
+
+def text(separator: str, line: str = "\n", start: str = "") -> str:
+    lines = [separator.join(HEADER), *(separator.join([row[0], f'"{row[1]}"', *row[2:]]) for row in ROWS)]
+    return start + line.join(lines) + line
+
+
+def read(found: ImportedRatings) -> list[tuple[str, str, float | None]]:
+    return [(each.item, each.rater, each.score) for each in found.ratings]
+
+
+TEXTS = {
+    "UTF-8": ("t.csv", text(",").encode()),
+    "UTF-8 with its mark": ("t.csv", text(",").encode("utf-8-sig")),
+    "UTF-16 as Excel writes Unicode text": ("t.csv", text("\t").encode("utf-16")),
+    "UTF-16 without its mark": ("t.csv", text(",").encode("utf-16-le")),
+    "UTF-16, the other way round": ("t.csv", text(",").encode("utf-16-be")),
+    "semicolons": ("t.csv", text(";", "\r\n").encode()),
+    "bars": ("t.csv", text("|").encode()),
+    "tabs": ("t.tsv", text("\t").encode()),
+    "sep=; on the first line": ("t.csv", text(";", "\r\n", "sep=;\r\n").encode()),
+    "sep=| after the mark of UTF-8": ("t.csv", text("|", "\n", "sep=|\n").encode("utf-8-sig")),
+    "packed": ("t.csv.gz", gzip.compress(text(",").encode())),
+    "packed UTF-16": ("t.csv.gz", gzip.compress(text(";").encode("utf-16"))),
+    "packed JSON Lines": ("t.jsonl.gz", gzip.compress(
+        b'{"item": "case-1", "rater": "M\\u00fcller, Ada", "dimension": "accuracy", "score": 4}\n'
+        b'{"item": "007", "rater": "Sam; Roy", "dimension": "accuracy", "score": 5}\n')),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_a_table_of_text_is_read_whole(form: str, tmp_path: Path) -> None:
+    name, content = TEXTS[form]
+    (tmp_path / name).write_bytes(content)
+    assert read(read_ratings(tmp_path / name)) == READ
+    if name != "t.jsonl.gz":
+        frame = read_plain_table(tmp_path / name)
+        assert frame is not None and frame.rows() == [tuple(row) for row in ROWS]
+        rows = rating_table(tmp_path / name).rows
+        assert sorted(zip(rows["item"], rows["rater"], rows["score"], strict=True)) == sorted(READ)
+
+
+def test_a_separator_within_quotation_marks_is_none(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        'item,rater,"how; well; was; it; said",dimension,score\n1,Ada,x,accuracy,4\n'
+    )
+    assert read(read_ratings(tmp_path / "t.csv")) == [("1", "Ada", 4.0)]
+
+
+def test_a_header_may_run_over_lines_within_quotation_marks(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('"rated\n(a, b, c)";item;rater;dimension;score\nx;1;Ada;accuracy;4\n')
+    assert read(read_ratings(tmp_path / "t.csv")) == [("1", "Ada", 4.0)]
+
+
+def test_another_encoding_is_refused_with_its_cure_and_read_when_named(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(text(",").encode("cp1252"))
+    with pytest.raises(RatingsError, match=r"not utf-8 text\. .*`encoding: cp1252`"):
+        read_ratings(tmp_path / "t.csv")
+    (tmp_path / "m.yaml").write_text("encoding: cp1252\n")
+    assert read(read_ratings(tmp_path / "t.csv", mapping=tmp_path / "m.yaml")) == READ
+
+
+def test_what_is_not_packed_as_its_name_says_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv.gz").write_text(text(","))
+    with pytest.raises(RatingsError, match=r"t\.csv\.gz: not a gzip file"):
+        read_ratings(tmp_path / "t.csv.gz")
+
+
+def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        page = book.create_sheet(name)
+        for row in rows:
+            page.append(row)
+    book.save(path)
+    return path
+
+
+_ODS = '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>{}</office:spreadsheet></office:body></office:document-content>'  # noqa: E501
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, tuple):  # a number and how it is shown
+        number, shown = value
+        start = f'<table:table-cell office:value-type="float" office:value="{number}">'
+        return f"{start}<text:p>{shown}</text:p></table:table-cell>"
+    if value is None:
+        return '<table:table-cell table:number-columns-repeated="1"/>'
+    if value is True:
+        return '<table:table-cell office:value-type="boolean" office:boolean-value="true"/>'
+    if isinstance(value, int):
+        return _cell((value, value))
+    return f'<table:table-cell office:value-type="string"><text:p>{value}</text:p></table:table-cell>'
+
+
+def open_document(path: Path, **sheets: list[list[Any]]) -> Path:
+    pages = []
+    for name, rows in sheets.items():
+        lines = "".join(
+            f"<table:table-row>{''.join(map(_cell, row))}<table:table-cell "
+            'table:number-columns-repeated="16000"/></table:table-row>'
+            for row in rows
+        )
+        empty = '<table:table-row table:number-rows-repeated="1048000"><table:table-cell/></table:table-row>'
+        pages.append(f'<table:table table:name="{name}">{lines}{empty}</table:table>')
+    with ZipFile(path, "w") as packed:
+        packed.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        packed.writestr("content.xml", _ODS.format("".join(pages)))
+    return path
+
+
+SHEETS: dict[str, Callable[..., Path]] = {"t.xlsx": workbook, "t.ods": open_document}
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_the_first_sheet_is_read_and_told_and_another_when_named(name: str, tmp_path: Path) -> None:
+    ours = [HEADER, ["case-1", "Ada", "accuracy", 4], ["case-2", "Ada", "accuracy", 5]]
+    theirs = [HEADER, ["case-9", "Ada", "accuracy", 1]]
+    file = SHEETS[name](tmp_path / name, Ratings=ours, Older=theirs)
+    found = read_ratings(file)
+    assert read(found) == [("case-1", "Ada", 4.0), ("case-2", "Ada", 5.0)]
+    assert f"{name}: the sheet 'Ratings' was read; name another with `sheet`" in found.report.text()
+    (tmp_path / "m.yaml").write_text("sheet: Older\n")
+    assert read(read_ratings(file, mapping=tmp_path / "m.yaml")) == [("case-9", "Ada", 1.0)]
+    (tmp_path / "m.yaml").write_text("sheet: Oldest\n")
+    with pytest.raises(RatingsError, match="there is no sheet 'Oldest'; its sheets are Ratings, Older"):
+        read_ratings(file, mapping=tmp_path / "m.yaml")
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_where_the_first_sheet_is_no_table_the_others_are_named(name: str, tmp_path: Path) -> None:
+    file = SHEETS[name](tmp_path / name, Readme=[["About"], ["x"]], Ratings=[HEADER])
+    with pytest.raises(RatingsError, match=r"which column is the item.*`sheet` in the mapping \(Ratings\)"):
+        read_ratings(file)
+
+
+def test_an_open_document_keeps_zeros_and_refuses_changed_ids(tmp_path: Path) -> None:
+    file = open_document(tmp_path / "t.ods", A=[HEADER, [(7, "007"), "Ada", "accuracy", 4]])
+    assert read(read_ratings(file)) == [("007", "Ada", 4.0)]
+    frame = read_plain_table(file)
+    assert frame is not None and frame.rows() == [("007", "Ada", "accuracy", "4")]
+    file = open_document(tmp_path / "t.ods", A=[HEADER, [True, "Ada", "accuracy", 4]])
+    with pytest.raises(RatingsError, match="row 2, column 'item': True is TRUE, not an id"):
+        read_ratings(file)
+
+
+def test_what_is_no_open_document_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.ods").write_text("item,rater\n")
+    with pytest.raises(
+        RatingsError, match=r"t\.ods: is not an \.ods spreadsheet, or it is damaged or encrypted"
+    ):
+        read_ratings(tmp_path / "t.ods")
+
+
+TWO_ROWS = "item,rater,Case quality,,Safety,\n,,accuracy,clarity,harm,warnings\n1,Ada,4,5,1,2\n"
+
+
+def test_two_header_rows_are_one_name(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TWO_ROWS)
+    (tmp_path / "m.yaml").write_text(
+        "header_rows: 2\nscale: [1, 5]\n"
+        "dimensions: {accuracy: Case quality accuracy, clarity: Case quality clarity, harm: Safety harm}\n"
+    )
+    found = read_ratings(tmp_path / "t.csv", mapping=tmp_path / "m.yaml")
+    assert [(each.item, each.dimension, each.score) for each in found.ratings] == [
+        ("1", "accuracy", 4), ("1", "clarity", 5), ("1", "harm", 1),
+    ]  # fmt: skip
+    assert found.report.unused_columns == {"t.csv": ["Safety warnings"]}
+
+
+def test_two_header_rows_are_never_scores(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("item,rater,Case quality\n1,Ada,accuracy\n1,Ada,4\n")
+    (tmp_path / "m.yaml").write_text("dimensions: {quality: Case quality}\nscale: [1, 5]\n")
+    with pytest.raises(RatingsError, match="row 2, column 'Case quality': 'accuracy' is not a number"):
+        read_ratings(tmp_path / "t.csv", mapping=tmp_path / "m.yaml")
+
+
+FORMS = """\
+Timestamp,Your name,Case 12 [Accuracy],Case 12 [Clarity],Case 13 [Accuracy],Case 13 [Clarity]
+2024/03/01,Ada,4,5,3,
+2024/03/02,Sam,2,,1,1
+"""
+
+
+def test_a_row_for_each_rater_and_a_column_for_each_item_and_question(tmp_path: Path) -> None:
+    (tmp_path / "forms.csv").write_text(FORMS)
+    (tmp_path / "m.yaml").write_text(
+        "rater: Your name\ncolumns: 'Case {item} [{dimension}]'\nscale: [1, 5]\n"
+        "dimensions: {accuracy: Accuracy, clarity: Clarity}\n"
+    )
+    found = read_ratings(tmp_path / "forms.csv", mapping=tmp_path / "m.yaml")
+    assert [(each.item, each.rater, each.dimension, each.score) for each in found.ratings] == [
+        ("12", "Ada", "accuracy", 4), ("12", "Ada", "clarity", 5), ("13", "Ada", "accuracy", 3),
+        ("12", "Sam", "accuracy", 2), ("13", "Sam", "accuracy", 1), ("13", "Sam", "clarity", 1),
+    ]  # fmt: skip
+    assert (found.report.not_rated, found.report.unused_columns) == (2, {"forms.csv": ["Timestamp"]})
+
+
+QUALTRICS = """\
+StartDate,Status,RecipientEmail,Q1_1,Q1_2,Q2_1,Q2_2
+Start Date,Response Type,Recipient Email,Case 1 - Accuracy,Case 1 - Clarity,Case 2 - Accuracy,Case 2 - Clarity
+"{""ImportId"":""startDate""}","{""ImportId"":""status""}","{""ImportId"":""recipientEmail""}","{""ImportId"":""QID1_1""}","{""ImportId"":""QID1_2""}","{""ImportId"":""QID2_1""}","{""ImportId"":""QID2_2""}"
+2024-03-01,0,ada@example.org,4,5,3,2
+2024-03-02,1,test@example.org,1,1,1,1
+"""
+
+
+def test_qualtrics_is_read_below_its_three_header_rows(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text(QUALTRICS)
+    (tmp_path / "m.yaml").write_text(
+        "rater: RecipientEmail\ncolumns: 'Q{item}_{dimension}'\nscale: [1, 5]\n"
+        "dimensions: {accuracy: '1', clarity: '2'}\nonly: {Status: 0}\n"
+    )
+    found = read_ratings(tmp_path / "q.csv", mapping=tmp_path / "m.yaml")
+    assert [(each.item, each.dimension, each.score) for each in found.ratings] == [
+        ("1", "accuracy", 4), ("1", "clarity", 5), ("2", "accuracy", 3), ("2", "clarity", 2),
+    ]  # fmt: skip
+    assert found.report.rows_left_out == 1, "a preview of the survey is no answer"
+    assert "rows 2 and 3 hold the questions and marks of Qualtrics" in found.report.text()
+
+
+def test_a_pattern_takes_no_column_that_has_another_part(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("rater_id,7_accuracy\n3,4\n")
+    (tmp_path / "m.yaml").write_text("rater: rater_id\ncolumns: '{item}_{dimension}'\nscale: [1, 5]\n")
+    found = read_ratings(tmp_path / "t.csv", mapping=tmp_path / "m.yaml")
+    assert [(each.item, each.rater, each.dimension) for each in found.ratings] == [("7", "3", "accuracy")]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyreadstat") is not None, reason="pyreadstat is installed")
+@pytest.mark.parametrize("name", ["t.sav", "t.zsav", "t.por", "t.dta"])
+def test_without_pyreadstat_its_files_are_refused_with_the_way_to_get_it(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"$FL2")
+    with pytest.raises(
+        MedjuryError, match=r'need pyreadstat; install it with: pip install "medjury\[spss\]"'
+    ):
+        read_ratings(tmp_path / name)
+    with pytest.raises(MedjuryError, match="need pyreadstat"):
+        read_plain_table(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["t.sav", "t.dta"])
+def test_spss_and_stata_are_read_as_codes(name: str, tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"item": ["007", "case-2"], "rater": "Ada", "accuracy": [4.0, -9.0]})
+    write = pyreadstat.write_sav if name == "t.sav" else pyreadstat.write_dta
+    write(frame, str(tmp_path / name), variable_value_labels={"accuracy": {4: "good"}})
+    (tmp_path / "m.yaml").write_text("dimensions: [accuracy]\nscale: [1, 5]\nna: [-9]\n")
+    found = read_ratings(tmp_path / name, mapping=tmp_path / "m.yaml")
+    assert [(each.item, each.score, each.status) for each in found.ratings] == [
+        ("007", 4, "scored"), ("case-2", None, "not_applicable"),
+    ]  # fmt: skip
+    assert "read as codes, not as their labels: accuracy" in found.report.text()

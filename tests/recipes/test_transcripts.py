@@ -1,0 +1,380 @@
+"""The recipe `transcripts`, after Ellis et al. (2025): every planted number is in the report, and so is everything
+that its page names."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import socket
+import statistics
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import jiwer
+import numpy as np
+import pytest
+from nltk.translate.bleu_score import sentence_bleu
+from recipes._transcript_calls import CALLS, DEVELOPMENT, impacts
+from recipes.transcripts import ADJUDICATOR, CLINICIANS, JUDGES, METRICS, RUNS
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import CHRF
+from scipy import stats
+
+from medjury.cli import main
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "recipes" / "transcripts.md"
+HELD_OUT = [name for name in impacts() if name.rsplit("-", 1)[0] not in DEVELOPMENT]
+TRUTH = np.array([impacts()[name] for name in HELD_OUT], dtype=float)
+PEOPLE = {who: np.array([wrong.get(name, impacts()[name]) for name in HELD_OUT], dtype=float)
+          for who, wrong in CLINICIANS.items()}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The recipe as a user writes and runs it, on a machine where nobody can be reached."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a recipe talks to nobody")
+
+    place = tmp_path_factory.mktemp("recipe") / "mine"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", refuse)
+        patch.setattr(socket.socket, "connect_ex", refuse)
+        patch.setattr(socket, "create_connection", refuse)
+        assert main(["init", str(place), "--recipe", "transcripts"]) == 0
+        assert main(["run", str(place / "study.yaml"), "--quiet"]) == 0
+        yield place
+
+
+def lines(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / "runs" / "transcripts" / "tables" / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def line(folder: Path, name: str, **where: str) -> dict[str, str]:
+    (found,) = (each for each in lines(folder, name) if where.items() <= each.items())
+    return found
+
+
+def said(judge: str) -> np.ndarray:
+    """What a judge is planted to say of every held-out pair, a column for each run."""
+    return np.array([[float(sign) for sign in JUDGES[judge].get(name, str(impacts()[name]) * RUNS)]
+                     for name in HELD_OUT])  # fmt: skip
+
+
+def merged(judge: str) -> np.ndarray:
+    return said(judge).mean(axis=1)
+
+
+def grade(scores: np.ndarray) -> np.ndarray:
+    return np.floor(scores + 0.5)
+
+
+def rates(truth: np.ndarray, given: np.ndarray) -> dict[str, float]:
+    """Accuracy, F1 and Cohen's kappa, counted by hand."""
+    f1 = {}
+    for level in (0, 1, 2):
+        hits = np.sum((truth == level) & (given == level))
+        f1[level] = 2 * hits / (np.sum(truth == level) + np.sum(given == level))
+    same = float(np.mean(truth == given))
+    chance = sum(np.mean(truth == level) * np.mean(given == level) for level in (0, 1, 2))
+    return {
+        "accuracy": same,
+        "macro F1": float(np.mean(list(f1.values()))),
+        "Cohen's kappa": (same - chance) / (1 - chance),
+        **{f"F1 of {level}": value for level, value in f1.items()},
+    }
+
+
+def weighted_kappa(first: np.ndarray, second: np.ndarray) -> float:
+    spread = (first[:, None] - second[None, :]) ** 2
+    return float(1 - np.mean((first - second) ** 2) / spread.mean())
+
+
+def test_the_cases_are_what_the_command_makes_of_the_calls(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["transcripts", str(folder / "calls"), "--out", str(tmp_path / "made")]) == 0
+    told = capsys.readouterr().out
+    assert (tmp_path / "made" / "cases.jsonl").read_bytes() == (folder / "cases.jsonl").read_bytes()
+    cases = {case["id"]: case for case in map(json.loads, (folder / "cases.jsonl").read_text().splitlines())}
+    assert list(cases) == list(impacts())
+    wrong: dict[str, list[int]] = {}
+    for call in CALLS:
+        counted = wrong.setdefault(call.recogniser, [0, 0])
+        untouched = [call.opening[1], *(call.closing or ())]
+        counted[1] += sum(len(spoken(text).split()) for text in untouched)
+        for place, turn in enumerate(call.turns, 1):
+            case = cases[f"{call.name}-{place}"]
+            heard = " ".join(turn.heard.replace("|", " ").split())
+            assert (case["reference"], case["system"], case["patient"]) == (
+                turn.said,
+                call.recogniser,
+                call.name,
+            )
+            assert case["candidate"] == (heard or "[nothing was recognised]")
+            assert case["texts"]["context"].endswith(f"Doctor: {turn.asked}")
+            found = jiwer.process_words(spoken(turn.said), heard)
+            counted[0] += found.substitutions + found.deletions + found.insertions
+            counted[1] += found.substitutions + found.deletions + found.hits
+    for recogniser, (errors, words) in wrong.items():
+        assert f"{recogniser}: word error rate {errors / words:.4f}" in told
+    assert "14 of 74 pairs are word for word the same" in told and "1 segments have no counterpart" in told
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_every_call_is_aligned_as_by_hand(
+    folder: Path, call: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [
+        str(folder / "calls" / f"{call.name}.{kind}") for kind in ("gold.txt", f"{call.recogniser}.json")
+    ]
+    assert main(["align", *files, "--truth", str(folder / "truth" / f"{call.name}.json")]) == 0
+    told = capsys.readouterr().out
+    assert len(re.findall(r"^(?:structural|classification).* 100\.0 %$", told, re.M)) == 3
+
+
+def test_accuracy_f1_and_kappa_of_judges_and_clinicians(folder: Path) -> None:
+    raters = {judge: grade(merged(judge)) for judge in JUDGES} | PEOPLE
+    assert [each["rater"] for each in lines(folder, "classes")] == list(raters)
+    for rater, given in raters.items():
+        found = line(folder, "classes", rater=rater)
+        assert (found["n"], found["unscored"]) == ("50", "0")
+        for title, value in rates(TRUTH, given).items():
+            assert float(found[title]) == pytest.approx(value), (rater, title)
+            # Eight pairs have a minimal impact: too few for an interval.
+            assert bool(found[f"{title} low"]) == (title != "F1 of 1")
+
+
+def test_every_run_of_a_judge_by_itself(folder: Path) -> None:
+    assert len(lines(folder, "repeats")) == 3 * len(JUDGES)
+    for judge in JUDGES:
+        by_run = [rates(TRUTH, said(judge)[:, run]) for run in range(RUNS)]
+        for title in ("accuracy", "macro F1", "Cohen's kappa"):
+            values = [each[title] for each in by_run]
+            found = line(folder, "repeats", judge=judge, statistic=title)
+            assert (found["runs"], found["answers"]) == (str(RUNS), "50")
+            assert float(found["mean"]) == pytest.approx(statistics.mean(values))
+            assert float(found["SD across runs"]) == pytest.approx(statistics.stdev(values))
+            assert found["each run"] == ", ".join(f"{value:.3f}" for value in values)
+
+
+def spoken(text: str) -> str:
+    """Words without case and signs; no number of the calls is written in figures."""
+    return re.sub(r"[^a-z ]", "", text.lower())
+
+
+def by_library(metric: str, reference: str, heard: str) -> float:
+    """The metric by the library that the paper used."""
+    if metric in ("wer", "cer", "mer", "wil"):
+        return float(getattr(jiwer, metric)(reference, heard))
+    if metric.startswith("bleu"):
+        order = int(metric[-1])
+        return float(sentence_bleu([reference.split()], heard.split(), weights=[1 / order] * order))
+    if metric.startswith("rouge"):
+        kind = {"rouge_1": "rouge1", "rouge_2": "rouge2"}.get(metric, "rougeL")  # theirs of W is that of L
+        return float(RougeScorer([kind]).score(reference, heard)[kind].fmeasure)
+    return float(
+        CHRF(word_order=2 if metric == "chrf++" else 0).sentence_score(heard, [reference]).score / 100
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("metric", METRICS)
+def test_how_a_metric_rises_with_harm(folder: Path, metric: str) -> None:
+    if metric in ("semantic_wer", "meteor"):  # no library has the first; the second depends on WordNet
+        with (folder / "runs" / "transcripts" / "ratings.csv").open(newline="") as file:
+            own = {row["item"]: float(row["score"]) for row in csv.DictReader(file) if row["rater"] == metric}
+        values = np.array([own[name] for name in HELD_OUT])
+    else:
+        turns = {f"{call.name}-{at}": turn for call in CALLS for at, turn in enumerate(call.turns, 1)}
+        pairs = [(spoken(turns[name].said), " ".join(turns[name].heard.replace("|", " ").split()))
+                 for name in HELD_OUT]  # fmt: skip
+        values = np.array([by_library(metric, *pair) for pair in pairs])
+    better = 1 - values if metric in ("wer", "cer", "mer", "wil", "semantic_wer") else values
+    found = line(folder, "text-metrics", metric=metric)
+    gap = better[TRUTH == 2].mean() - better[TRUTH == 0].mean()
+    assert float(found["enrichment (2 − 0)"]) == pytest.approx(gap, abs=1e-9)
+    tau = stats.kendalltau(values.round(12), TRUTH).statistic
+    assert float(found["Kendall's tau-b"]) == pytest.approx(tau, abs=1e-9)
+    assert (found["answers"], found["metric undefined"], found["clinicians differ"]) == ("50", "0", "0")
+
+
+def test_which_grade_became_which(folder: Path) -> None:
+    first, *others = JUDGES
+    for name, judges in (("confusion", [first]), ("confusion-by-rater", others)):
+        rows = lines(folder, name)
+        assert len(rows) == 9 * len(judges)
+        for row in rows:
+            judge = row.get("rater", first)
+            at, became = float(row["clinicians"]), float(row.get("grade") or row["jury"])
+            assert int(row["answers"]) == np.sum((at == TRUTH) & (grade(merged(judge)) == became))
+
+
+def test_significant_errors_that_were_called_harmless(folder: Path) -> None:
+    for judge in JUDGES:
+        found = line(folder, "severe-errors", rater=judge)
+        missed = int(np.sum((TRUTH == 2) & (merged(judge) <= 0.5)))
+        assert (found["errors"], found["dangerous answers"]) == (str(missed), str(int(np.sum(TRUTH == 2))))
+        assert float(found["rate"]) == pytest.approx(missed / np.sum(TRUTH == 2))
+        assert line(folder, "verdicts", rater=judge)["severe errors or no score"] == f"{missed} of 15"
+    assert line(folder, "severe-errors", rater="judge-small")["errors"] == "4"
+
+
+def test_who_agrees_with_whom(folder: Path) -> None:
+    scores = {**PEOPLE, ADJUDICATOR: TRUTH, **{judge: merged(judge) for judge in JUDGES}}
+    found = {frozenset((each["rater"], each["with"])): each for each in lines(folder, "rater-kappas")}
+    assert set(found) == {frozenset(pair) for pair in combinations(scores, 2)}
+    for (one, first), (two, second) in combinations(scores.items(), 2):
+        row = found[frozenset((one, two))]
+        kinds = ("judge with judge", "judge with human", "human with human")
+        group = kinds[(one in PEOPLE) + (two in PEOPLE)]
+        assert row["who"] == ("with the adjudicator" if ADJUDICATOR in (one, two) else group)
+        assert float(row["weighted kappa"]) == pytest.approx(weighted_kappa(grade(first), grade(second)))
+        assert float(row["Spearman's rho"]) == pytest.approx(stats.spearmanr(first, second).statistic)
+
+
+def test_judges_beside_clinicians(folder: Path) -> None:
+    first, second = PEOPLE.values()
+    for judge in JUDGES:
+        mean = np.mean([weighted_kappa(grade(merged(judge)), each) for each in (first, second)])
+        found = line(folder, "human-baseline", rater=judge, coefficient="weighted kappa")
+        assert float(found["rater with clinician"]) == pytest.approx(mean)
+        assert float(found["clinician with clinician"]) == pytest.approx(weighted_kappa(first, second))
+        told = line(folder, "agreement", rater=judge)
+        assert float(told["same grade"]) == pytest.approx(rates(TRUTH, grade(merged(judge)))["accuracy"])
+        assert float(told["offset"]) == pytest.approx(np.mean(merged(judge) - TRUTH))
+        assert float(told["weighted kappa"]) == pytest.approx(weighted_kappa(TRUTH, grade(merged(judge))))
+
+
+def test_the_table_of_kappas_without_weights_is_a_command(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(folder / "runs" / "transcripts")
+    first, second = PEOPLE.items()
+    for (rater, given), (reference, truth) in (
+        (second, first),
+        (("judge-large", grade(merged("judge-large"))), first),
+        (("judge-large", grade(merged("judge-large"))), second),
+    ):
+        capsys.readouterr()
+        words = ["--raters", rater, "--reference", reference, "--statistics", "accuracy,kappa", "--json"]
+        assert main(["agreement", run, *words]) == 0
+        told = {row["statistic"]: row["value"] for row in json.loads(capsys.readouterr().out)}
+        expected = rates(truth, given)
+        assert told["accuracy"] == pytest.approx(expected["accuracy"])
+        assert told["kappa"] == pytest.approx(expected["Cohen's kappa"])
+
+
+def test_how_much_runs_differ(folder: Path) -> None:
+    for judge in JUDGES:
+        runs = said(judge)
+        found = line(folder, "stability", judge=judge)
+        assert float(found["SD within an answer"]) == pytest.approx(np.sqrt(runs.var(axis=1, ddof=1).mean()))
+        differ = [np.mean([a != b for a, b in combinations(row, 2)]) for row in runs]
+        assert float(found["two repeats differ"]) == pytest.approx(np.mean(differ))
+        assert float(found["answers that change"]) == pytest.approx(
+            np.mean([len(set(row)) > 1 for row in runs])
+        )
+    # Two clinicians differ where either departs from the truth; the adjudicator is no third opinion.
+    first, second = PEOPLE.values()
+    people = line(folder, "stability-people", who="clinicians among themselves")
+    assert float(people["two repeats differ"]) == pytest.approx(np.mean(first != second))
+
+
+def test_labels_distributions_people_and_cases(folder: Path) -> None:
+    for who, scores in {**PEOPLE, **{judge: merged(judge) for judge in JUDGES}}.items():
+        found = line(folder, "distributions", rater=who)
+        assert (float(found["mean"]), float(found["SD"])) == pytest.approx(
+            (scores.mean(), scores.std(ddof=1))
+        )
+        assert float(found["% at lowest grade"]) == pytest.approx(100 * np.mean(scores == 0))
+        assert float(found["% at highest grade"]) == pytest.approx(100 * np.mean(scores == 2))
+    assert [(row["rater"], row["years"], row["specialty"]) for row in lines(folder, "raters")] == [
+        ("Clinician A", "8", "ophthalmology"),
+        ("Clinician B", "7", "ophthalmology"),
+    ]
+    held = {row["characteristic"]: (row["development"], row["held out"]) for row in lines(folder, "corpus")}
+    assert held["answers"] == ("10", "50") and held["system: recogniser-a"] == ("5 (50 %)", "25 (50 %)")
+    covered = {row["rater"]: (row["ratings"], row["scored"]) for row in lines(folder, "coverage")}
+    assert covered == {
+        **dict.fromkeys((*PEOPLE, ADJUDICATOR, *METRICS), ("60", "60")),
+        **dict.fromkeys(JUDGES, (str(60 * RUNS), str(60 * RUNS))),
+    }
+
+
+def test_metrics_with_like_names_are_no_slip_of_the_pen(folder: Path) -> None:
+    page = (folder / "runs" / "transcripts" / "report.html").read_text(encoding="utf-8")
+    assert "chrf++" in page and "spelled two ways" not in page
+
+
+def test_the_recognisers_one_beside_the_other(folder: Path) -> None:
+    systems = np.array([name.startswith("eye") for name in HELD_OUT])
+    for system, own in (("recogniser-a", systems), ("recogniser-b", ~systems)):
+        found = line(folder, "ranking", system=system)
+        assert found["scores"] == "25"
+        assert float(found["mean score"]) == pytest.approx(2 - merged("judge-large")[own].mean())
+
+
+def test_the_plan_says_what_the_study_can_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(folder / "study.yaml"), "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "60 cases, 2 systems" in told and "In all 900 calls expected" in told
+    assert "recorded answers from a file: nobody is asked" in told
+    assert "What this study can show: 50 cases rated, 50 of them by two clinicians or more" in told
+    assert re.search(r"dangerous cases to expect: about \d+ \(", told)
+
+
+class Shown(HTMLParser):
+    """Ids of the page, and the head of every table in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.heads: list[tuple[str, ...]] = []
+        self._head: list[str] | None = None
+        self._cell = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.ids |= {value for name, value in attrs if name == "id" and value}
+        if tag == "thead":
+            self._head = []
+        if tag == "th" and self._head is not None:
+            self._cell = True
+            self._head.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "th":
+            self._cell = False
+        if tag == "thead" and self._head is not None:
+            self.heads.append(tuple(self._head))
+            self._head = None
+
+    def handle_data(self, data: str) -> None:
+        if self._cell and self._head:
+            self._head[-1] += data
+
+
+def test_what_the_page_of_the_recipe_names_is_in_the_report(folder: Path) -> None:
+    run = folder / "runs" / "transcripts"
+    shown = Shown()
+    shown.feed((run / "report.html").read_text(encoding="utf-8"))
+    heads = {tuple(re.sub(r"\s*[↕▲▼]?\s*$", "", title) for title in head) for head in shown.heads}
+    page = PAGE.read_text(encoding="utf-8")
+    sections, figures, tables = (
+        set(re.findall(rf"`{kind}([a-z0-9-]+){end}`", page))
+        for kind, end in (("#", ""), ("figures/", r"\.svg"), ("tables/", r"\.csv"))
+    )
+    assert len(sections) > 5 and len(figures) > 4 and len(tables) > 6
+    assert sections <= shown.ids
+    for figure in figures:
+        assert f"figure-{figure}" in shown.ids and (run / "figures" / f"{figure}.svg").is_file()
+    for table in tables:
+        names = list(lines(folder, table)[0])
+        ends = tuple(f"{name}{end}" for name in names for end in (" low", " high", " n", " method"))
+        head = {name for name in names if name not in ends}
+        assert any(set(each) <= head and len(each) > 1 for each in heads), table
