@@ -393,6 +393,20 @@ def test_judges_stand_side_by_side_and_made_up_ratings_validate_none(folder: Pat
     assert "jury" not in {line["rater"] for line in lines(folder, "attributes")}
 
 
+def test_the_first_judge_is_compared_with_a_clinician_by_its_name(folder: Path) -> None:
+    report = (folder / "runs" / "pdsqi9" / "report.html").read_text(encoding="utf-8")
+    (cost,) = [row["cost (USD)"] for row in lines(folder, "cost") if row["rater"] == "reasoner-zero-shot"]
+    told = f"evaluation costs 50.00 USD, reasoner-zero-shot&#x27;s {float(cost):.4f} USD: "
+    assert told in report.replace("&#39;", "&#x27;").replace("'", "&#x27;")
+
+
+def test_no_list_says_a_thing_twice(folder: Path) -> None:
+    report = (folder / "runs" / "pdsqi9" / "report.html").read_text(encoding="utf-8")
+    for listed in re.findall(r"<ul>(.*?)</ul>", report, re.DOTALL):
+        points = re.findall(r"<li>(.*?)</li>", listed, re.DOTALL)
+        assert len(points) == len(set(points)), points
+
+
 def test_the_dry_run_tells_what_the_study_can_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(folder / "study.yaml"), "--dry-run"]) == 0
     told = capsys.readouterr().out
