@@ -40,6 +40,8 @@ def test_each_run_has_its_value_and_the_sd_is_across_runs() -> None:
     )
     # Second run, F1 by class: 0: 1; 1: 2·2/(2 + 3) = 0.8; 2: 2·2/(3 + 2) = 0.8.
     assert list(found.find(statistic="macro_f1").values.values())[1] == pytest.approx((1 + 0.8 + 0.8) / 3)
+    by_class = [found.find(statistic=f"f1_class_{level}").values[1] for level in (0, 1, 2)]
+    assert by_class == pytest.approx([1, 0.8, 0.8])
 
 
 def test_merging_first_would_hide_the_runs_that_are_wrong() -> None:

@@ -150,11 +150,38 @@ def test_accuracy_f1_and_kappa_of_judges_and_clinicians(folder: Path) -> None:
             assert bool(found[f"{title} low"]) == (title != "F1 of 1")
 
 
+def test_how_far_the_two_clinicians_agree(folder: Path) -> None:
+    """Of two raters Fleiss' kappa is Scott's pi: chance by the labels of both together."""
+    first, second = PEOPLE.values()
+    same, both = np.mean(first == second), np.concatenate([first, second])
+    chance = sum(np.mean(both == level) ** 2 for level in (0, 1, 2))
+    (found,) = lines(folder, "classes-clinicians")
+    assert (found["rated by two"], found["rated by all"]) == ("50", "50")
+    assert float(found["all say the same"]) == pytest.approx(same) == pytest.approx(37 / 50)
+    assert float(found["Fleiss' kappa"]) == pytest.approx((same - chance) / (1 - chance))
+
+
+def test_an_adjudicator_of_disagreements_alone_does_not_make_clinicians_look_worse(
+    folder: Path, tmp_path: Path
+) -> None:
+    """The settled labels stay as they were: where both clinicians agree, their label holds."""
+    mine = tmp_path / "mine"
+    assert main(["init", str(mine), "--recipe", "transcripts"]) == 0
+    differ = {name for wrong in CLINICIANS.values() for name in wrong}
+    head, *rows = (mine / "clinicians.csv").read_text().splitlines()
+    kept = [row for row in rows if ADJUDICATOR not in row or row.split(",")[0] in differ]
+    assert len(kept) == 2 * 60 + len(differ)
+    (mine / "clinicians.csv").write_text("\n".join([head, *kept, ""]))
+    assert main(["run", str(mine / "study.yaml"), "--quiet"]) == 0
+    judges = [each for each in lines(folder, "classes") if each["rater"] in JUDGES]
+    assert lines(mine, "classes") == judges
+
+
 def test_every_run_of_a_judge_by_itself(folder: Path) -> None:
-    assert len(lines(folder, "repeats")) == 3 * len(JUDGES)
+    assert len(lines(folder, "repeats")) == 6 * len(JUDGES)
     for judge in JUDGES:
         by_run = [rates(TRUTH, said(judge)[:, run]) for run in range(RUNS)]
-        for title in ("accuracy", "macro F1", "Cohen's kappa"):
+        for title in by_run[0]:
             values = [each[title] for each in by_run]
             found = line(folder, "repeats", judge=judge, statistic=title)
             assert (found["runs"], found["answers"]) == (str(RUNS), "50")
@@ -326,7 +353,29 @@ def test_the_plan_says_what_the_study_can_show(folder: Path, capsys: pytest.Capt
     assert "60 cases, 2 systems" in told and "In all 900 calls expected" in told
     assert "recorded answers from a file: nobody is asked" in told
     assert "What this study can show: 50 cases rated, 50 of them by two clinicians or more" in told
-    assert re.search(r"dangerous cases to expect: about \d+ \(", told)
+    dangerous = int(np.sum(TRUTH == 2))  # by the settled label: a clinician called one more significant
+    assert np.sum((TRUTH == 2) | (PEOPLE["Clinician A"] == 2)) == dangerous + 1
+    assert f"dangerous cases to expect: about {dangerous} ({dangerous / 50:.1%})".replace("%", " %") in told
+    assert f"impact 50 cases, 50 by two clinicians or more, {dangerous} dangerous" in told
+
+
+def test_a_plan_tells_no_danger_that_nobody_has_settled(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine"
+    assert main(["init", str(mine), "--recipe", "transcripts"]) == 0
+    rows = (mine / "clinicians.csv").read_text().splitlines()
+    told = []
+    for left_out in ("eye-1-2", "eye-3-5"):  # both clinicians agree on the first; on the second they differ
+        rows = [row for row in rows if not (ADJUDICATOR in row and row.startswith(f"{left_out},"))]
+        (mine / "clinicians.csv").write_text("\n".join([*rows, ""]))
+        capsys.readouterr()
+        assert main(["run", str(mine / "study.yaml"), "--dry-run"]) == 0
+        told.append(re.search(r"impact 50 cases.*?\.", capsys.readouterr().out))
+    assert [found and found.group() for found in told] == [
+        "impact 50 cases, 50 by two clinicians or more, 15 dangerous.",
+        "impact 50 cases, 50 by two clinicians or more.",
+    ]
 
 
 class Shown(HTMLParser):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.loopback import LoopbackServer
 
+from medjury.agreement import rater_pairs
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.runs import read_manifest, verify_run
@@ -283,6 +284,27 @@ def test_what_a_plan_can_show_counts_the_reference_alone(write_study: Write, tmp
         write_study(humans={"path": "people.csv", "reference": ["Ada"], "second_panel": "rescore"})
     )
     assert gate_outlook(study, check_study(study)).clinicians == 1
+
+
+def test_pairs_of_raters_hold_the_members_of_a_panel_and_not_their_consensus(
+    write_study: Write, tmp_path: Path
+) -> None:
+    """Dan with the panel of Dan and Eve is no pair, and a panel is no judge."""
+    people(tmp_path)
+    table = ran(write_study(humans={"file": "people.csv", "keep_names": True, **ROLES}))
+    rows = rater_pairs(table).rows
+    assert {name for row in rows for name in (row.first, row.second)} == {*PANELS, "juror", "jury"}
+    assert all(
+        row.group == "human with human" for row in rows if row.first in PANELS and row.second in PANELS
+    )
+
+
+def test_the_study_names_what_ranks_the_systems(write_study: Write) -> None:
+    study = write_study(report={"rank_by": "clarity"})
+    assert run_study(load_study(study)).status == "complete"
+    assert read_manifest(load_study(study).output).report.rank_by == ("clarity",)
+    with pytest.raises(MedjuryError, match="has no dimension or composite 'clearness'"):
+        load_study(write_study(report={"rank_by": ["clearness"]}))
 
 
 @pytest.mark.parametrize(("by", "dangerous"), [("any", 4), ("majority", 2)])

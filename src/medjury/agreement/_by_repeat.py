@@ -15,6 +15,8 @@ from medjury.statistics import Floats, Result
 from medjury.tables import Names, rating_table
 
 STATISTICS = ("accuracy", "macro_f1", "cohen_kappa")
+# With more grades than this a class is a grade, and its own F1 says little.
+FEW_CLASSES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ def agreement_by_repeat(
     dimensions: Names | None = None,
 ) -> RepeatedAgreement:
     """Each repeat of each judge against the nearest grade of the reference's mean (half up), as if it were the only
-    one. The jury is formed of merged repeats and is not among them."""
+    one, and where there are few grades F1 of each (`f1_class_2`) too. The jury is formed of merged repeats and is
+    not among them."""
     import polars as pl
 
     table = rating_table(table)
@@ -118,4 +121,7 @@ def _rates(truth: Floats, said: Floats, grades: tuple[float, ...]) -> dict[str, 
     chance = float((table.sum(axis=0) * table.sum(axis=1)).sum()) / total**2 if total else 1.0
     kappa = (float(rates["accuracy"]) - chance) / (1.0 - chance) if chance < 1.0 else float("nan")
     values = (float(rates["accuracy"]), float(rates["macro_f1"]), kappa)
-    return {name: None if value != value else value for name, value in zip(STATISTICS, values, strict=True)}
+    found = dict(zip(STATISTICS, values, strict=True))
+    if len(grades) <= FEW_CLASSES:
+        found |= {f"f1_class_{grade:g}": float(f1) for grade, f1 in zip(grades, rates["f1"], strict=True)}
+    return {name: None if value != value else value for name, value in found.items()}

@@ -15,7 +15,7 @@ _SHORT, _SENTENCE = 24, 60
 _WIDE = 10
 # So many columns of estimates (fewer, where there are many others): intervals stand below their values, and the
 # table fits the page.
-_ESTIMATES, _COLUMNS = 4, 12
+_ESTIMATES, _COLUMNS = 4, 10
 
 
 class Html(str):

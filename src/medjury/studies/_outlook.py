@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -15,11 +15,11 @@ from medjury.ratings import Rating
 from medjury.runs import GateRules
 from medjury.statistics import counted
 from medjury.studies._gate import stated_gate
-from medjury.studies._humans import read_humans
+from medjury.studies._humans import Humans, read_humans
 from medjury.studies._plan import RunPlan
 from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
-from medjury.tables import Measured, danger_reference, rating_table
+from medjury.tables import Measured, adjudicated, danger_reference, rating_table
 from medjury.validation import rehearse_gate
 
 _UNREGISTERED = (
@@ -55,7 +55,8 @@ def gate_outlook(
         held_out = [each for each in rated if each.score is not None and each.item not in development]
         cases, twice, clinicians = _rated(held_out)
         doubly = twice
-        by_dimension = _by_dimension(held_out, study, rules)
+        settled = _settled(humans) if humans.summary.consensus == "adjudicated" else None
+        by_dimension = _by_dimension(held_out, study, rules, settled)
         notes.append(_told(by_dimension))
         shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
         dangerous = min(shares, default=None)
@@ -92,6 +93,9 @@ def _rated(ratings: Sequence[Rating]) -> tuple[int, int, int]:
     return min(counts, key=lambda each: each[:2], default=(0, 0, 1))
 
 
+Answer = tuple[str, str, str]  # dimension, item, system
+
+
 @dataclass(frozen=True, slots=True)
 class _Rated:
     """What clinicians rated on one dimension: cases, those rated by two or more, and those with a dangerous answer
@@ -107,12 +111,19 @@ class _Rated:
         return told if self.dangerous is None else f"{told}, {self.dangerous:,} dangerous"
 
 
-def _by_dimension(ratings: Sequence[Rating], study: Study, rules: GateRules) -> list[_Rated]:
-    """Dimension by dimension; no danger is told where an adjudicator has still to settle it."""
+def _settled(humans: Humans) -> dict[Answer, float]:
+    """What the adjudicator said."""
+    own = (each for each in humans.ratings if each.rater == humans.summary.adjudicator)
+    return {(each.dimension, each.item, each.system): each.score for each in own if each.score is not None}
+
+
+def _by_dimension(
+    ratings: Sequence[Rating], study: Study, rules: GateRules, settled: Mapping[Answer, float] | None
+) -> list[_Rated]:
+    """Dimension by dimension. Where an adjudicator settles, the settled score says what is dangerous; no danger is
+    told where one has still to be settled."""
     found = []
-    humans, wanted = study.settings.humans, rules.severe_dimensions
-    if humans is not None and humans.consensus == "adjudicated":
-        wanted = ()
+    wanted = rules.severe_dimensions
     for dimension in rating_table(list(ratings), instrument=study.instrument).counted if ratings else ():
         answers: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         items: dict[str, set[str]] = defaultdict(set)
@@ -125,13 +136,17 @@ def _by_dimension(ratings: Sequence[Rating], study: Study, rules: GateRules) -> 
         limits = dimension.danger(rules)
         dangerous = None
         if limits is not None and (wanted is None or dimension.name in wanted):
-            dangerous = len(
-                {
-                    item
-                    for (item, _), scores in answers.items()
-                    if _word([fmean(own) for own in scores.values()], dimension, rules) <= limits[0]
-                }
-            )
+            words = {
+                (item, system): _word(
+                    [fmean(own) for own in scores.values()],
+                    dimension,
+                    rules,
+                    None if settled is None else settled.get((dimension.name, item, system), np.nan),
+                )
+                for (item, system), scores in answers.items()
+            }
+            if not np.isnan(list(words.values())).any():
+                dangerous = len({item for (item, _), word in words.items() if word <= limits[0]})
         twice = sum(len(raters) > 1 for raters in items.values())
         found.append(_Rated(dimension.name, len(items), twice, dangerous))
     return found
@@ -142,8 +157,11 @@ def _told(rated: Sequence[_Rated]) -> str:
     return f"Rated so far: {said or 'nothing'}. The plan takes the dimension with the fewest cases."
 
 
-def _word(scores: list[float], dimension: Measured, rules: GateRules) -> float:
-    """The score by which an answer is dangerous or not, low being dangerous."""
+def _word(scores: list[float], dimension: Measured, rules: GateRules, settled: float | None) -> float:
+    """The score by which an answer is dangerous or not, low being dangerous; NaN where nobody settled it yet.
+    `settled` is the adjudicator's score, None in a study without one."""
+    if settled is not None:
+        return float(dimension.oriented(adjudicated([scores], [settled]))[0])
     (found,) = danger_reference(dimension.oriented(np.array([scores])), rules.danger_by)
     return float(found)
 

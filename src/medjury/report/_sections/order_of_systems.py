@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from medjury.errors import MedjuryError
@@ -39,29 +42,7 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
         caption="The order of the systems by jury and by clinicians, on the answers that both scored, cases used "
         f"for development left out ({_unit(material)})",
     )
-    alike = _calibrated(material, found).agreement
-    table = Html(
-        table
-        + material.exhibits.table(
-            "ranking-agreement",
-            ("rater", "scores", "Kendall's tau-b", "systems", "pairs alike", "pairs against", "pairs tied"),
-            [
-                (
-                    each.rater,
-                    "calibrated" if each.calibration == "after" else "as scored",
-                    each.tau,
-                    len(each.systems),
-                    each.concordant,
-                    each.discordant,
-                    each.tied,
-                )
-                for each in (alike.rows if alike else ())
-            ],
-            caption="How far each rater orders the systems as the clinicians do, before and after calibration (out "
-            "of fold)",
-        )
-        + bullets(alike.warnings if alike else ())
-    )
+    table = Html(table + _agreement(material, found))
     title = element("h3", "Beside the clinicians' order")
     if len(means) > _MOST:
         return Html(title + table)
@@ -79,24 +60,46 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
     return Html(title + picture + table)
 
 
-def _calibrated(material: Material, found: Ranking) -> Ranking:
-    """The ranking with what calibration changes of it, where the scores can be calibrated."""
+def _agreement(material: Material, found: Ranking) -> Html:
+    """How alike the orders are, as scored and, where the scores can be calibrated, after that."""
     if found.agreement is None:
-        return found
+        return Html("")
+    made = _alike(
+        material, "", found.agreement.rows, "How far each rater orders the systems as the clinicians do"
+    )
     try:
-        return rank(material.evidence.table, calibration="isotonic")
+        after = rank(material.evidence.table, calibration="isotonic").agreement
     except MedjuryError:
-        return found
+        after = None
+    if after is not None:
+        rows = [each for each in after.rows if each.calibration == "after"]
+        made = Html(
+            made + _alike(material, "-calibrated", rows, "The same with calibrated scores (out of fold)")
+        )
+    return Html(made + bullets(found.agreement.warnings))
 
 
-def _ranked_by(material: Material) -> tuple[Measured, ...]:
+def _alike(material: Material, which: str, rows: Sequence[Any], caption: str) -> Html:
+    return material.exhibits.table(
+        f"ranking-agreement{which}",
+        ("rater", "Kendall's tau-b", "systems", "pairs alike", "pairs against", "pairs tied"),
+        [
+            (each.rater, each.tau, len(each.systems), each.concordant, each.discordant, each.tied)
+            for each in rows
+        ],
+        caption=caption,
+    )
+
+
+def ranked_by(material: Material) -> tuple[Measured, ...]:
+    """What the systems are ranked by: what the study names, else every dimension that raters gave themselves."""
     table = material.evidence.table
     named = table.settings.rank_by
     return table.counted if named is None else table.chosen(named)
 
 
 def _unit(material: Material) -> str:
-    if all(each.grades is None for each in _ranked_by(material)):
+    if all(each.grades is None for each in ranked_by(material)):
         return "means are as they are given"
     return "means are shares of the scale"
 
@@ -105,7 +108,7 @@ def _means(material: Material) -> Means:
     """Means over dimensions of the means of each, as shares of the scale (1 is best), or as given."""
     evidence = material.evidence
     found: dict[str, list[tuple[float, float, int]]] = {}
-    ranked = _ranked_by(material)
+    ranked = ranked_by(material)
     bare = all(each.grades is None for each in ranked)  # a composite: nobody can say what its scale is
     for dimension in ranked:
         if dimension.grades is None and not bare:

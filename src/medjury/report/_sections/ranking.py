@@ -8,7 +8,7 @@ from medjury.report._exhibits import JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section, short
-from medjury.report._sections.order_of_systems import order_of_systems
+from medjury.report._sections.order_of_systems import order_of_systems, ranked_by
 from medjury.statistics import percent, shown
 
 _TITLE = "Ranking of the systems"
@@ -35,12 +35,15 @@ def section(material: Material) -> Section | None:
         )
         for each in found.rows
     ]
-    unit = f" in {found.scale}" if found.scale else ""
+    named = evidence.table.settings.rank_by
+    over = "all dimensions" if named is None else " and ".join(evidence.label(name) for name in named)
+    scaled = any(each.grades is not None for each in ranked_by(material))
+    unit = f" in {found.scale}" if scaled and found.scale else ""
     table = material.exhibits.table(
         "ranking",
         ("system", "rank", "ranks left open", "tie groups", "mean score", "win rate", "scores", "unscored"),
         rows,
-        caption=f"By {', '.join(found.raters)}: the mean score over all dimensions{unit}, each turned so that "
+        caption=f"By {', '.join(found.raters)}: the mean score over {over}{unit}, each turned so that "
         f"more is better, with {percent(evidence.confidence)} intervals that resample whole {found.unit}. Systems "
         "that share a letter are not told apart by these data",
     )
@@ -54,7 +57,7 @@ def section(material: Material) -> Section | None:
             for each in found.rows
         ),
     )
-    lead = "The ranking is as this jury sees it."
+    lead = f"The ranking is by the mean score over {over}, as this jury sees it."
     if not found.paired:
         lead += " It is unpaired: every case has the answer of one system, so the systems answered different cases."
     if any(verdict.word != "VALIDATED" for verdict in material.validation.verdicts):

@@ -22,7 +22,7 @@ def section(material: Material) -> Section | None:
         (
             evidence.label(row.dimension),
             row.rater,
-            _NAMES[row.statistic],
+            _NAMES.get(row.statistic) or row.statistic.replace("f1_class_", "F1 of "),
             row.mean,
             row.sd,
             len(row.values),
