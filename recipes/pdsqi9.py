@@ -134,7 +134,7 @@ def judge_grades(judge: str, number: int) -> Grades:
         said[each] = clipped(moved)
     for each in ("abstraction", "stigmatizing_summary", "stigmatizing_notes"):
         _answer_yes_or_no(
-            said, each, chance(judge, number, each) < (0.2 if judge == "small-zero-shot" else 0.05)
+            said, each, chance(judge, number, each) < (0.2 if judge == "small-zero-shot" else 0.12)
         )
     return said
 

@@ -19,7 +19,7 @@ PACKAGE = Path(medjury.__file__).parent
 ORDER = (
     "cases", "instruments", "models", "ratings", "runs", "statistics", "tables", "judging", "panel", "agreement",
     "transcripts", "metrics", "calibration", "audits", "ranking", "tuning", "suites", "validation", "report",
-    "studies", "recipes", "cli",
+    "studies", "recipes", "inspection", "cli",
 )  # fmt: skip
 ROOMS = [room for room in ORDER if (PACKAGE / room).is_dir()]
 

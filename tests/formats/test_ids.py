@@ -8,6 +8,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+from tests.formats.readable import reads
 
 from medjury.errors import MedjuryError
 from medjury.ratings import RatingsError, read_ratings
@@ -58,6 +59,13 @@ def test_a_score_whose_format_adds_signs_is_still_a_score(tmp_path: Path) -> Non
     assert frame is not None and frame["score"].to_list() == ["4"]
 
 
+@reads(
+    "Ratings",
+    "ids in spreadsheets",
+    ".xlsx, .ods",
+    "7 that the sheet shows as 007 is `007`",
+    "an id that became a date or TRUE, or is shown with other signs",
+)
 def test_leading_zeros_that_excel_shows_are_read(tmp_path: Path) -> None:
     file = workbook(tmp_path, [7, "Ada", "accuracy", 4], [12, "Ada", "accuracy", 5], shown="000")
     found = read_ratings(file)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.formats.readable import reads
 
 from medjury.ratings import ImportedRatings, RatingsError, read_ratings
 
@@ -43,6 +44,14 @@ scale: [1, 5]
 """
 
 
+@reads(
+    "Ratings",
+    "Inspect log",
+    ".json",
+    "`rows: samples[]`; dump an `.eval` file to JSON first",
+    "`.eval` itself",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
 def test_a_log_of_inspect(tmp_path: Path) -> None:
     found = read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING)
     assert rows(found) == [
@@ -61,6 +70,14 @@ HELM = [
 ]  # fmt: skip
 
 
+@reads(
+    "Ratings",
+    "HELM statistics of instances",
+    ".json",
+    '`rows: "[].stats[]"`',
+    "",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
 def test_per_instance_stats_of_helm(tmp_path: Path) -> None:
     mapping = "rows: '[].stats[]'\nitem: instance_id\ndimension: name.name\nscore: mean\n"
     mapping += (
@@ -78,6 +95,14 @@ PROMPTFOO = {"version": 3, "results": {"results": [
 ]}}  # fmt: skip
 
 
+@reads(
+    "Ratings",
+    "promptfoo results",
+    ".json",
+    "`rows: results.results[]`",
+    "",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
 def test_results_of_promptfoo(tmp_path: Path) -> None:
     mapping = (
         "rows: results.results[]\nitem: vars.case\nsystem: provider.id\ncolumns: 'namedScores.{dimension}'\n"
@@ -102,6 +127,14 @@ DEEPEVAL = {"testRunData": {"testCases": [
 ]}}  # fmt: skip
 
 
+@reads(
+    "Ratings",
+    "DeepEval test run",
+    ".json",
+    "`rows: testRunData.testCases[].metricsData[]`",
+    "",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
 def test_a_test_run_of_deepeval(tmp_path: Path) -> None:
     """The metric and the test case are both called `name`: the row's own is meant, and ^ is the one around it."""
     mapping = (
@@ -114,6 +147,14 @@ def test_a_test_run_of_deepeval(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@reads(
+    "Ratings",
+    "lm-eval samples",
+    ".jsonl",
+    "one object a line",
+    "",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
 def test_samples_of_lm_eval(tmp_path: Path) -> None:
     lines = [{"doc_id": 0, "doc": {"id": "q-1"}, "acc": 1.0}, {"doc_id": 1, "doc": {"id": "q-2"}, "acc": 0.0}]
     mapping = (
@@ -123,6 +164,14 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
     assert rows(found) == [("q-1", "", "acc", "accuracy", 1), ("q-2", "", "acc", "accuracy", 0)]
 
 
+@reads(
+    "Ratings",
+    "LangSmith runs, JSON in cells",
+    ".csv, .jsonl",
+    "paths into the JSON of a cell",
+    "a cell that is not JSON, with its row",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
 def test_json_within_the_cells_of_a_table(tmp_path: Path) -> None:
     """Runs of LangSmith as CSV: inputs and feedback are JSON in a cell each."""
     table = (
@@ -158,6 +207,14 @@ def test_a_cell_that_should_be_json_is_refused_with_its_row(tmp_path: Path) -> N
         )
 
 
+@reads(
+    "Ratings",
+    "MLflow table of results",
+    ".json",
+    "`columns` and `data`",
+    "",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
 def test_a_table_of_mlflow(tmp_path: Path) -> None:
     table = {"columns": ["case", "correctness/v1/score"], "data": [["case-1", 4], ["case-2", 5]]}
     mapping = (
@@ -170,6 +227,14 @@ def test_a_table_of_mlflow(tmp_path: Path) -> None:
     ]
 
 
+@reads(
+    "Ratings",
+    "objects of entries",
+    ".json",
+    "`{}` in `rows`, `@key` and `@value`",
+    "a path that leads nowhere, with the paths that there are",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
 def test_an_object_of_entries(tmp_path: Path) -> None:
     document = {"case-1": {"Ada": 4, "Sam": 3}, "case-2": {"Ada": 5}}
     mapping = "rows: '{}{}'\nitem: ^.@key\nrater: '@key'\nscore: '@value'\nfixed: {dimension: quality}\n"

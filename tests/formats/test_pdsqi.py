@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.formats.readable import reads
 
 from medjury.instruments import load_instrument
 from medjury.ratings import RatingsError, read_ratings
@@ -29,6 +30,14 @@ def long(folder: Path) -> tuple[Path, Path | None]:
     return folder / "long.csv", None
 
 
+@reads(
+    "Ratings",
+    "PDSQI-9, long or wide",
+    ".csv",
+    "what the instrument skips is not applicable",
+    "a score for `synthesized` where `abstraction` is 0",
+    described="importing-ratings.md#what-is-refused",
+)
 @pytest.mark.parametrize("form", [redcap, long])
 def test_synthesis_is_refused_where_nothing_was_to_be_abstracted(form: object, tmp_path: Path) -> None:
     file, mapping = form(tmp_path)  # type: ignore[operator]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.formats.readable import reads
 
 from medjury.ratings import ImportedRatings, RatingsError, read_ratings
 
@@ -34,6 +35,14 @@ def scores(found: ImportedRatings) -> dict[tuple[str, str, str], float | None]:
     return {(each.item, each.rater, each.dimension): each.score for each in found.ratings}
 
 
+@reads(
+    "Ratings",
+    "REDCap export",
+    ".csv",
+    "codes or labels; checkboxes of forms that nobody started are not rated",
+    "a mapped column that is empty in every row",
+    described="importing-ratings.md#a-redcap-export",
+)
 def test_checkbox_zeros_of_a_form_that_was_not_started_are_no_scores(tmp_path: Path) -> None:
     found = read(tmp_path, CHECKBOXES, CHECKBOX_MAPPING)
     assert scores(found) == {
@@ -79,6 +88,14 @@ record_id,redcap_repeat_instrument,redcap_repeat_instance,case_code,vendor,revie
 """
 
 
+@reads(
+    "Ratings",
+    "REDCap, repeating forms and events",
+    ".csv",
+    "values of the base row are filled down, and counted",
+    "two different values on two base rows",
+    described="importing-ratings.md#a-redcap-export",
+)
 def test_a_value_on_the_base_row_holds_for_the_rows_below(tmp_path: Path) -> None:
     mapping = (
         "item: case_code\nsystem: vendor\nrater: reviewer\ndimensions: {accuracy: q_acc}\nscale: [1, 5]\n"
@@ -112,6 +129,14 @@ def test_two_values_on_two_events_are_not_chosen_between(tmp_path: Path) -> None
 TWICE = "item: record_id\nrater: reviewer\ndimensions: {accuracy: q_acc}\nscale: [1, 5]\n"
 
 
+@reads(
+    "Ratings",
+    "REDCap, double data entry",
+    ".csv",
+    "`17--1` and `17--2` are the record 17",
+    "two entries that differ, without a merged record",
+    described="importing-ratings.md#a-redcap-export",
+)
 def test_double_data_entry_is_one_item(tmp_path: Path) -> None:
     table = "record_id,reviewer,q_acc,review_complete\n17--1,ALEE,4,2\n17--2,ALEE,4,2\n"
     found = read(tmp_path, table, TWICE)
@@ -139,6 +164,14 @@ def test_such_an_id_elsewhere_stays_as_it_is(tmp_path: Path) -> None:
     assert scores(found) == {("17--1", "ALEE", "accuracy"): 4}
 
 
+@reads(
+    "Ratings",
+    "decimal commas",
+    ".csv, .xlsx",
+    '4,5 as 4.5 with `decimal: ","`',
+    "4,5 without it; 4.5 with it",
+    described="importing-ratings.md#a-redcap-export",
+)
 def test_decimal_commas_are_read_where_the_mapping_says_so(tmp_path: Path) -> None:
     table = "record_id;reviewer;q_acc;took\n17;ALEE;4,5;12,5\n18;ALEE;3;8\n"
     mapping = (

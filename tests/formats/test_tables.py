@@ -11,6 +11,7 @@ from zipfile import ZipFile
 
 import openpyxl
 import pytest
+from tests.formats.readable import reads
 
 from medjury.errors import MedjuryError
 from medjury.ratings import ImportedRatings, RatingsError, read_ratings
@@ -49,6 +50,13 @@ TEXTS = {
 }  # fmt: skip
 
 
+@reads(
+    "Ratings",
+    "text with commas, semicolons, tabs or bars",
+    ".csv, .tsv",
+    "UTF-8 and UTF-16, `sep=;` on the first line, packed as .gz",
+    "other encodings, until `encoding` names them",
+)
 @pytest.mark.parametrize("form", TEXTS)
 def test_a_table_of_text_is_read_whole(form: str, tmp_path: Path) -> None:
     name, content = TEXTS[form]
@@ -134,6 +142,13 @@ def open_document(path: Path, **sheets: list[list[Any]]) -> Path:
 SHEETS: dict[str, Callable[..., Path]] = {"t.xlsx": workbook, "t.ods": open_document}
 
 
+@reads(
+    "Ratings",
+    "spreadsheets",
+    ".xlsx, .ods",
+    "the first sheet, which is told, or the one that `sheet` names",
+    "formulas without a stored result; damaged and encrypted files",
+)
 @pytest.mark.parametrize("name", SHEETS)
 def test_the_first_sheet_is_read_and_told_and_another_when_named(name: str, tmp_path: Path) -> None:
     ours = [HEADER, ["case-1", "Ada", "accuracy", 4], ["case-2", "Ada", "accuracy", 5]]
@@ -177,6 +192,13 @@ def test_what_is_no_open_document_is_refused(tmp_path: Path) -> None:
 TWO_ROWS = "item,rater,Case quality,,Safety,\n,,accuracy,clarity,harm,warnings\n1,Ada,4,5,1,2\n"
 
 
+@reads(
+    "Ratings",
+    "two header rows",
+    "any table",
+    "`header_rows: 2` joins their words",
+    "a second header row read as scores",
+)
 def test_two_header_rows_are_one_name(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(TWO_ROWS)
     (tmp_path / "m.yaml").write_text(
@@ -204,6 +226,14 @@ Timestamp,Your name,Case 12 [Accuracy],Case 12 [Clarity],Case 13 [Accuracy],Case
 """
 
 
+@reads(
+    "Ratings",
+    "Google Forms, Microsoft Forms",
+    ".csv, .xlsx",
+    "a row for each rater, a column for each item and question (`columns` with `{item}`)",
+    "",
+    described="importing-ratings.md#one-row-per-rater-google-forms-qualtrics-microsoft-forms",
+)
 def test_a_row_for_each_rater_and_a_column_for_each_item_and_question(tmp_path: Path) -> None:
     (tmp_path / "forms.csv").write_text(FORMS)
     (tmp_path / "m.yaml").write_text(
@@ -227,6 +257,14 @@ Start Date,Response Type,Recipient Email,Case 1 - Accuracy,Case 1 - Clarity,Case
 """
 
 
+@reads(
+    "Ratings",
+    "Qualtrics",
+    ".csv, .xlsx",
+    "its questions and marks below the names are left out, and told",
+    "",
+    described="importing-ratings.md#one-row-per-rater-google-forms-qualtrics-microsoft-forms",
+)
 def test_qualtrics_is_read_below_its_three_header_rows(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text(QUALTRICS)
     (tmp_path / "m.yaml").write_text(
@@ -260,6 +298,13 @@ def test_without_pyreadstat_its_files_are_refused_with_the_way_to_get_it(name: s
         read_plain_table(tmp_path / name)
 
 
+@reads(
+    "Ratings",
+    "SPSS, Stata",
+    ".sav, .zsav, .por, .dta",
+    "codes, not their labels, with the extra `medjury[spss]` (tested where it is installed)",
+    "without the extra",
+)
 @pytest.mark.parametrize("name", ["t.sav", "t.dta"])
 def test_spss_and_stata_are_read_as_codes(name: str, tmp_path: Path) -> None:
     pyreadstat = pytest.importorskip("pyreadstat")

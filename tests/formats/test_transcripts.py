@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.formats.readable import reads
 
 from medjury.errors import MedjuryError
 from medjury.transcripts import Transcript, read_transcript
@@ -64,6 +65,14 @@ def said(transcript: Transcript) -> list[tuple[str | None, str]]:
     return [(turn.speaker, turn.text) for turn in transcript.turns]
 
 
+@reads(
+    "Transcripts",
+    "text with names",
+    ".txt",
+    "names and colons, brackets, dashes or tabs, with or without times; Otter, Word, whisper.cpp",
+    "marks that look like speakers and cannot all be read",
+)
+@reads("Transcripts", "subtitles", ".vtt, .srt", "WebVTT voices and names, SubRip, WhisperX", "the same")
 @pytest.mark.parametrize("layout", TEXTS)
 def test_text_layouts(read: Any, layout: str) -> None:
     name, text = TEXTS[layout]
@@ -135,6 +144,7 @@ def test_a_name_that_may_be_none_is_refused_with_its_line_and_the_cure(read: Any
         read(vtt + "\n00:05.000 --> 00:06.000\nuh\n", "t.vtt")
 
 
+@reads("Transcripts", "Deepgram", ".json", "paragraphs, words or channels, with speakers")
 def test_deepgram_without_paragraphs_and_with_channels(read: Any) -> None:
     def word(text: str, at: float, speaker: int | None = None) -> dict[str, Any]:
         said = {"word": text.lower().strip(".?"), "punctuated_word": text, "start": at, "end": at + 0.5}
@@ -155,6 +165,7 @@ def test_deepgram_without_paragraphs_and_with_channels(read: Any) -> None:
     assert len({speaker for speaker, _ in said(read(same))}) == 2
 
 
+@reads("Transcripts", "Google v1 and v2", ".json", "results with speakers")
 def test_google_with_speakers(read: Any) -> None:
     def word(text: str, at: int, **tag: Any) -> dict[str, Any]:
         return {"word": text, "startTime": f"{at}s", "endTime": f"{at + 1}s", **tag}
@@ -175,6 +186,7 @@ def test_google_with_speakers(read: Any) -> None:
     assert said(read(first)) == [("speaker 1", "any pain"), ("speaker 2", "no")]  # and nothing twice
 
 
+@reads("Transcripts", "Speechmatics", ".json", "words with speakers")
 def test_speechmatics(read: Any) -> None:
     def part(content: str, kind: str, at: float, speaker: str) -> dict[str, Any]:
         return {"type": kind, "start_time": at, "end_time": at + 0.5,
@@ -189,6 +201,7 @@ def test_speechmatics(read: Any) -> None:
     assert (found.form, found.turns[0].start, found.turns[0].end) == ("Speechmatics", 0.0, 1.5)
 
 
+@reads("Transcripts", "AssemblyAI", ".json", "utterances; its milliseconds as seconds")
 def test_assemblyai_counts_in_milliseconds(read: Any) -> None:
     spoken = {"speaker": "A", "text": "Any pain at all?", "start": 250, "end": 2250, "confidence": 0.9}
     found = read({"audio_duration": 9, "text": "…", "utterances": [spoken], "words": []})
@@ -197,6 +210,7 @@ def test_assemblyai_counts_in_milliseconds(read: Any) -> None:
         read([spoken])
 
 
+@reads("Transcripts", "AWS Transcribe", ".json", "items with speaker labels")
 def test_aws_transcribe(read: Any) -> None:
     def item(content: str, at: str | None, **more: Any) -> dict[str, Any]:
         timed = {} if at is None else {"start_time": at, "end_time": f"{float(at) + 0.5}"}
@@ -226,6 +240,7 @@ def test_aws_transcribe(read: Any) -> None:
     ]
 
 
+@reads("Transcripts", "AWS HealthScribe", ".json", "segments with the role of who speaks")
 def test_aws_healthscribe(read: Any) -> None:
     segment = {"Content": "Any pain?", "BeginAudioTime": 1.5, "EndAudioTime": 2.5,
                "ParticipantDetails": {"ParticipantRole": "CLINICIAN"}}  # fmt: skip
@@ -233,6 +248,7 @@ def test_aws_healthscribe(read: Any) -> None:
     assert said(found) == [("CLINICIAN", "Any pain?")] and found.turns[0].start == 1.5
 
 
+@reads("Transcripts", "Azure Speech", ".json", "phrases with speakers")
 def test_azure(read: Any) -> None:
     batch = {"recognizedPhrases": [
         {"channel": 0, "speaker": 2, "offsetInTicks": 20_000_000, "durationInTicks": 5_000_000,
@@ -249,6 +265,7 @@ def test_azure(read: Any) -> None:
     assert said(read(fast)) == [("channel 0", "Any pain?"), ("channel 1", "No.")]
 
 
+@reads("Transcripts", "Rev", ".json", "monologues with speakers")
 def test_rev(read: Any) -> None:
     def text(value: str, at: float) -> dict[str, Any]:
         return {"type": "text", "value": value, "ts": at, "end_ts": at + 0.5, "confidence": 0.5}
@@ -262,6 +279,7 @@ def test_rev(read: Any) -> None:
     assert (found.turns[0].start, found.turns[0].end, found.turns[0].confidence) == (0, 1.5, 0.5)
 
 
+@reads("Transcripts", "Whisper, WhisperX", ".json", "segments, with speakers where there are any")
 def test_whisperx_segments_of_two_speakers(read: Any) -> None:
     words = [{"word": " Any", "start": 0, "end": 1, "speaker": "SPEAKER_00"},
              {"word": " pain?", "start": 1, "end": 2, "speaker": "SPEAKER_00"},
@@ -276,6 +294,13 @@ def test_whisperx_segments_of_two_speakers(read: Any) -> None:
     assert said(found) == [("SPEAKER_00", "Any pain?"), ("SPEAKER_01", "No.")]
 
 
+@reads(
+    "Transcripts",
+    "CTM and RTTM",
+    ".ctm, .rttm",
+    "words, and who spoke when where both are there",
+    "an RTTM file without its CTM file",
+)
 def test_ctm_with_and_without_rttm(read: Any, tmp_path: Path) -> None:
     ctm = ";; words\nc 1 0.0 0.5 any 0.9\nc 1 0.6 0.4 pain 0.9\nc 1 3.0 0.5 no 0.9\nc 1 9.0 0.5 uh 0.9\n"
     alone = read(ctm, "c.ctm")

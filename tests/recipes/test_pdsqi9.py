@@ -1,4 +1,4 @@
-"""The recipe `pdsqi9`, run offline: every planted number is in the report's tables, computed a second time here from
+"""The recipe `pdsqi9`, run offline: every planted number is in its tables, computed here a second time from
 the physicians' file and the generator's truth, and the page about it names only what the report holds."""
 
 from __future__ import annotations
@@ -391,6 +391,20 @@ def test_judges_stand_side_by_side_and_made_up_ratings_validate_none(folder: Pat
     assert {line["rater"] for line in verdicts} == set(planted.JUDGES)
     assert {line["verdict"] for line in verdicts} == {"NOT VALIDATED"}
     assert "jury" not in {line["rater"] for line in lines(folder, "attributes")}
+
+
+def test_the_first_judge_is_compared_with_a_clinician_by_its_name(folder: Path) -> None:
+    report = (folder / "runs" / "pdsqi9" / "report.html").read_text(encoding="utf-8")
+    (cost,) = [row["cost (USD)"] for row in lines(folder, "cost") if row["rater"] == "reasoner-zero-shot"]
+    told = f"evaluation costs 50.00 USD, reasoner-zero-shot&#x27;s {float(cost):.4f} USD: "
+    assert told in report.replace("&#39;", "&#x27;").replace("'", "&#x27;")
+
+
+def test_no_list_says_a_thing_twice(folder: Path) -> None:
+    report = (folder / "runs" / "pdsqi9" / "report.html").read_text(encoding="utf-8")
+    for listed in re.findall(r"<ul>(.*?)</ul>", report, re.DOTALL):
+        points = re.findall(r"<li>(.*?)</li>", listed, re.DOTALL)
+        assert len(points) == len(set(points)), points
 
 
 def test_the_dry_run_tells_what_the_study_can_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ COMMANDS = {
     "reread": "read the stored replies of a run again, by the present reader and instrument, without a call",
     "record": "write the answers of a run to a file, by which its study runs again without endpoints and keys",
     "draft": "write the answers that a study judges, from the question, the latest notes and values",
+    "look": "what is this file? its kind, the mapping that reads it, and what it can answer",
     "cases": "check a file of cases and show what was read",
     "redact": "preview or write cases with identifiers replaced",
     "instruments": "list, show and check rating instruments",
@@ -91,7 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = importlib.import_module(_module(options.command)).run(options)
     except MedjuryError as error:
-        say(f"medjury: {error}", sys.stderr)
+        from medjury.cli._advice import advice
+
+        say("\n".join(filter(None, (f"medjury: {error}", advice(options, error)))), sys.stderr)
         return error.exit_status
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])

@@ -90,7 +90,7 @@ def reference_ranks(
     whose = ", ".join(ranked.reference)
     title = f"as {whose} would rank them: estimated from {int(counts.sum()):,} labels and the scores of " \
             f"{', '.join(ranked.raters)} ({ranked.scale.words})"  # fmt: skip
-    return Part(title, rows, means.warnings)
+    return Part(title, rows, tuple(dict.fromkeys(means.warnings)))  # said once, not for every mean
 
 
 def _answers(ranked: Ranked) -> tuple[list[float], list[float], list[str], list[str]]:

@@ -20,10 +20,12 @@ from medjury.ratings._profiles import PROFILE
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, Status
+from medjury.ratings._reading import Reading
 from medjury.ratings._record import StoredRecord, write_records
+from medjury.ratings._redcap import is_redcap
 from medjury.ratings._store import RatingCount, Store, open_store
 from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked, StoreStopped
-from medjury.ratings._table import read_table
+from medjury.ratings._table import Table, read_table
 from medjury.ratings._text_table import plain_header
 from medjury.ratings._transaction import StoredReply
 
@@ -40,6 +42,7 @@ __all__ = [
     "Rating",
     "RatingCount",
     "RatingsError",
+    "Reading",
     "Status",
     "Store",
     "StoreDesk",
@@ -49,12 +52,14 @@ __all__ = [
     "StoreStopped",
     "StoredRecord",
     "StoredReply",
+    "Table",
     "export_ratings",
     "guard_frame",
     "import_into_file",
     "import_into_store",
     "import_ratings",
     "is_empty_file",
+    "is_redcap",
     "key_file_beside",
     "new_owner",
     "open_pseudonyms",

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medjury.cases import Case
 from medjury.instruments import Instrument, load_instrument
@@ -55,7 +55,7 @@ class ImportedRatings:
 def read_ratings(
     path: str | os.PathLike[str] | polars.DataFrame,
     *,
-    mapping: str | os.PathLike[str] | None = None,
+    mapping: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     instrument: Instrument | str | os.PathLike[str] | None = None,
     cases: Iterable[Case] | None = None,
     pseudonyms: Pseudonyms | None = None,
@@ -69,6 +69,7 @@ def read_ratings(
     instrument, or the mapping's `scale`; with `cases` the ids are checked too. All problems are reported at
     once, as one `RatingsError`. Names stay as they are unless `pseudonyms` are given. `labels` names 0/1 columns
     that say something of the case: the label and its column. What the instrument skips is not applicable.
+    A mapping may be given as a dict too.
     """
     plan = _plan(path, mapping)
     chosen = instrument if instrument is not None else plan.instrument
@@ -158,12 +159,16 @@ def open_pseudonyms(store: Store, names_key: str | os.PathLike[str] | None = Non
 
 
 def _plan(
-    data: str | os.PathLike[str] | polars.DataFrame, mapping: str | os.PathLike[str] | None
+    data: str | os.PathLike[str] | polars.DataFrame,
+    mapping: str | os.PathLike[str] | Mapping[str, Any] | None,
 ) -> RatingMapping:
     path = Path(data) if isinstance(data, str | os.PathLike) else Path(_TABLE)
     if mapping is None and path.suffix.lower() not in (".yaml", ".yml"):
         return RatingMapping((Source(path=path),))
-    from medjury.ratings._mapping import read_mapping  # brings pydantic
+    from medjury.ratings._mapping import parse_mapping, read_mapping  # brings pydantic
+
+    if isinstance(mapping, Mapping):
+        return parse_mapping(mapping, path)
 
     return read_mapping(path) if mapping is None else read_mapping(mapping, path)
 

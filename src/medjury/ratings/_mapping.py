@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from medjury.documents import read_document, validate
+from medjury.documents import Document, read_document, validate
 from medjury.ratings._cell import GradeRange, code_of
 from medjury.ratings._problems import RatingsError
 from medjury.ratings._profiles import PROFILE
@@ -149,6 +149,12 @@ def read_mapping(path: str | os.PathLike[str], data: Path | None = None) -> Rati
     shared = {name: getattr(part, name) for name in part.model_fields_set & SourcePart.model_fields.keys()}
     sources = [_source(each, shared, place.parent / each.file, str(place)) for each in part.files or ()]
     return RatingMapping(tuple(sources), instrument, described=True)
+
+
+def parse_mapping(settings: Mapping[str, Any], data: Path) -> RatingMapping:
+    """The same settings as a dict, for one file."""
+    part = validate(Document("mapping", dict(settings), {}), MappingFile)
+    return RatingMapping((_source(part, {}, data, "mapping"),), part.instrument, described=True)
 
 
 def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str) -> Source:

@@ -30,7 +30,8 @@ def read_statistics_file(path: Path, reading: Reading) -> Rows:
     if labelled := [name for name in columns if name in meta.variable_value_labels]:
         reading.told.append(f"{path.name}: read as codes, not as their labels: {', '.join(labelled)}")
     yield 1, list(columns)
-    for number, row in enumerate(zip(*columns.values(), strict=True), start=2):
+    plain = [values.tolist() if hasattr(values, "tolist") else values for values in columns.values()]
+    for number, row in enumerate(zip(*plain, strict=True), start=2):
         yield number, [_plain(cell) for cell in row]
 
 

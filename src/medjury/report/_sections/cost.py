@@ -122,14 +122,16 @@ def _words(
     if minutes is not None:
         how = "median of the measured times" if measured else "as stated"
         lines.append(f"A clinician takes {minutes:.1f} minutes per answer ({how}).")
-    jury = next((row for row in rows if row[1] == "jury"), rows[0] if rows[0][1] == "judge" else None)
+    # Where judges stand side by side, the first of them is compared, by its name.
+    first = next((row for row in rows if row[0] == material.evidence.rater), None)
+    jury = next((row for row in rows if row[1] == "jury"), first)
+    who = f"{jury[0]}'s" if jury is not None and material.evidence.table.no_jury else "the jury's"
     cost = jury[7] if jury else None
     if minutes is not None and rate is not None and isinstance(cost, float):
         human = rate * minutes / 60
         lines.append(
-            f"One clinician's evaluation costs {shown(human, 2)} {currency}, the jury's {shown(cost, 4)} "
-            f"{currency}"
-            + (f": {human / cost:,.0f} of the jury's for one of the clinician's." if cost > 0 else ".")
+            f"One clinician's evaluation costs {shown(human, 2)} {currency}, {who} {shown(cost, 4)} {currency}"
+            + (f": {human / cost:,.0f} of {who} for one of the clinician's." if cost > 0 else ".")
         )
     elif rate is None:
         lines.append(

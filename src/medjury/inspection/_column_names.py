@@ -1,0 +1,84 @@
+"""Which column is what, as far as names and cells tell: a mapping to begin with, never one to trust unread."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+_NAMES = {
+    "item": ("item", "item_id", "case", "case_id", "caseid", "case_code", "record_id", "note_id", "sample_id",
+             "conversation_id", "convid", "encounter_id", "study_id", "doc_id", "summary_id", "id"),
+    "rater": ("rater", "rater_id", "reviewer", "reviewer_id", "annotator", "clinician", "evaluator", "judge",
+              "physician", "grader", "assessor", "recipientemail", "your name", "email address", "user"),
+    "system": ("system", "model", "vendor", "arm"),
+    "dimension": ("dimension", "criterion", "metric", "aspect", "question"),
+    "score": ("score", "rating", "grade", "value"),
+    "seconds": ("seconds", "lead_time", "duration (in seconds)"),
+    "repeat": ("repeat", "repetition"),
+}  # fmt: skip
+_NEVER_SCORES = re.compile(
+    r"(redcap_.*|.*_complete|.*id|.*date.*|.*time.*|age|sex|status|progress|.*duration.*)", re.I
+)
+_MOST_GRADES = 12  # a scale has few grades; a column with more different numbers is something else
+_GRID = re.compile(
+    r"(?P<before>.*?)(?P<item>\d+)(?P<between>\D*?[\s_.\[(-]+)(?P<dimension>[^\])]+)(?P<after>[\])]?)"
+)
+
+
+def proposal(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """A mapping for the table; it lacks what neither names nor cells tell."""
+    found: dict[str, Any] = {}
+    lower = {name.casefold(): name for name in header if name}
+    for field, names in _NAMES.items():
+        known = next(
+            (lower[name] for name in names if name in lower and lower[name] not in found.values()), None
+        )
+        if known is not None:
+            found[field] = known
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(header) if name}
+    graded = [name for name in columns if name not in found.values() and _is_graded(name, columns[name])]
+    taken = next((key for name in columns for cell in columns[name] if (key := _taken(cell))), None)
+    if "score" in found and "dimension" in found:
+        return found
+    for field in ("score", "dimension"):
+        found.pop(field, None)
+    if taken is not None:
+        graded = [name for name in columns if any(_taken(cell) for cell in columns[name])]
+        found["take"] = taken
+    if (grid := _grid(graded)) is not None and "rater" in found:
+        found.pop("item", None)
+        found["columns"] = grid
+    elif graded:
+        found["dimensions"] = {name: name for name in graded}
+    return found
+
+
+def _is_graded(name: str, cells: Sequence[Any]) -> bool:
+    if _NEVER_SCORES.fullmatch(name):
+        return False
+    said = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
+    numbers = [each for each in said if re.fullmatch(r"-?\d+([.,]\d+)?", each)]
+    return bool(said) and len(numbers) == len(said) and len(set(numbers)) <= _MOST_GRADES
+
+
+def _taken(cell: Any) -> str | None:
+    """The field of the one answer in a cell such as `[{"rating": 4}]`."""
+    found = re.match(r'\s*\[\{"(rating|number)"', cell) if isinstance(cell, str) else None
+    return found[1] if found else None
+
+
+def _grid(columns: Sequence[str]) -> str | None:
+    """The pattern of columns that are one for each item and question, such as `Case 12 [Accuracy]`."""
+    shapes: Counter[str] = Counter()
+    items: dict[str, set[str]] = {}
+    for name in columns:
+        if (match := _GRID.fullmatch(name)) is not None:
+            shape = f"{match['before']}{{item}}{match['between']}{{dimension}}{match['after']}"
+            shapes[shape] += 1
+            items.setdefault(shape, set()).add(match["item"])
+    if not shapes:
+        return None
+    shape, count = shapes.most_common(1)[0]
+    return shape if count >= 4 and len(items[shape]) >= 2 and 2 * count > len(columns) else None

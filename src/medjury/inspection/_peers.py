@@ -1,0 +1,85 @@
+"""Results of other evaluation programs, told by the keys that only they have, and the mapping that reads each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A program's results and their mapping."""
+
+    name: str
+    mapping: Mapping[str, Any]
+
+
+def peer_of(content: Any) -> Peer | None:
+    """Whose results these are; None where they are nobody's that is known here."""
+    try:
+        return _peer_of(content)
+    except (KeyError, TypeError, AttributeError, IndexError):  # the same keys, and something else in them
+        return None
+
+
+def _peer_of(content: Any) -> Peer | None:
+    first = content[0] if isinstance(content, list) and content else content
+    if not isinstance(first, dict):
+        return None
+    if isinstance(content, dict):
+        return _of_document(content)
+    if "stats" in first and "instance_id" in first:
+        names = _keys(each["name"]["name"] for each in first["stats"])
+        return Peer("HELM: statistics of instances", _judged({
+            "rows": "[].stats[]", "item": "instance_id", "dimension": "name.name", "score": "mean",
+            "dimensions": names}, "HELM"))  # fmt: skip
+    if "doc_id" in first and first.keys() & {"resps", "filtered_resps"}:
+        known = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
+        names = _keys(
+            key for key, value in first.items() if key not in known and isinstance(value, int | float)
+        )
+        return Peer("lm-eval: samples", _judged({"item": "doc_id", "dimensions": names}, "lm-eval", "metric"))
+    if "feedback_stats" in first:
+        mapping = {"item": "id", "columns": "feedback_stats.{dimension}.avg"}
+        return Peer("LangSmith: runs", _judged(mapping, "LangSmith"))
+    return None
+
+
+def _of_document(content: Mapping[str, Any]) -> Peer | None:
+    if isinstance(content.get("samples"), list) and "eval" in content:
+        scored = [each["scores"] for each in content["samples"] if each.get("scores")]
+        names = {name: f'scores["{name}"].value' for name in (scored or [{}])[0]}
+        mapping = {
+            "rows": "samples[]",
+            "item": "id",
+            "system": "eval.model",
+            "dimensions": names,
+            "repeat": "epoch",
+        }
+        return Peer("Inspect: log", _judged(mapping, "Inspect"))
+    results = content.get("results")
+    if isinstance(results, dict) and isinstance(results.get("results"), list):
+        mapping = {"rows": "results.results[]", "item": "testIdx", "system": "provider.id",
+                   "columns": "namedScores.{dimension}"}  # fmt: skip
+        return Peer("promptfoo: results", _judged(mapping, "promptfoo"))
+    run = content.get("testRunData", content)
+    if isinstance(run, dict) and isinstance(run.get("testCases"), list):
+        before = "testRunData." if run is not content else ""
+        mapping = {"rows": f"{before}testCases[].metricsData[]", "item": "^.name", "rater": "evaluationModel",
+                   "dimension": "name", "score": "score", "explanation": "reason",
+                   "rater_kind": "judge"}  # fmt: skip
+        return Peer("DeepEval: test run", mapping)
+    if isinstance(content.get("columns"), list) and isinstance(content.get("data"), list):
+        names = _keys(name for name in content["columns"] if str(name).endswith("score"))
+        item = next((name for name in content["columns"] if str(name).endswith(("id", "case"))), "ITEM")
+        return Peer("MLflow: table of results", _judged({"item": item, "dimensions": names}, "MLflow"))
+    return None
+
+
+def _judged(mapping: Mapping[str, Any], rater: str, kind: str = "judge") -> dict[str, Any]:
+    return {**mapping, "fixed": {"rater": rater}, "rater_kind": kind}
+
+
+def _keys(names: Any) -> dict[str, str]:
+    return {str(name): str(name) for name in names}
