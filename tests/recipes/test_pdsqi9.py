@@ -1,4 +1,4 @@
-"""The recipe `pdsqi9`, run offline: every planted number is in its tables, computed here a second time from
+"""The recipe `pdsqi9`, run offline: every planted number is in the report's tables, computed again here from
 the physicians' file and the generator's truth, and the page about it names only what the report holds."""
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def test_without_reference_raters_there_is_no_mean_and_no_word_of_danger() -> No
     table = rating_table(rows_of({"judge b": [1, 3]}), scale=(1, 5))
     grid = table.grid("accuracy")
     assert (
-        nans(table.reference_mean(grid)),
+        nans(table.reference_scores(grid)),
         nans(table.danger_word(grid, table.dimensions[0], [])),
         nans(table.danger_word(grid, replace(table.dimensions[0], higher_is_better=False), ["judge b"])),
     ) == ([None, None], [None, None], [5.0, 3.0])
