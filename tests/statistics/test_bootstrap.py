@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import ndtri
 from tests.agreement.reference_values import reference, resample_indices
 
-from medjury.agreement import cohen_kappa, correlation_statistics, kappa_statistics, pearson
+from medjury.agreement import cohen_kappa, correlation_statistics, icc, kappa_statistics, pearson
 from medjury.errors import MedjuryError
 from medjury.statistics import bootstrap, combined, compare, evaluate, on_columns, replicates
 from medjury.statistics._interval import acceleration, bca_levels, bias_correction, interval, quantile
@@ -383,3 +383,18 @@ def test_a_comparison_gives_both_sides_and_their_difference_at_the_confidence_as
     assert (narrow.first, narrow.second) == (alone["a"], alone["b"])
     for one, other in ((wide.first, narrow.first), (wide.difference, narrow.difference)):
         assert one.low < other.low < other.value < other.high < one.high
+
+
+@pytest.mark.parametrize("form", ["icc_3_k", "icc_3_1", "icc_2_1", "icc_2_k"])
+def test_a_coefficient_that_rests_on_one_item_has_no_interval_from_end_to_end(form: str) -> None:
+    """One yes/no answer of 36 differs: without it agreement would be perfect, so that the jackknife says nothing."""
+    first = np.array([0.0] * 18 + [1.0] * 18)
+    second = first.copy()
+    second[0] = 1.0
+    found = icc(np.column_stack([first, second]), form)
+    assert found.value is not None and found.value > 0.9
+    assert (found.low, found.high) == (None, None)
+    assert found.method == "no interval: it would leave nearly every value open; too few items differ"
+    second[5:15] = 1.0
+    ordinary = icc(np.column_stack([first, second]), form)
+    assert ordinary.low is not None and ordinary.low > -0.9

@@ -35,7 +35,7 @@ from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME, IntervalMethod, interval, jackknife
 from medjury.statistics._resample import RESAMPLES, Floats, draw, index_weights, leave_one_out, sample
-from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items
+from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items, symmetric
 
 Read = Callable[[Floats], Mapping[str, Floats]]
 Statistics = Callable[[Floats], Read]
@@ -150,6 +150,9 @@ class Replicates:
             confidence=confidence,
             name=name,
         )
+        if method == "bca_t" and symmetric(name, kept).says_nothing(low, high):
+            nothing = f"no interval: it would leave nearly every value open; too few {self.unit}s differ"
+            return Estimate(float(value), None, None, self.n, nothing)
         notes = f"; undefined in {lost} of them, left out" if lost else ""
         if np.ptp(kept) <= SAME * max(1.0, abs(value)):
             notes += "; all resamples agree, so the interval has no width"

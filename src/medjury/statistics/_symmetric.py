@@ -56,6 +56,10 @@ _SIZES = ("rmse", "mae")
 _SPREADS, _FLIPS = ("sd", "within_sd", "cv"), ("flip_rate", "changed_share")
 # An end lies no nearer to a bound than this, so that its turned value is finite.
 _NEAR = 1e-4
+# An interval of a coefficient, which has a room of 2, that is wider than this tells nothing.
+_EVERYTHING = 1.9
+# 2r / (1 + r) of the mean of two raters, where r of one is -0.9.
+_LOWEST_OF_MEANS = -18.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,13 @@ class Turn:
     back: Callable[[float], float]
     low: float = -np.inf
     high: float = np.inf
+
+    def says_nothing(self, low: float, high: float) -> bool:
+        """Whether an interval of a coefficient leaves next to every value open: it then rests on one item, without
+        which the value would be another altogether."""
+        if self is _COEFFICIENT:
+            return high - low > _EVERYTHING
+        return self is _OF_MEANS and low < _LOWEST_OF_MEANS and high > 0
 
     def fits(self, values: Floats) -> bool:
         """Whether all values lie where the scale is made for: a name alone does not say what stands behind it."""
