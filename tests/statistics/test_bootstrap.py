@@ -387,7 +387,7 @@ def test_a_comparison_gives_both_sides_and_their_difference_at_the_confidence_as
 
 @pytest.mark.parametrize("form", ["icc_3_k", "icc_3_1", "icc_2_1", "icc_2_k"])
 def test_a_coefficient_that_rests_on_one_item_has_no_interval_from_end_to_end(form: str) -> None:
-    """One yes/no answer of 36 differs: without it agreement would be perfect, so that the jackknife says nothing."""
+    """One yes/no answer of 36 differs: without it agreement would be perfect, and the jackknife says nothing."""
     first = np.array([0.0] * 18 + [1.0] * 18)
     second = first.copy()
     second[0] = 1.0
