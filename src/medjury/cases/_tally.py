@@ -15,6 +15,7 @@ from medjury.cases._row import Problems, RawRow
 # Problems and names beyond these are counted, not kept.
 _KEPT_PROBLEMS = 1_000
 _KEPT_NAMES = 1_000
+UNMAPPED = "column that the mapping does not name, left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,17 @@ class Tally:
         self._inputs: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._remarks: Counter[str] = Counter()
+        self._columns: set[str] = set()
 
     def meet(self, row: RawRow) -> None:
         for remark, count in row.remarks.items():
             _count_name(self._remarks, remark, count)
         if row.is_remark:
             return
+        for column in row.values.keys() - self._columns if self._mapping.given else ():
+            if len(self._columns) < _KEPT_NAMES:
+                self._columns.add(column)
+                self._remarks[UNMAPPED] += self._mapping.leaves_out(column)
         if self._unseen and not row.problem:
             self._unseen = self._mapping.unseen(row.values, self._unseen)
 
@@ -85,7 +91,7 @@ class Tally:
             tuple(self._bad),
             dict(self._systems),
             dict(self._inputs),
-            LeftOut(dict(self._reasons), dict(self._remarks)),
+            LeftOut(dict(self._reasons), dict(+self._remarks)),
         )
 
 
