@@ -50,7 +50,11 @@ def read_csv(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
                     values: dict[str, object] = dict(zip(header, row, strict=True))
                     yield RawRow(origin, values)
                 else:
-                    yield RawRow(origin, problem=f"has {len(row)} cells; the header has {len(header)}")
+                    yield RawRow(
+                        origin,
+                        problem=f"has {len(row)} cells; the header has {len(header)}",
+                        reason="has more or fewer cells than the header",
+                    )
         except csv.Error:
             raise CaseError(
                 f"{path.name}: cannot be read beyond row {number or 1}: a quotation mark is not closed or "

@@ -59,7 +59,7 @@ def rows_within(value: object, path: str, origin: Origin, whole_file: bool = Fal
     """The rows to which a path leads inside a value, numbered where the value is the whole file."""
     records = records_at(value, path)
     if isinstance(records, str):
-        yield RawRow(origin, problem=records)
+        yield RawRow(origin, problem=records, reason="`rows` leads to nothing")
         return
     for number, record in enumerate(records, 1):
         yield RawRow(Origin(origin.file, number) if whole_file else origin, record)

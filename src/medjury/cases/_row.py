@@ -25,6 +25,7 @@ class RawRow:
     origin: Origin
     values: Mapping[str, object] = field(default_factory=dict)
     problem: str = ""
+    reason: str = ""  # the problem without names that are the file's own, for counts that are kept
     remarks: Mapping[str, int] = field(default_factory=dict)
     is_remark: bool = False
 

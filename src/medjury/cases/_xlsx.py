@@ -85,20 +85,23 @@ def _row(
     cells = {name: cell.value for name, cell, _ in named}
     errors = [name for name, value in cells.items() if isinstance(value, str) and value in _ERRORS]
     if errors:
-        return RawRow(origin, problem=f"holds a spreadsheet error in {', '.join(errors)}")
+        why = "holds a spreadsheet error"
+        return RawRow(origin, problem=f"{why} in {', '.join(errors)}", reason=why)
     unknown = [name for name, cell, made in named if cell.value is None and made is not None]
     if unknown:
         return RawRow(
             origin,
             problem=f"holds a formula whose result is not stored in {', '.join(unknown)}; open the file in a "
             "spreadsheet program and save it",
+            reason="holds a formula whose result is not stored",
         )
     zeros = 0
     for name, cell, _ in named:
         if name in names and cell.value is not None and not isinstance(cell.value, str):
             shown, why = _as_shown(cell)
             if why:
-                return RawRow(origin, problem=f"{name} is {why}; format the column as text and type it again")
+                cure = "format the column as text and type it again"
+                return RawRow(origin, problem=f"{name} is {why}; {cure}", reason=f"an id is {why}")
             zeros += isinstance(shown, str)
             cells[name] = shown
     return RawRow(origin, cells, remarks={LEADING_ZEROS: zeros} if zeros else {})
