@@ -92,11 +92,12 @@ class ColumnMapping:
     def classify(self, row: Mapping[str, object], problems: Problems) -> Fields:
         """The row's values by field."""
         used: set[str] = set()
+        named = self.columns if isinstance(row, Record) else ()
 
         def take(column: str) -> object:
             used.add(column)
             try:
-                return _look_up(row, column, column in self.columns)
+                return _look_up(row, column, column in named)
             except (ValueError, RecursionError):
                 problems.append((column, "is not valid JSON, so nothing can be found inside it"))
                 return None
