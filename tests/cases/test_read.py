@@ -256,7 +256,8 @@ class TestCsv:
         file = self.write(tmp_path, b"id,candidate\n1,good\n2,caf\xe9\n3,good\n")
         reader = read_cases(file, on_bad="skip")
         assert [str(each) for each in reader.bad] == [
-            "cases.csv, row 3, candidate: is not valid UTF-8; save the file as UTF-8"
+            "cases.csv, row 3, candidate: is not valid UTF-8; save the file as UTF-8, or name its encoding in the "
+            "mapping (encoding: cp1252)"
         ]
         assert reader.count == 2
 

@@ -73,7 +73,13 @@ def test_an_id_is_text_or_a_whole_number(given_id: object, expected: str) -> Non
         ({"id": "a", "reference": datetime.date(2024, 1, 2)}, ["reference: is a date, not text"]),
         ({"id": "a", "candidate": b"x"}, ["candidate: is binary data, not text"]),
         ({"id": "a", "candidate": "x\x00y"}, ["candidate: holds a NUL character; remove it"]),
-        ({"id": "a", "candidate": "x\udcffy"}, ["candidate: is not valid UTF-8; save the file as UTF-8"]),
+        (
+            {"id": "a", "candidate": "x\udcffy"},
+            [
+                "candidate: is not valid UTF-8; save the file as UTF-8, or name its encoding in the mapping "
+                "(encoding: cp1252)"
+            ],
+        ),
         (
             {"id": "a", "candidate": "x\ud800y"},
             ["candidate: holds half of a surrogate pair, which is no character; remove it"],

@@ -394,3 +394,65 @@ class TestRichText:
     def test_what_is_no_rtf_is_refused(self, tmp_path: Path) -> None:
         attachment = {"contentType": "text/rtf", "data": encode("Plain.")}
         assert "is not RTF" in refusal(reader_of(tmp_path, document(attachment=attachment)))
+
+
+MALFORMED: list[object] = [
+    None,
+    3,
+    "x",
+    [],
+    [3, None],
+    {},
+    {"coding": 3},
+    [{"code": 4}],
+    {"reference": 4},
+    [[]],
+]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "relatesTo",
+        "context",
+        "encounter",
+        "performer",
+        "presentedForm",
+        "status",
+        "docStatus",
+        "effectivePeriod",
+    ],
+)
+@pytest.mark.parametrize("value", MALFORMED)
+def test_no_malformed_field_of_a_document_brings_the_reader_down(
+    tmp_path: Path, field: str, value: object
+) -> None:
+    other = report("r1", plain("Report."), **{field: value})
+    reader = reader_of(tmp_path, document("d0"), document(**{field: value}), other)
+    assert "d0" in [case.id for case in reader]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "category",
+        "code",
+        "subject",
+        "component",
+        "referenceRange",
+        "interpretation",
+        "valueQuantity",
+        "status",
+    ],
+)
+@pytest.mark.parametrize("value", MALFORMED)
+def test_no_malformed_observation_brings_the_reader_down(tmp_path: Path, field: str, value: object) -> None:
+    observation = {
+        "resourceType": "Observation",
+        "category": [{"text": "laboratory"}],
+        "code": {"text": "Sodium"},
+        "subject": {"reference": "Patient/p1"},
+        "valueQuantity": {"value": 140},
+    }
+    (case,) = reader_of(tmp_path, document("d0"), {**observation, field: value})
+    assert case.id == "d0"

@@ -107,6 +107,30 @@ def test_a_struck_out_passage_without_an_end_is_refused(tmp_path: Path, html: st
     )
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div><span style='display:none'/>Seen.</div><p>Home.</p>",
+        "<div><template>Seen.</div><p>Home.</p>",
+        "<p>Seen.</p><style>p {} <p>Home.</p>",
+    ],
+)
+def test_hidden_text_without_an_end_is_refused(tmp_path: Path, html: str) -> None:
+    (bad,) = reader_of(tmp_path, html).bad
+    assert str(bad) == (
+        "d1.json, row 1, row: a hidden passage of the HTML has no end; close it, so that it is clear which text is "
+        "seen"
+    )
+
+
+def test_a_script_that_closes_itself_hides_nothing(tmp_path: Path) -> None:
+    assert text(tmp_path, "<div><script src='x'/><p>Seen.</p></div>") == "Seen."
+
+
+def test_bold_text_that_ends_after_what_strikes_it_out_is_no_mistake(tmp_path: Path) -> None:
+    assert text(tmp_path, "<p>Stop <del><b>aspirin</del></b> bisoprolol.</p>") == "Stop bisoprolol."
+
+
 def test_a_page_without_the_end_of_its_head_is_read(tmp_path: Path) -> None:
     assert text(tmp_path, "<html><head><title>x</title><body><p>Seen.</p></body></html>") == "Seen."
 

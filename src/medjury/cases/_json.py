@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from medjury.cases._case import Origin
 from medjury.cases._fhir.rows import documents_of
 from medjury.cases._mapping import ColumnMapping
+from medjury.cases._paths import records_at
 from medjury.cases._row import RawRow
 
 
@@ -52,6 +53,16 @@ def rows_of(value: object, origin: Origin, mapping: ColumnMapping, stem: str = "
         yield RawRow(origin, {"id": stem, **value})
     else:
         yield RawRow(origin, value)
+
+
+def rows_within(value: object, path: str, origin: Origin, whole_file: bool = False) -> Iterator[RawRow]:
+    """The rows to which a path leads inside a value, numbered where the value is the whole file."""
+    records = records_at(value, path)
+    if isinstance(records, str):
+        yield RawRow(origin, problem=records, reason="`rows` leads to nothing")
+        return
+    for number, record in enumerate(records, 1):
+        yield RawRow(Origin(origin.file, number) if whole_file else origin, record)
 
 
 class _RefusedError(ValueError):

@@ -8,22 +8,25 @@ from pathlib import Path
 
 from medjury.cases._case import Origin
 from medjury.cases._fhir.bulk import read_export
-from medjury.cases._json import parse_json, rows_of
+from medjury.cases._json import parse_json, rows_of, rows_within
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._report import CaseError
 from medjury.cases._row import RawRow
+from medjury.cases._text_file import stem, whole_text
 
 
 def read_json(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
     """The rows of one file, which is read whole. A case without an id takes the file's name."""
-    parsed = parse_json(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    parsed = parse_json(whole_text(path, mapping.encoding))
     if isinstance(parsed, str):
         yield RawRow(Origin(path.name, 1), problem=parsed)
+    elif mapping.rows is not None:
+        yield from rows_within(parsed.content, mapping.rows, Origin(path.name, 1), whole_file=True)
     elif isinstance(parsed.content, list):
         for number, each in enumerate(parsed.content, 1):
             yield from rows_of(each, Origin(path.name, number), mapping)
     else:
-        yield from rows_of(parsed.content, Origin(path.name, 1), mapping, path.stem)
+        yield from rows_of(parsed.content, Origin(path.name, 1), mapping, stem(path))
 
 
 def read_folder(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:

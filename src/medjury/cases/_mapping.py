@@ -8,15 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from medjury.cases._labs import LABS
+from medjury.cases._paths import Record, is_path, root_of, steps_of, value_at
 from medjury.cases._report import CaseError
 from medjury.cases._row import Fields, Problems
+from medjury.cases._text_file import is_encoding
 from medjury.documents import nearest
 
 SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.
 METADATA_NAMES = frozenset({"specialty", "age", "sex"})
 LONGEST_NAME = 100
-_KEYS = (*SIMPLE, "notes", "texts", "metadata", "constants", "sheet", "fhir")
+_KEYS = (*SIMPLE, "notes", "texts", "metadata", "constants", "sheet", "fhir", "encoding", "rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class ColumnMapping:
     constants: Mapping[str, object] = field(default_factory=dict)
     sheet: str | None = None
     fhir: Mapping[str, str] = field(default_factory=dict)
+    encoding: str | None = None
+    rows: str | None = None  # where the rows are in a nested JSON file
     given: bool = False
 
     @property
@@ -59,7 +63,7 @@ class ColumnMapping:
                 )
             numbers[name] = number
         for column in self.columns:
-            if column not in numbers:
+            if column not in numbers and root_of(column) not in numbers:
                 near = difflib.get_close_matches(column, header, 1)
                 hint = f"did you mean {near[0]!r}?" if near else f"the file has {len(header)} columns"
                 raise CaseError(f"{file}: the mapping names {column!r}, but there is no such column; {hint}")
@@ -70,15 +74,33 @@ class ColumnMapping:
 
     def unseen(self, row: Mapping[str, object], columns: Iterable[str]) -> set[str]:
         """Those of the columns that the row does not have, not even empty."""
-        return {each for each in columns if each not in row and _look_up(row, each) is None}
+        return {each for each in columns if each not in row and not _is_found(row, each)}
+
+    def leaves_out(self, column: str) -> bool:
+        """True for a column of the file that no case will have."""
+        used = {
+            *(self.simple.get(name, name) for name in SIMPLE),
+            *self.columns,
+            "notes",
+            "texts",
+            "metadata",
+        }
+        if not self.given or column in used or column in map(root_of, self.columns):
+            return False
+        return not _place(column, "", mapped=True)[0]
 
     def classify(self, row: Mapping[str, object], problems: Problems) -> Fields:
         """The row's values by field."""
         used: set[str] = set()
+        named = self.columns if isinstance(row, Record) else ()
 
         def take(column: str) -> object:
             used.add(column)
-            return _look_up(row, column)
+            try:
+                return _look_up(row, column, column in named)
+            except (ValueError, RecursionError):
+                problems.append((column, "is not valid JSON, so nothing can be found inside it"))
+                return None
 
         simple = {name: take(self.simple.get(name, name)) for name in SIMPLE}
         if isinstance(self.notes, str):
@@ -130,6 +152,14 @@ def parse_mapping(mapping: Mapping[str, Any] | ColumnMapping | None) -> ColumnMa
         faults.append("constants must map names to single values, like {system: scribe-a}")
     if mapping.get("sheet") is not None and not _is_column(mapping["sheet"]):
         faults.append("sheet must be the name of a sheet")
+    encoding = mapping.get("encoding")
+    if encoding is not None and not (isinstance(encoding, str) and is_encoding(encoding)):
+        faults.append(f"encoding: there is no encoding {encoding!r}; try utf-8 or cp1252")
+    if mapping.get("rows") is not None:
+        try:
+            steps_of(str(mapping["rows"]))
+        except CaseError as error:
+            faults.append(f"rows: {error}")
     unknown = _unknown(mapping.get("fhir", {}), ("candidate", "reference"))
     faults += [f"fhir.{key} is not known; use candidate or reference" for key in unknown]
     if faults:
@@ -142,6 +172,8 @@ def parse_mapping(mapping: Mapping[str, Any] | ColumnMapping | None) -> ColumnMa
         constants=dict(constants),
         sheet=mapping.get("sheet"),
         fhir=dict(mapping.get("fhir", {})),
+        encoding=encoding,
+        rows=mapping.get("rows"),
         given=any(key in mapping for key in (*SIMPLE, "notes", "texts", "metadata")),
     )
 
@@ -169,14 +201,19 @@ def _group(value: object, name: str, problems: Problems) -> dict[str, object]:
     return {}
 
 
-def _look_up(row: Mapping[str, object], column: str) -> object:
-    """The value of a column; `output.text` also finds the `text` inside an object `output`."""
-    if column in row or "." not in column:
+def _look_up(row: Mapping[str, object], column: str, named: bool = True) -> object:
+    """The value of a column; `output.text` also finds the `text` inside an object `output`, and what the mapping
+    names may lie in an object around the row."""
+    if column in row or not (is_path(column) or (named and isinstance(row, Record))):
         return row.get(column)
-    value: object = row
-    for step in column.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
+    return value_at(row, column)
+
+
+def _is_found(row: Mapping[str, object], column: str) -> bool:
+    try:
+        return _look_up(row, column) is not None
+    except (ValueError, RecursionError):
+        return True  # it is there, and a problem of its row
 
 
 def _filled(value: object) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -17,6 +19,7 @@ from medjury.cases._report import BadRow, CaseError, list_problems
 from medjury.cases._row import Problems, RawRow, build_case
 from medjury.cases._seen import Seen
 from medjury.cases._tally import CaseSummary, LeftOut, Tally, bad_rows
+from medjury.cases._text_file import ending, is_packed
 from medjury.cases._xlsx import read_xlsx
 
 OnBad = Literal["refuse", "skip"]
@@ -143,7 +146,8 @@ def read_cases(
     mapping: Mapping[str, Any] | None = None,
     on_bad: OnBad = "refuse",
 ) -> CaseReader:
-    """The cases of a .jsonl, .csv, .tsv, .parquet, .xlsx or .json file, or of a folder of .json files.
+    """The cases of a .jsonl, .csv, .tsv, .parquet, .xlsx or .json file (text may be packed as .gz), or of a
+    folder of .json files or of a FHIR bulk export.
 
     `mapping` says which column is which where a file has names of its own; see `ColumnMapping`.
     """
@@ -153,7 +157,14 @@ def read_cases(
     columns = parse_mapping(mapping)
     if not file.exists():
         raise CaseError(f"{file}: there is no such file or folder")
-    reader = read_folder if file.is_dir() else READERS.get(file.suffix.lower())
+    kind = ending(file)
+    reader = read_folder if file.is_dir() else READERS.get(kind)
+    if is_packed(file) and kind in (".xlsx", ".parquet"):
+        raise CaseError(f"{file}: is packed already inside; unpack the .gz around it")
+    if columns.rows is not None and kind not in (".json", ".jsonl", ".ndjson") and not file.is_dir():
+        raise CaseError(f"{file}: `rows` is for JSON; take it out of the mapping")
+    if columns.encoding is not None and kind in (".xlsx", ".parquet"):
+        raise CaseError(f"{file}: `encoding` is for text; take it out of the mapping")
     if reader is None:
         known = ", ".join(READERS)
         raise CaseError(
@@ -163,6 +174,8 @@ def read_cases(
     def rows() -> Iterator[RawRow]:
         try:
             yield from reader(file, columns)
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            raise CaseError(f"{file}: is no gzip file, or it is damaged; pack it or copy it again") from None
         except OSError as error:
             raise CaseError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
 

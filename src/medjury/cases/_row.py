@@ -13,6 +13,8 @@ from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._labs import LABS, labs_text
 
 LONGEST_ID = 500
+EMPTY = "empty row, left out"
+NAMELESS = "column without a name, left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class RawRow:
     origin: Origin
     values: Mapping[str, object] = field(default_factory=dict)
     problem: str = ""
+    reason: str = ""  # the problem without names that are the file's own, for counts that are kept
     remarks: Mapping[str, int] = field(default_factory=dict)
     is_remark: bool = False
 
@@ -43,6 +46,7 @@ class Fields:
 
 
 Problems = list[tuple[str, str]]
+_NOTE_FIELDS = frozenset({"id", "text", "date", "kind"})
 
 
 def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Case | None:
@@ -131,12 +135,12 @@ def _metadata(value: object, where: str, problems: Problems) -> MetadataValue | 
 
 
 def _notes(value: object, problems: Problems) -> tuple[Note, ...]:
-    """Notes from a text (one note), a list of texts, or a list of {id, text, date, kind}; a cell may hold
-    any of these as JSON. A note without an id is numbered by its place."""
+    """Notes from a text (one note), a list of texts, a list of {id, text, date, kind} or an object {id: text}; a
+    cell may hold any of these as JSON. A note without an id is numbered by its place."""
     if isinstance(value, str):
-        value = _decoded_list(value)
-    elif isinstance(value, Mapping):
-        value = [value]
+        value = _decoded(value)
+    if isinstance(value, Mapping):
+        value = [value] if set(value) & _NOTE_FIELDS else [_with_id(*each) for each in value.items()]
     if value is None:
         return ()
     if not isinstance(value, Sequence):
@@ -158,7 +162,7 @@ def _each_note(values: Sequence[object], problems: Problems) -> Iterator[Note]:
         if each is None:
             continue
         parts = each if isinstance(each, Mapping) else {"text": each}
-        unknown = set(parts) - {"id", "text", "date", "kind"}
+        unknown = set(parts) - _NOTE_FIELDS
         if unknown:
             problems.append((where, "has a field other than id, text, date and kind"))
         before = len(problems)
@@ -174,16 +178,20 @@ def _each_note(values: Sequence[object], problems: Problems) -> Iterator[Note]:
             problems.append((f"{where}.text", "is empty"))
 
 
-def _decoded_list(text: str) -> object:
-    """A cell that holds a JSON list of notes; any other text is one note."""
-    if text.lstrip().startswith("["):
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return [text]
-        if isinstance(value, list) and value and all(isinstance(each, str | dict) for each in value):
-            return value
-    return [text]
+def _with_id(identifier: object, note: object) -> dict[str, object]:
+    return {"id": identifier, **(note if isinstance(note, Mapping) else {"text": note})}
+
+
+def _decoded(text: str) -> object:
+    """A cell that holds a JSON list of notes, or an object of them; any other text is one note."""
+    if text.lstrip()[:1] not in ("[", "{"):
+        return [text]
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return [text]
+    each_note = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return value if each_note and all(isinstance(each, str | dict) for each in each_note) else [text]
 
 
 def _optional(value: MetadataValue | None) -> str | None:
@@ -200,7 +208,13 @@ def _check_characters(text: str, where: str, problems: Problems) -> None:
     except UnicodeEncodeError as error:
         # The readers decode with `surrogateescape`, so a byte that is not UTF-8 arrives as U+DC80 to U+DCFF.
         if 0xDC80 <= ord(text[error.start]) <= 0xDCFF:
-            problems.append((where, "is not valid UTF-8; save the file as UTF-8"))
+            problems.append(
+                (
+                    where,
+                    "is not valid UTF-8; save the file as UTF-8, or name its encoding in the "
+                    "mapping (encoding: cp1252)",
+                )
+            )
         else:
             problems.append((where, "holds half of a surrogate pair, which is no character; remove it"))
 

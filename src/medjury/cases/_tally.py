@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from medjury.cases._case import Case
-from medjury.cases._mapping import ColumnMapping
+from medjury.cases._mapping import SIMPLE, ColumnMapping
 from medjury.cases._report import BadRow, CaseError
 from medjury.cases._row import Problems, RawRow
 
 # Problems and names beyond these are counted, not kept.
 _KEPT_PROBLEMS = 1_000
 _KEPT_NAMES = 1_000
+_FIELDS = frozenset({*SIMPLE, "notes", "texts", "metadata", "row"})
+UNMAPPED = "column that the mapping does not name, left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,17 @@ class Tally:
         self._inputs: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._remarks: Counter[str] = Counter()
+        self._columns: set[str] = set()
 
     def meet(self, row: RawRow) -> None:
         for remark, count in row.remarks.items():
             _count_name(self._remarks, remark, count)
         if row.is_remark:
             return
+        for column in row.values.keys() - self._columns if self._mapping.given else ():
+            if len(self._columns) < _KEPT_NAMES:
+                self._columns.add(column)
+                self._remarks[UNMAPPED] += self._mapping.leaves_out(column)
         if self._unseen and not row.problem:
             self._unseen = self._mapping.unseen(row.values, self._unseen)
 
@@ -65,7 +72,7 @@ class Tally:
         self._problems += len(problems)
         self._bad += bad_rows(row, problems)[: _KEPT_PROBLEMS - len(self._bad)]
         for where, problem in problems:
-            _count_name(self._reasons, re.sub(r"\[\d+\]", "", f"{where}: {problem}"))
+            _count_name(self._reasons, _reason(where, row.reason or problem))
 
     def accept(self, case: Case) -> None:
         self._count += 1
@@ -85,12 +92,20 @@ class Tally:
             tuple(self._bad),
             dict(self._systems),
             dict(self._inputs),
-            LeftOut(dict(self._reasons), dict(self._remarks)),
+            LeftOut(dict(self._reasons), dict(+self._remarks)),
         )
 
 
 def bad_rows(row: RawRow, problems: Problems) -> list[BadRow]:
     return [BadRow(row.origin.file, row.origin.row, *each) for each in problems]
+
+
+def _reason(where: str, problem: str) -> str:
+    """A problem for counts that are kept: names that the file itself gives, and places, are not in it."""
+    field_name = re.sub(r"\[\d+\]", "", where)
+    if field_name.partition(".")[0] not in _FIELDS:
+        field_name = "a column"
+    return f"{field_name}: {re.sub(r' [(](line [0-9]+, )?column [0-9]+[)]', '', problem)}"
 
 
 def _inputs_of(case: Case) -> Iterator[str]:

@@ -28,6 +28,8 @@ _NO_END = (
     "so that it is clear which text holds"
 )
 
+_NO_HIDDEN_END = "a hidden passage of the HTML has no end; close it, so that it is clear which text is seen"
+
 STRUCK = "struck-out passage, left out"
 HIDDEN = "hidden passage, left out"
 PICTURE = "picture, left out"
@@ -70,10 +72,8 @@ class Narrative(HTMLParser):
 
     def text(self, remarks: Counter[str] | None = None) -> str:
         """The text so far, line by line."""
-        if any(each.left_out == STRUCK and each.tag not in _ENDED_BY for each in self._open):
-            raise FhirError(_NO_END)
         while self._open:
-            self._leave()
+            self._leave(stated=False)
         if remarks is not None:
             remarks.update(self._remarks)
         return "\n".join(_tidied(self._parts)).strip()
@@ -89,14 +89,13 @@ class Narrative(HTMLParser):
             self._write("\n- " if tag == "li" else "\n")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)  # HTML knows no element that closes itself
+        if tag not in _UNSEEN:
+            self.handle_starttag(tag, attrs)  # HTML knows no element that closes itself
 
     def handle_endtag(self, tag: str) -> None:
         if any(each.tag == tag for each in self._open):
             while self._open[-1].tag != tag:
-                if self._open[-1].left_out == STRUCK and self._open[-1].tag not in _ENDED_BY:
-                    raise FhirError(_NO_END)
-                self._leave()
+                self._leave(stated=False)
             self._leave()
         if tag in _BLOCKS and tag not in ("li", "tr"):  # the next item or row begins its own line
             self._write("\n")
@@ -139,10 +138,13 @@ class Narrative(HTMLParser):
         normal = "white-space:normal" in style or "white-space:nowrap" in style
         self._open.append(_Open(tag, why, keeps or (outer.preformatted and not normal)))
 
-    def _leave(self) -> None:
-        """The innermost element ends; the outermost of those left out is counted, where it had words."""
+    def _leave(self, stated: bool = True) -> None:
+        """The innermost element ends; the outermost of those left out is counted, where it had words. Where its end
+        is not stated nobody knows what belongs to it."""
         ended = self._open.pop()
         outer = self._open[-1] if self._open else _Open("")
+        if ended.left_out and not outer.left_out and not stated and ended.tag not in _ENDED_BY:
+            raise FhirError(_NO_END if ended.left_out == STRUCK else _NO_HIDDEN_END)
         if outer.left_out:
             outer.words = outer.words or ended.words
         elif ended.words and ended.left_out in (STRUCK, HIDDEN):

@@ -28,6 +28,14 @@ def run(options: argparse.Namespace) -> int:
             print(f"{title}:")
             for name, count in counts.items():
                 print(f"  {name or '(none named)'}: {count:,}")
+    for title, counts in (
+        ("left out, or kept with a mark", found.left_out.parts),
+        ("problems of rows that cannot be used", found.left_out.rows),
+    ):
+        if counts:
+            print(f"{title}:")
+            for reason, count in counts.items():
+                print(f"  {reason}: {count:,}")
     if found.skipped:
         shown = len(found.bad) if options.all else SHOWN_PROBLEMS
         print(f"{_plural(found.skipped, 'row')} cannot be used:", file=sys.stderr)

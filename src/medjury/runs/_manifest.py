@@ -22,6 +22,7 @@ from medjury.runs._manifest_parts import (
     ManifestInstrument,
     ManifestJudge,
     ManifestJury,
+    ManifestLeftOut,
     ManifestReread,
     PlannedWork,
     Prices,
@@ -56,6 +57,7 @@ class Manifest(RunPart):
     answer_hashes: tuple[str, ...] = ()
     cases: int = 0
     cases_skipped: int = 0
+    cases_left_out: ManifestLeftOut = ManifestLeftOut()
     cases_lacking_input: int = 0
     systems: dict[str, int] = {}
     instrument: ManifestInstrument = ManifestInstrument()

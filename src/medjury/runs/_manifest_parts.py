@@ -134,6 +134,14 @@ class ManifestPanel(RunPart):
     members: tuple[str, ...] = ()
 
 
+class ManifestLeftOut(RunPart):
+    """What the reader of the cases did not read, with counts: `rows` by what is wrong with them, `parts` by what
+    was left out of the others or kept with a mark."""
+
+    rows: dict[str, int] = {}
+    parts: dict[str, int] = {}
+
+
 class ManifestHumans(RunPart):
     """Clinicians' ratings; `hash` is that of what they said, whatever pseudonyms they have. `reference` names the
     yardstick (none: all who have no other part), `second_panel` those who are compared with it and never part of

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from medjury.cases import LeftOut
 from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
@@ -61,6 +62,7 @@ class RunPlan:
     budget: BudgetPart = field(default_factory=BudgetPart)
     known_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of cases, for the gate's parts
     answer_hashes: tuple[str, ...] = ()  # by which another study of the same answers is known
+    left_out: LeftOut = field(default_factory=LeftOut)  # of the cases, with counts by reason
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -95,6 +97,7 @@ class RunPlan:
         lines = [f"{self.cases:,} cases{systems}, data {self.data_hash[:12]}"]
         if self.skipped:
             lines.append(f"{self.skipped:,} rows left out because they could not be read")
+        lines += [f"in the cases: {reason}: {count:,}" for reason, count in self.left_out.parts.items()]
         if self.lacking:
             lines.append(
                 f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored"
@@ -205,6 +208,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
         budget=study.settings.budget,
         known_of=parts.of,
         answer_hashes=answers.kept,
+        left_out=study.cases.left_out,
     )
 
 
