@@ -188,3 +188,11 @@ def test_one_epoch_is_no_repeat(tmp_path: Path) -> None:
 def test_the_keys_of_a_peer_with_something_else_in_them_are_no_results(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text('[{"instance_id": 1, "stats": [{"name": 3}]}]')
     assert recognise(tmp_path / "t.json").name != "HELM: statistics of instances"
+
+
+def test_a_table_with_a_column_for_each_rater_says_how_to_read_it(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("item,Ada,Sam\n1,4,5\n2,3,3\n")
+    found = look(tmp_path / "t.csv")
+    assert found.kind.name == "wide table of ratings"
+    assert "which column is the rater?" in found.problem
+    assert any('columns: "{rater}"' in note for note in found.notes)

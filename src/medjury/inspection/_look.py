@@ -13,6 +13,10 @@ from medjury.inspection._questions import Facts, asked
 from medjury.inspection._recognise import Kind, head, recognise
 
 _LONGEST_CELL = 40
+_RATERS_OR_DIMENSIONS = (
+    'where each column is a rater, write `columns: "{rater}"` and `fixed: {dimension: NAME}` in place of '
+    "`dimensions`; where each is a dimension, write `fixed: {rater: NAME}` too (medjury validate reads such tables as they are)"
+)
 _ASKED = ("item", "system", "rater", "rater_kind", "dimension", "repeat")
 
 
@@ -82,7 +86,16 @@ def look(path: str | Path) -> Look:
         return _LOOKS.get(kind.family, _unknown)(place, kind)
     except MedjuryError as error:
         columns, samples = _head(place, kind)
-        return Look(place.name, kind, Facts(kind.family), columns, samples=samples, problem=str(error))
+        wide = "dimensions" in kind.mapping and "rater" not in kind.mapping
+        return Look(
+            place.name,
+            kind,
+            Facts(kind.family),
+            columns,
+            samples=samples,
+            notes=(_RATERS_OR_DIMENSIONS,) if wide else (),
+            problem=str(error),
+        )
 
 
 def _head(place: Path, kind: Kind) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
