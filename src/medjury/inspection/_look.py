@@ -15,7 +15,8 @@ from medjury.inspection._recognise import Kind, head, recognise
 _LONGEST_CELL = 40
 _RATERS_OR_DIMENSIONS = (
     'where each column is a rater, write `columns: "{rater}"` and `fixed: {dimension: NAME}` in place of '
-    "`dimensions`; where each is a dimension, write `fixed: {rater: NAME}` too (medjury validate reads such tables as they are)"
+    "`dimensions`; where each is a dimension, write `fixed: {rater: NAME}` too (medjury validate reads such tables "
+    "as they are)"
 )
 _ASKED = ("item", "system", "rater", "rater_kind", "dimension", "repeat")
 
