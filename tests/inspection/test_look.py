@@ -87,8 +87,9 @@ def test_the_proposed_mapping_reads_the_file(name: str, tmp_path: Path) -> None:
 
 def test_what_is_lost_is_counted(tmp_path: Path) -> None:
     found = look(written(tmp_path, "wide"))
-    assert found.lost == {"columns (remark)": 1}
-    assert look(written(tmp_path, "long")).lost == {"cells that are empty": 1}
+    assert found.lost == {"columns not used": 1}
+    assert "columns not used: remark" in found.notes
+    assert look(written(tmp_path, "long")).lost == {"not rated (blank cells)": 1}
 
 
 def test_what_it_answers_and_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,14 +120,10 @@ def _ratings(place: Path, kind: Kind) -> Look:
     facts, read = _summary(
         [[getattr(each, name) for name in _ASKED] for each in found.ratings], report.scored
     )
-    lost = {
-        "cells that hold no score on the scale": report.unscored.total(), "cells that are empty": report.not_rated,
-        "rows": report.rows_left_out, "rows of double data entry": report.merged_entries,
-        "ratings that appear twice": report.duplicates,
-        **{f"columns ({', '.join(names)})": len(names) for names in report.unused_columns.values()},
-    }  # fmt: skip
+    lost = {"cells that hold no score on the scale": report.unscored.total(), **report.left_out}
+    unused = [f"columns not used: {', '.join(names)}" for names in report.unused_columns.values()]
     columns, samples = _head(place, kind)
-    notes = (*report.notes, *report.warnings)
+    notes = (*unused, *report.notes, *report.warnings)
     return Look(place.name, kind, facts, columns, (), samples, read, _some(lost), notes)
 
 
