@@ -16,6 +16,7 @@ from tests.formats.readable import reads
 from medjury.errors import MedjuryError
 from medjury.ratings import ImportedRatings, RatingsError, read_ratings
 from medjury.tables import rating_table, read_plain_table
+from medjury.tables._panel import open_panel
 
 HEADER = ["item", "rater", "dimension", "score"]
 ROWS = [["case-1", "Müller, Ada", "accuracy", "4"], ["007", "Sam; Roy", "accuracy", "5"]]
@@ -359,3 +360,15 @@ def test_where_a_row_is_a_rater_it_says_nothing_of_one_case(tmp_path: Path) -> N
     (tmp_path / "m.yaml").write_text("rater: Your name\ncolumns: 'Case {item} [{dimension}]'\n")
     with pytest.raises(RatingsError, match="so the label 'severe' cannot be one column"):
         read_ratings(tmp_path / "forms.csv", mapping=tmp_path / "m.yaml", labels={"severe": "Timestamp"})
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_table_for_validate_tells_its_sheet_too(name: str, tmp_path: Path) -> None:
+    file = SHEETS[name](
+        tmp_path / name, Scores=[["item", "Ada", "Sam"], ["1", 4, 5]], Older=[["item", "Ada"]]
+    )
+    told = open_panel(file, "clinician", named={"item": "item"}).told
+    assert any(
+        "the sheet 'Scores' was read; name another with `sheet` in the mapping (Older)" in each
+        for each in told
+    )
