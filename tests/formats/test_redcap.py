@@ -216,3 +216,17 @@ def test_an_empty_column_of_remarks_is_told_and_not_refused(tmp_path: Path) -> N
     assert any(
         "the column 'why' (explanation) is empty in all 1 rows" in each for each in found.report.warnings
     )
+
+
+def test_double_data_entry_is_told(tmp_path: Path) -> None:
+    table = "record_id,reviewer,q_acc,review_complete\n17--1,ALEE,4,2\n17--2,ALEE,4,2\n"
+    assert (
+        "2 rows of double data entry are read as their record (17--1 as 17)"
+        in read(tmp_path, table, TWICE).report.text()
+    )
+
+
+def test_a_column_that_only_sounds_like_a_status_makes_no_double_entry(tmp_path: Path) -> None:
+    table = "record_id,reviewer,q_acc,how_complete\n17--1,ALEE,4,mostly\n17--2,ALEE,4,fully\n"
+    found = read(tmp_path, table, TWICE)
+    assert scores(found) == {("17--1", "ALEE", "accuracy"): 4, ("17--2", "ALEE", "accuracy"): 4}

@@ -16,6 +16,7 @@ from tests.formats.readable import reads
 from medjury.errors import MedjuryError
 from medjury.ratings import ImportedRatings, RatingsError, read_ratings
 from medjury.tables import rating_table, read_plain_table
+from medjury.tables._panel import open_panel
 
 HEADER = ["item", "rater", "dimension", "score"]
 ROWS = [["case-1", "Müller, Ada", "accuracy", "4"], ["007", "Sam; Roy", "accuracy", "5"]]
@@ -318,3 +319,56 @@ def test_spss_and_stata_are_read_as_codes(name: str, tmp_path: Path) -> None:
         ("007", 4, "scored"), ("case-2", None, "not_applicable"),
     ]  # fmt: skip
     assert "read as codes, not as their labels: accuracy" in found.report.text()
+
+
+def test_a_changed_id_is_refused_from_every_spreadsheet_on_every_way_in(tmp_path: Path) -> None:
+    file = open_document(tmp_path / "t.ods", A=[HEADER, [True, "Ada", "accuracy", 4]])
+    with pytest.raises(MedjuryError, match="row 2, column 'item': True is TRUE, not an id"):
+        rating_table(file)
+
+
+def test_the_first_line_says_the_separator_in_a_named_encoding_too(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(text("|", "\n", "sep=|\n").encode("utf-8-sig"))
+    (tmp_path / "m.yaml").write_text("encoding: utf-8\n")
+    assert read(read_ratings(tmp_path / "t.csv", mapping=tmp_path / "m.yaml")) == READ
+
+
+def test_a_packed_file_that_swells_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"item,rater,dimension,score\n" + b" " * 60_000_000))
+    with pytest.raises(RatingsError, match=r"t\.csv\.gz: unpacks to more than 100 times its size"):
+        read_ratings(tmp_path / "t.csv.gz")
+
+
+def test_an_open_document_that_swells_is_refused(tmp_path: Path) -> None:
+    file = open_document(tmp_path / "t.ods", A=[HEADER, ["1", "Ada", "accuracy", 4]])
+    with ZipFile(file) as packed:
+        content = packed.read("content.xml").decode()
+    many = content.replace("<table:table-row>", '<table:table-row table:number-rows-repeated="99999999">')
+    with ZipFile(file, "w") as packed:
+        packed.writestr("content.xml", many)
+    with pytest.raises(RatingsError, match="repeats rows to more cells than any table has"):
+        read_ratings(file)
+
+
+def test_where_a_row_is_a_rater_it_says_nothing_of_one_case(tmp_path: Path) -> None:
+    (tmp_path / "forms.csv").write_text(FORMS)
+    (tmp_path / "m.yaml").write_text(
+        "rater: Your name\ncolumns: 'Case {item} [{dimension}]'\ncontent: Timestamp\n"
+    )
+    with pytest.raises(RatingsError, match="a row is about several items, so `content` cannot be one column"):
+        read_ratings(tmp_path / "forms.csv", mapping=tmp_path / "m.yaml")
+    (tmp_path / "m.yaml").write_text("rater: Your name\ncolumns: 'Case {item} [{dimension}]'\n")
+    with pytest.raises(RatingsError, match="so the label 'severe' cannot be one column"):
+        read_ratings(tmp_path / "forms.csv", mapping=tmp_path / "m.yaml", labels={"severe": "Timestamp"})
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_table_for_validate_tells_its_sheet_too(name: str, tmp_path: Path) -> None:
+    file = SHEETS[name](
+        tmp_path / name, Scores=[["item", "Ada", "Sam"], ["1", 4, 5]], Older=[["item", "Ada"]]
+    )
+    told = open_panel(file, "clinician", named={"item": "item"}).told
+    assert any(
+        "the sheet 'Scores' was read; name another with `sheet` in the mapping (Older)" in each
+        for each in told
+    )

@@ -87,8 +87,9 @@ def test_the_proposed_mapping_reads_the_file(name: str, tmp_path: Path) -> None:
 
 def test_what_is_lost_is_counted(tmp_path: Path) -> None:
     found = look(written(tmp_path, "wide"))
-    assert found.lost == {"columns (remark)": 1}
-    assert look(written(tmp_path, "long")).lost == {"cells that are empty": 1}
+    assert found.lost == {"columns not used": 1}
+    assert "columns not used: remark" in found.notes
+    assert look(written(tmp_path, "long")).lost == {"not rated (blank cells)": 1}
 
 
 def test_what_it_answers_and_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,3 +189,11 @@ def test_one_epoch_is_no_repeat(tmp_path: Path) -> None:
 def test_the_keys_of_a_peer_with_something_else_in_them_are_no_results(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text('[{"instance_id": 1, "stats": [{"name": 3}]}]')
     assert recognise(tmp_path / "t.json").name != "HELM: statistics of instances"
+
+
+def test_a_table_with_a_column_for_each_rater_says_how_to_read_it(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("item,Ada,Sam\n1,4,5\n2,3,3\n")
+    found = look(tmp_path / "t.csv")
+    assert found.kind.name == "wide table of ratings"
+    assert "which column is the rater?" in found.problem
+    assert any('columns: "{rater}"' in note for note in found.notes)

@@ -135,3 +135,22 @@ def test_a_damaged_secret_is_not_moved_and_says_so(write_study: Write) -> None:
     with pytest.raises(MedjuryError, match="does not hold the secret of pseudonyms"):
         run_study(load_study(study))
     assert old.read_text() == "half a sec" and not list(study.parent.glob("*.names-key"))
+
+
+def test_the_manifest_counts_what_was_left_out_of_the_ratings(write_study: Write) -> None:
+    study = write_study(humans={"path": "redcap.csv", "mapping": "redcap.yaml"})
+    (study.parent / "redcap.csv").write_text(
+        "record_id,reviewer,q___1,remark,review_complete\ncase-1,one,1,good,2\ncase-2,one,0,,0\ncase-3--1,one,1,,2\n"
+        "case-3,one,1,,2\n"
+    )
+    (study.parent / "redcap.yaml").write_text(
+        "item: record_id\nrater: reviewer\nfixed: {system: a}\ndimensions: {accuracy: q___1}\n"
+    )
+    assert main(["run", str(study), "--quiet"]) == 0
+    manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    assert manifest["humans"]["left_out_by"] == {
+        "not rated (blank cells)": 1,
+        "checkboxes of REDCap forms that were not started, not rated": 1,
+        "rows of double data entry that a merged record replaces, left out": 1,
+        "columns not used": 2,
+    }

@@ -13,6 +13,11 @@ from medjury.inspection._questions import Facts, asked
 from medjury.inspection._recognise import Kind, head, recognise
 
 _LONGEST_CELL = 40
+_RATERS_OR_DIMENSIONS = (
+    'where each column is a rater, write `columns: "{rater}"` and `fixed: {dimension: NAME}` in place of '
+    "`dimensions`; where each is a dimension, write `fixed: {rater: NAME}` too (medjury validate reads such tables "
+    "as they are)"
+)
 _ASKED = ("item", "system", "rater", "rater_kind", "dimension", "repeat")
 
 
@@ -82,7 +87,16 @@ def look(path: str | Path) -> Look:
         return _LOOKS.get(kind.family, _unknown)(place, kind)
     except MedjuryError as error:
         columns, samples = _head(place, kind)
-        return Look(place.name, kind, Facts(kind.family), columns, samples=samples, problem=str(error))
+        wide = "dimensions" in kind.mapping and "rater" not in kind.mapping
+        return Look(
+            place.name,
+            kind,
+            Facts(kind.family),
+            columns,
+            samples=samples,
+            notes=(_RATERS_OR_DIMENSIONS,) if wide else (),
+            problem=str(error),
+        )
 
 
 def _head(place: Path, kind: Kind) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -106,14 +120,10 @@ def _ratings(place: Path, kind: Kind) -> Look:
     facts, read = _summary(
         [[getattr(each, name) for name in _ASKED] for each in found.ratings], report.scored
     )
-    lost = {
-        "cells that hold no score on the scale": report.unscored.total(), "cells that are empty": report.not_rated,
-        "rows": report.rows_left_out, "rows of double data entry": report.merged_entries,
-        "ratings that appear twice": report.duplicates,
-        **{f"columns ({', '.join(names)})": len(names) for names in report.unused_columns.values()},
-    }  # fmt: skip
+    lost = {"cells that hold no score on the scale": report.unscored.total(), **report.left_out}
+    unused = [f"columns not used: {', '.join(names)}" for names in report.unused_columns.values()]
     columns, samples = _head(place, kind)
-    notes = (*report.notes, *report.warnings)
+    notes = (*unused, *report.notes, *report.warnings)
     return Look(place.name, kind, facts, columns, (), samples, read, _some(lost), notes)
 
 

@@ -82,6 +82,10 @@ def find_layout(
             f"columns so, or say it in a mapping file (`{missing[0]}: COLUMN`)."
         )
     known = {label: column.strip() for label, column in (labels or {}).items() if column.strip() in index}
+    if any("item" in each.says for each in scores):
+        of_case = [f"`{name}`" for name in ("content", "content_hash") if getattr(source, name)]
+        for name in [*of_case, *(f"the label {label!r}" for label in known)]:
+            raise RatingsError(f"{file}: a row is about several items, so {name} cannot be one column of it")
     return Layout(source, index, fields, scores, known)
 
 

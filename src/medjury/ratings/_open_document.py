@@ -15,6 +15,7 @@ from medjury.ratings._reading import Rows, shown_number
 
 _MOST_BYTES = 200_000_000
 _MOST_COLUMNS = 16_384
+_MOST_CELLS = 20_000_000
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
@@ -40,12 +41,15 @@ def sheets_of(path: Path) -> dict[str, Rows]:
 
 
 def _rows(table: ElementTree.Element) -> Rows:
-    number = 1
+    number, held = 1, 0
     for row in table.iter(f"{_TABLE}table-row"):
         cells = list(_cells(row))
         again = int(row.get(f"{_TABLE}number-rows-repeated", "1"))
         while cells and cells[-1] is None:
             cells.pop()
+        held += again * len(cells)
+        if held > _MOST_CELLS:
+            raise RatingsError("the .ods file repeats rows to more cells than any table has; save it as CSV")
         for _ in range(again if cells else 1):
             yield number, list(cells)
             number += 1

@@ -14,6 +14,7 @@ from medjury.instruments import Reason
 
 _SHOWN = 100
 _LONGEST_VALUE = 40
+_UNUSED_COLUMNS = "columns not used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,20 @@ class ImportReport:
     def ratings(self) -> int:
         return self.scored + self.not_applicable + self.unscored.total()
 
+    @property
+    def left_out(self) -> dict[str, int]:
+        """In words, what is in the files and not among the scores, and how much of it."""
+        counts = {
+            "not rated (blank cells)": self.not_rated,
+            "checkboxes of REDCap forms that were not started, not rated": self.not_started,
+            "rows left out by the mapping": self.rows_left_out,
+            "rows of double data entry that a merged record replaces, left out": self.merged_entries,
+            "ratings that appear twice, kept once": self.duplicates,
+            "ratings of unknown items, left out": self.unknown_items,
+            _UNUSED_COLUMNS: sum(map(len, self.unused_columns.values())),
+        }
+        return {what: count for what, count in counts.items() if count}
+
     def text(self) -> str:
         """The report in a few lines."""
         lines = [
@@ -78,16 +93,7 @@ class ImportReport:
             f"{self.not_applicable:,} not applicable, {self.unscored.total():,} unscored"
         ]
         lines += [f"  unscored, {reason}: {count:,}" for reason, count in self.unscored.most_common()]
-        for what, count in (
-            ("not rated (blank cells)", self.not_rated),
-            ("checkboxes of REDCap forms that were not started, not rated", self.not_started),
-            ("rows left out by the mapping", self.rows_left_out),
-            ("rows of double data entry that a merged record replaces, left out", self.merged_entries),
-            ("ratings that appear twice, kept once", self.duplicates),
-            ("ratings of unknown items, left out", self.unknown_items),
-        ):
-            if count:
-                lines.append(f"  {what}: {count:,}")
+        lines += [f"  {what}: {count:,}" for what, count in self.left_out.items() if what != _UNUSED_COLUMNS]
         if self.filled_down:
             filled = ", ".join(f"{name} ({count:,})" for name, count in self.filled_down.items())
             lines.append(f"  filled down from the base row of the record: {filled}")

@@ -32,7 +32,9 @@ def redcap_rows(table: Table, layout: Layout, report: ImportReport) -> Iterator[
     if not is_redcap(table.header):
         yield from table.rows
         return
-    rows = _merged(table.rows, layout, report)
+    rows = list(table.rows)
+    if any(name.startswith("redcap_") for name in table.header) or _statuses(table.header, rows):
+        rows = _merged(table.file, rows, layout, report)
     rows = _filled_down(table, rows, layout, report)
     forms = _forms(table.header, rows, layout) if layout.source.guard_forms else []
     unfinished = 0
@@ -46,11 +48,21 @@ def redcap_rows(table: Table, layout: Layout, report: ImportReport) -> Iterator[
         )
 
 
-def _merged(rows: Iterable[Row], layout: Layout, report: ImportReport) -> list[Row]:
+def _statuses(header: Sequence[str], rows: Sequence[Row]) -> list[int]:
+    """The columns that hold the status of a form."""
+    return [
+        at
+        for at, name in enumerate(header)
+        if name.endswith("_complete")
+        and all(shown_of(cells[at]).casefold() in ("", *_STATUSES) for _, cells in rows)
+    ]
+
+
+def _merged(file: str, found: Sequence[Row], layout: Layout, report: ImportReport) -> list[Row]:
     """Double data entry: 17--1 and 17--2 are the record 17, and where it is there itself, it replaces them."""
-    found = list(rows)
     records = {shown_of(cells[0]) for _, cells in found}
     kept: list[Row] = []
+    read_as: list[str] = []
     for number, cells in found:
         typed = _TYPED_TWICE.fullmatch(shown_of(cells[0]))
         if typed and typed[1] in records:
@@ -58,8 +70,13 @@ def _merged(rows: Iterable[Row], layout: Layout, report: ImportReport) -> list[R
             continue
         item = layout.index.get(layout.fields.get("item", ""))
         if typed and item == 0:
+            read_as.append(f"{typed[0]} as {typed[1]}")
             cells = [typed[1], *cells[1:]]
         kept.append((number, cells))
+    if read_as:
+        report.notes.append(
+            f"{file}: {len(read_as):,} rows of double data entry are read as their record ({read_as[0]})"
+        )
     return kept
 
 
@@ -147,9 +164,8 @@ def _forms(header: Sequence[str], rows: Sequence[Row], layout: Layout) -> list[_
     scored = {each.name for each in layout.scores}
     forms: list[_Form] = []
     start = 1
-    for at, name in enumerate(header):
-        is_status = name.endswith("_complete") and name not in scored and name not in layout.fields.values()
-        if not is_status or any(shown_of(cells[at]).casefold() not in ("", *_STATUSES) for _, cells in rows):
+    for at in _statuses(header, rows):
+        if header[at] in scored or header[at] in layout.fields.values():
             continue
         own = [place for place in range(start, at) if not header[place].startswith("redcap_")]
         questions = [place for place in own if header[place] not in used]

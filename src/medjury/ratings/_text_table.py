@@ -15,6 +15,7 @@ from medjury.ratings._reading import Reading, Rows
 
 _LARGEST_CELL = 100_000_000
 _MOST_BYTES = 1_000_000_000  # of a packed file
+_MOST_FOLD, _FOLD_FROM = 100, 20_000_000  # the text of a large table packs ten- to thirtyfold
 _SEPARATORS = ",;\t|"
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _DIRECTIVE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
@@ -60,15 +61,17 @@ def _encoding(start: bytes) -> str:
 
 
 def _unpacked(path: Path) -> bytes:
+    most = min(_MOST_BYTES, max(_FOLD_FROM, _MOST_FOLD * path.stat().st_size))
     try:
         with gzip.open(path) as file:
-            found = file.read(_MOST_BYTES + 1)
+            found = file.read(most + 1)
     except (OSError, EOFError, zlib.error):
         raise RatingsError(
             f"{path}: not a gzip file that can be read; it is damaged or something else"
         ) from None
-    if len(found) > _MOST_BYTES:
-        raise RatingsError(f"{path}: unpacks to more than 1 GB; unpack it and name its parts")
+    if len(found) > most:
+        size = "1 GB" if most == _MOST_BYTES else f"{_MOST_FOLD} times its size"
+        raise RatingsError(f"{path}: unpacks to more than {size}, which no table does; unpack it and look")
     return found
 
 
@@ -89,7 +92,7 @@ def start_of(file: io.TextIOBase, separator: str | None = None) -> str:
     """Go to the first row of a table and tell its separator: the one that `sep=` names or `separator`, else the
     sign that stands in the first row most often, outside quotation marks."""
     first = file.readline()
-    if directive := _DIRECTIVE.fullmatch(first):
+    if directive := _DIRECTIVE.fullmatch(first.removeprefix("\ufeff")):
         return directive[1]
     header = first
     while header.count('"') % 2 and (more := file.readline()):

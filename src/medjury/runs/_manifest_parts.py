@@ -143,7 +143,8 @@ class ManifestLeftOut(RunPart):
 
 
 class ManifestHumans(RunPart):
-    """Clinicians' ratings; `hash` is that of what they said, whatever pseudonyms they have. `reference` names the
+    """Clinicians' ratings; `hash` is that of what they said, whatever pseudonyms they have. `left_out_by`
+    says in words what of the files is not among the scores, and how much. `reference` names the
     yardstick (none: all who have no other part), `second_panel` those who are compared with it and never part of
     it, `consensus` how the reference's scores become one, `adjudicator` who settles, `labels` what is known of each
     case besides: the label and the column it came from. `roles` says the same in the study file's own words, which
@@ -157,6 +158,7 @@ class ManifestHumans(RunPart):
     illustrative: bool = False
     not_rated: int = 0
     left_out: int = 0
+    left_out_by: dict[str, int] = {}
     unscored: dict[str, int] = {}
     warnings: tuple[str, ...] = ()
     reference: tuple[str, ...] = ()

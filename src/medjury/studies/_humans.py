@@ -104,6 +104,8 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
         unscored={str(reason): count for reason, count in report.unscored.items()},
         warnings=tuple(report.warnings),
     )
+    if report.left_out:
+        summary = summary.replaced(left_out_by=report.left_out)
     if stated[
         "roles"
     ]:  # what nobody stated is not written down: protocols of earlier versions stay what they are

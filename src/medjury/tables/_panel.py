@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
+from medjury.ratings import read_table
 from medjury.tables._plain import read_plain_table
 from medjury.tables._read import read_rating_table
 
@@ -85,6 +86,7 @@ def open_panel(
     panel = _under_our_names(Panel(place.name, role, frame), named)
     if place.suffix.lower() in _SHEETS:
         _refuse_changed_ids(panel)
+        panel = panel.saying(*read_table(place).told)
     if not panel.frame.height:
         raise MedjuryError(f"{panel.title}: the table has no rows")
     if panel.has("score") and scores is None:

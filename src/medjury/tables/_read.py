@@ -45,7 +45,7 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
 def _long_table(place: Path) -> polars.DataFrame | None:
     """The table where it has our four columns, unless it is a text file that we wrote: there a cell that a
     spreadsheet would take for a formula stands guarded, and the import takes the guard off."""
-    if place.suffix.lower() == ".xlsx":
+    if place.suffix.lower() in (".xlsx", ".ods", ".sav", ".zsav", ".por", ".dta"):
         return None  # its cells have types of their own, which the import reads
     frame = read_plain_table(place)
     if frame is None:
