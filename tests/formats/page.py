@@ -36,6 +36,11 @@ def formats() -> list[Format]:
         for name, test in vars(module).items():
             if name.startswith("test_"):
                 found += getattr(test, "formats", ())
+        # Forms of cases that several tests of a file show together.
+        found += [
+            Format("Cases", each["format"], each["ending"], each["read"], each["refused"], each["page"])
+            for each in getattr(module, "FORMATS", ())
+        ]
     return found
 
 

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 from medjury.cases._case import Origin
 from medjury.cases._fhir.rows import documents_of
 from medjury.cases._mapping import ColumnMapping
-from medjury.cases._paths import records_at
 from medjury.cases._row import RawRow
+from medjury.nested import records_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from medjury.cases._labs import LABS
-from medjury.cases._paths import Record, is_path, root_of, steps_of, value_at
 from medjury.cases._report import CaseError
 from medjury.cases._row import Fields, Problems
 from medjury.cases._text_file import is_encoding
 from medjury.documents import nearest
+from medjury.errors import MedjuryError
+from medjury.nested import Record, is_path, root_of, steps_of, value_at
 
 SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.
@@ -158,7 +159,7 @@ def parse_mapping(mapping: Mapping[str, Any] | ColumnMapping | None) -> ColumnMa
     if mapping.get("rows") is not None:
         try:
             steps_of(str(mapping["rows"]))
-        except CaseError as error:
+        except MedjuryError as error:
             faults.append(f"rows: {error}")
     unknown = _unknown(mapping.get("fhir", {}), ("candidate", "reference"))
     faults += [f"fhir.{key} is not known; use candidate or reference" for key in unknown]

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from medjury.errors import MedjuryError
+from medjury.nested import lists_within, records_at
 from medjury.ratings._nested_columns import paths_into, value_in
-from medjury.ratings._paths import lists_within, records_at
 from medjury.ratings._problems import RatingsError
 from medjury.ratings._reading import Reading, Rows
 from medjury.ratings._text_table import ending, open_text
@@ -17,7 +18,13 @@ def read_json_table(path: Path, reading: Reading) -> Rows:
     """The rows of a JSON file. Row 1 is the first object (there is no header line)."""
     whole: Any = _document(path, reading) if ending(path) == ".json" else _lines(path, reading)
     if reading.rows is not None:
-        records = list(enumerate(records_at(whole, reading.rows, str(path)), start=1))
+        try:
+            led_to = records_at(whole, reading.rows)
+        except MedjuryError as error:
+            raise RatingsError(f"{path}: {error}") from None
+        if isinstance(led_to, str):
+            raise RatingsError(f"{path}: {led_to}")
+        records = list(enumerate(led_to, start=1))
     elif _is_table(whole):
         yield 0, list(map(str, whole["columns"]))
         yield from enumerate((list(row) for row in whole["data"]), start=1)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from medjury.ratings._paths import Record, is_path, keys_at, steps_of, value_at
+from medjury.errors import MedjuryError
+from medjury.nested import Record, is_path, keys_at, steps_of, value_at
 from medjury.ratings._problems import RatingsError
 from medjury.ratings._reading import Reading, Rows
 
@@ -52,7 +53,7 @@ def _leads(record: Mapping[str, Any], name: str) -> bool:
     """True where the first step of a path is there, in the row or in what is around it."""
     try:
         head = steps_of(name.lstrip("^."))[0]
-    except (RatingsError, IndexError):
+    except (MedjuryError, IndexError):
         return False
     around: Any = record
     while around is not None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from medjury.cases._report import CaseError
+from medjury.errors import MedjuryError
 
 Step = str | int
 EVERY, ENTRIES = "[]", "{}"
@@ -34,7 +34,7 @@ def steps_of(path: str) -> list[Step]:
             at += 1
         found = _STEP.match(path, at)
         if found is None:
-            raise CaseError(f"the path {path!r} cannot be read at its sign {at + 1}; write `results[].id`")
+            raise MedjuryError(f"the path {path!r} cannot be read at its sign {at + 1}; write `results[].id`")
         steps.append(int(found[1]) if found[1] else found[2] or found[3] or found[0])
         at = found.end()
     return steps
@@ -44,7 +44,7 @@ def root_of(path: str) -> str:
     """The first step of a path: the column that it leads into; the whole name where that is no path."""
     try:
         return str(steps_of(path.lstrip("^."))[0]) if is_path(path) else path
-    except (CaseError, IndexError):
+    except (MedjuryError, IndexError):
         return path
 
 
@@ -126,3 +126,15 @@ def _lists(document: Any, before: str, depth: int) -> Iterator[tuple[str, int]]:
             )
     elif isinstance(document, list) and document and all(isinstance(each, dict) for each in document):
         yield f"{before}[]", len(document)
+
+
+def keys_at(records: Sequence[Mapping[str, Any]], path: str) -> list[str]:
+    """The keys of the objects that a path leads to, over all rows."""
+    found: dict[str, None] = {}
+    for record in records:
+        value = value_at(record, path)
+        if isinstance(value, str) and value.lstrip()[:1] == "{":
+            value = json.loads(value)
+        if isinstance(value, dict):
+            found.update(dict.fromkeys(value))
+    return list(found)
