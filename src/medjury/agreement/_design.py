@@ -74,6 +74,10 @@ class Design:
             name for name in self.roles.raters if name not in self.reference and not self.is_metric(name)
         )
 
+    def is_person(self, name: str) -> bool:
+        """Whether a rater is a clinician or a panel: an answer that a person did not rate was not asked for."""
+        return self.kinds.get(name) in ("clinician", "panel") or name == self.panel
+
     def is_metric(self, name: str) -> bool:
         return self.kinds.get(name) == "metric"
 

@@ -17,7 +17,7 @@ from medjury.agreement._pairs.rows import counts_of, grid_clusters
 from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._pairs.win_rate import WinRate, win_rates
 from medjury.statistics import Estimate, percent, undefined
-from medjury.tables import SCORED, Grid, danger_reference
+from medjury.tables import ABSENT, SCORED, Grid, danger_reference
 
 _WHOSE = {"any": "any reference", "mean": "the references' mean", "majority": "most references"}
 
@@ -35,7 +35,8 @@ def severe_of(grid: Grid, reference: str, design: Design) -> dict[str, SevereErr
         seen = turned(grid.scores[reference])
     return {
         name: severe_errors(
-            seen,
+            # An answer that a person was not asked about is none that he or she overlooked.
+            np.where(grid.states[name] == ABSENT, np.nan, seen) if design.is_person(name) else seen,
             turned(grid.scores[name]),
             threshold=danger.threshold,
             gap=danger.gap,
