@@ -398,3 +398,17 @@ def test_a_coefficient_that_rests_on_one_item_has_no_interval_from_end_to_end(fo
     second[5:15] = 1.0
     ordinary = icc(np.column_stack([first, second]), form)
     assert ordinary.low is not None and ordinary.low > -0.9
+
+
+def test_a_share_that_rests_on_one_item_has_no_interval_from_0_to_1() -> None:
+    """One hit of 31: the jackknife on the scale of odds reaches from end to end."""
+    hits = np.zeros((31, 1))
+    hits[0] = 1.0
+
+    def read(rows: np.ndarray) -> object:
+        return lambda weights: {"exact_match": weights @ rows[:, 0] / weights.sum(axis=-1)}
+
+    found = bootstrap(hits, read, method="bca_t")["exact_match"]  # type: ignore[arg-type]
+    assert found.value == pytest.approx(1 / 31)
+    assert (found.low, found.high) == (None, None)
+    assert "leave nearly every value open" in found.method

@@ -56,7 +56,7 @@ _SIZES = ("rmse", "mae")
 _SPREADS, _FLIPS = ("sd", "within_sd", "cv"), ("flip_rate", "changed_share")
 # An end lies no nearer to a bound than this, so that its turned value is finite.
 _NEAR = 1e-4
-# An interval of a coefficient, which has a room of 2, that is wider than this tells nothing.
+# An interval of a coefficient, which has a room of 2 (a share: of 1), that is wider than this tells nothing.
 _EVERYTHING = 1.9
 # 2r / (1 + r) of the mean of two raters, where r of one is -0.9.
 _LOWEST_OF_MEANS = -18.0
@@ -72,10 +72,12 @@ class Turn:
     high: float = np.inf
 
     def says_nothing(self, low: float, high: float) -> bool:
-        """Whether an interval of a coefficient leaves next to every value open: it then rests on one item, without
-        which the value would be another altogether."""
+        """Whether an interval of a coefficient or a share leaves next to every value open: it then rests on one item,
+        without which the value would be another altogether."""
         if self is _COEFFICIENT:
             return high - low > _EVERYTHING
+        if self is _SHARE:
+            return high - low > _EVERYTHING / 2
         return self is _OF_MEANS and low < _LOWEST_OF_MEANS and high > 0
 
     def fits(self, values: Floats) -> bool:
