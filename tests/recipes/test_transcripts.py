@@ -146,8 +146,9 @@ def test_accuracy_f1_and_kappa_of_judges_and_clinicians(folder: Path) -> None:
         assert (found["n"], found["unscored"]) == ("50", "0")
         for title, value in rates(TRUTH, given).items():
             assert float(found[title]) == pytest.approx(value), (rater, title)
-            # Eight pairs have a minimal impact: too few for an interval.
-            assert bool(found[f"{title} low"]) == (title != "F1 of 1")
+            # Eight pairs have a minimal impact: too few for an interval. So is a class with a single miss.
+            single = title == "F1 of 2" and ((TRUTH == 2) != (given == 2)).sum() == 1
+            assert bool(found[f"{title} low"]) == (title != "F1 of 1" and not single), (rater, title)
 
 
 def test_how_far_the_two_clinicians_agree(folder: Path) -> None:

@@ -72,7 +72,7 @@ class Turn:
     high: float = np.inf
 
     def says_nothing(self, low: float, high: float) -> bool:
-        """Whether an interval of a coefficient or a share leaves next to every value open: it then rests on one item,
+        """Whether an interval of a coefficient or a share leaves nearly every value open: it rests on one item,
         without which the value would be another altogether."""
         if self is _COEFFICIENT:
             return high - low > _EVERYTHING
