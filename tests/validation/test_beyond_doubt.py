@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from tests.validation.on_trial import on_trial
 
@@ -52,7 +54,9 @@ def test_whose_each_case_is() -> None:
             ["case 0", "case 1", "case 2", "elsewhere"],
             confidence=0.9,
         )
-        == clustered_proportion([True, True, False, True], ["p", "p", "q", "r"], confidence=0.9),
+        == replace(
+            clustered_proportion([True, True, False, True], ["p", "p", "q", "r"], confidence=0.9), n=3
+        ),
     ) == ({"case 0": "patient p", "case 1": "patient p", "case 2": "item case 2"}, True)
 
 

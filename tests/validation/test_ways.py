@@ -192,13 +192,15 @@ def test_judges_of_other_answers_do_not_share_the_yardsticks() -> None:
 
 
 def test_means_are_of_the_answers_that_all_alike_judges_were_asked_about() -> None:
-    found = spending(spent(known_spending()), ["anna", "ben", "cleo"], ["anna", "ben"], "jury")
+    found = spending(
+        spent(known_spending()), ["anna", "ben", "cleo"], ["anna", "ben"], {"jury": ["anna", "ben"]}
+    )
     assert found["anna"] == Spending(1.0, 0.5, 0.01, 1, 0), "item 2 is not ben's"
     assert found["ben"] == Spending(2.0, 2.0, 0.04, 1, 0)
     assert found["cleo"] == Spending(5.0, 1.0, 0.5, 1, 0), "a judge of other texts is on its own answers"
     assert found["jury"] == Spending(3.0, 2.5, pytest.approx(0.05), 1, 0)
-    assert "jury" not in spending(spent(known_spending()), ["anna"], ["anna"], "")
-    alone = spending(spent(known_spending()), ["anna"], ["anna"], "jury")
+    assert "jury" not in spending(spent(known_spending()), ["anna"], ["anna"], {})
+    alone = spending(spent(known_spending()), ["anna"], ["anna"], {"jury": ["anna"]})
     assert alone["anna"] == Spending(2.0, 1.0, 0.01, 2, 1), "one answer's cost is not known, and in no mean"
 
 
@@ -206,7 +208,7 @@ def test_a_run_that_counted_no_calls_does_not_know_them() -> None:
     table = known_spending()
     rows = spent(table.where(table.rows.drop("calls")))
     assert rows["calls"].null_count() == rows.height and rows["seconds"].null_count() == 0
-    assert spending(rows, ["ben"], ["ben"], "")["ben"].calls is None
+    assert spending(rows, ["ben"], ["ben"], {})["ben"].calls is None
 
 
 ANNA = [1 + place % 5 for place in range(40)]
