@@ -2,7 +2,7 @@
 
 A step is a key (`scores`, or `["rouge.1"]` where the key itself has signs), a place in a list (`[0]`), every
 element of a list (`[]`) or every entry of an object (`{}`, its key under `@key`). A row knows the objects around
-it: a key that it does not have itself is looked up in them, from the inside out, and `^` begins one object out.
+it: a key that no row has itself is looked up in them, from the inside out, and `^` begins one object out.
 """
 
 from __future__ import annotations
@@ -52,12 +52,16 @@ class Record(dict[str, Any]):
     """A row of a nested document: an object that also knows the objects around it."""
 
     outer: Record | None = None
+    known: frozenset[str] = frozenset()  # the keys that some row has itself
 
 
 def records_at(document: Any, path: str) -> list[Record] | str:
     """The rows that the path leads to, or the complaint that there are none."""
     records = list(_walk(document, steps_of(path), None))
     if records:
+        known = frozenset(key for each in records for key in each)
+        for each in records:
+            each.known = known
         return records
     found = lists_within(document)
     return f"`rows: {path}` leads to nothing" + (f"; there is {', '.join(found[:4])}" if found else "")
@@ -96,7 +100,9 @@ def value_at(record: Mapping[str, Any], path: str) -> Any:
         record = getattr(record, "outer", None) or {}
     steps = steps_of(path)
     around: Any = record
-    while isinstance(around, Record) and steps[0] not in around and around.outer is not None:
+    # A row that lacks what other rows have has failed, and takes nothing from the objects around it.
+    own = isinstance(record, Record) and steps[0] in record.known
+    while not own and isinstance(around, Record) and steps[0] not in around and around.outer is not None:
         around = around.outer
     value: Any = around
     for step in steps:

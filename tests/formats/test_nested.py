@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.formats.readable import reads
 
+from medjury.cases import read_cases
 from medjury.ratings import ImportedRatings, RatingsError, read_ratings
 
 Found = list[tuple[str, str, str, str, float | None]]
@@ -267,3 +268,27 @@ def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
 def test_a_path_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RatingsError, match=r"the path 'samples\[' cannot be read"):
         read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING.replace("samples[]", "samples["))
+
+
+def test_a_row_that_failed_takes_no_score_and_no_text_from_around_it(tmp_path: Path) -> None:
+    """Other rows have the key themselves: what is outside is a summary, not this row's."""
+    log = {
+        "scores": {"accuracy": {"value": 4}},
+        "samples": [{"id": "1", "scores": {"accuracy": {"value": 2}}}, {"id": "2", "error": "timeout"}],
+    }
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    mapping = {
+        "rows": "samples[]",
+        "item": "id",
+        "dimensions": {"accuracy": "scores.accuracy.value"},
+        "fixed": {"rater": "j"},
+    }
+    found = read_ratings(tmp_path / "log.json", mapping=mapping).ratings
+    assert [(each.item, each.score) for each in found if each.score is not None] == [("1", 2.0)]
+    outer = {
+        "output": {"text": "OUTER"},
+        "results": [{"id": "1", "output": {"text": "one"}}, {"id": "2", "error": "x"}],
+    }
+    (tmp_path / "cases.json").write_text(json.dumps(outer))
+    cases = read_cases(tmp_path / "cases.json", mapping={"rows": "results[]", "candidate": "output.text"})
+    assert [(each.id, each.candidate) for each in cases] == [("1", "one"), ("2", None)]

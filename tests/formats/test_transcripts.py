@@ -324,3 +324,124 @@ def test_what_was_read_is_told(read: Any) -> None:
         "Doctor: 2 turns, first “Any pain in the…”",
         "Patient: 1 turn, first “No.”",
     ]
+
+
+# What an outsider's files showed: words and speakers that were lost, or given to somebody else.
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("a.csv", "speaker,text\nDoctor,Yes, take two tablets daily\n", r"line 2: has more cells than the header"),
+        ("a.csv", "speaker,text,text\nDoctor,old,new\n", r"the column 'text' appears twice"),
+        ("b.srt", "1\n00:00:01,000 --> 00:00:02,000\nPatient: Yes.\n\nTo penicillin.\n\n2\n"
+         "00:00:03,000 --> 00:00:04,000\nDoctor: Thank you.\n", r"line 5: these words are in no cue"),
+        ("u.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<v Dr Smith>Do you smoke?</v>\n\n"
+         "00:03.000 --> 00:04.000\nPatient: No.\n", r"line 7: is 'Patient' a speaker"),
+        ("r.txt", "Dr Smith 0:03\nWhen?\n\nJane Doe 0:06\nCan we say\nMonday 10:30\n\nDr Smith 0:12\nStop.\n",
+         r"the time 0:12 is earlier than 10:30"),
+        ("v.txt", "Doctor\nWho is there?\nPatient\nMy\nWife\nand son\nDoctor\nOk\n", r"line 5: is 'Wife' a speaker"),
+        ("f.json", '[{"role": "doctor", "text": "Do you smoke?"}]', r"turn 1: `role` may say who speaks"),
+        ("g.json", '[{"Speaker": "Doctor", "text": "Do you smoke?"}]', r"turn 1: `Speaker` may say who speaks"),
+        ("h.csv", "role,text\nDoctor,Do you smoke?\n", r"turn 1: `role` may say who speaks"),
+        ("k.json", '{"turns": [{"text": "hi", "speaker": {"name": "Doctor"}}]}', r"`speaker` must be a name"),
+        ("q.ctm", "v1 1 0.0 0.4 chest\nv2 1 0.0 0.4 no\n", r"line 2: holds words of several recordings"),
+        ("q.ctm", "v A 0.0 0.4 any\nv B 0.3 0.4 yes\n", r"line 2: holds words of several recordings or channels"),
+    ],
+)  # fmt: skip
+def test_what_would_be_lost_or_mixed_is_refused(read: Any, name: str, content: str, complaint: str) -> None:
+    with pytest.raises(MedjuryError, match=complaint):
+        read(content, name)
+
+
+def test_words_of_another_recording_are_not_joined(read: Any, tmp_path: Path) -> None:
+    (tmp_path / "c.rttm").write_text("SPEAKER other 1 0.0 1.5 <NA> <NA> doctor <NA> <NA>\n")
+    with pytest.raises(MedjuryError, match=r"speaks of the recording 'other', and the words are of 'c'"):
+        read("c 1 0.0 0.5 any\n", "c.ctm")
+
+
+def test_signs_that_are_no_tags_stay_words(read: Any) -> None:
+    srt = (
+        "1\n00:00:01,000 --> 00:00:04,000\n{\\an8}Doctor: <i>Sugar</i> <10 after meals and >4 before.\n\n2\n"
+    )
+    srt += "00:00:05,000 --> 00:00:06,000\n{\\an8}Patient: Yes.\n"
+    assert said(read(srt, "t.srt")) == [
+        ("Doctor", "Sugar <10 after meals and >4 before."),
+        ("Patient", "Yes."),
+    ]
+
+
+def test_a_number_is_an_answer_where_cues_have_no_numbers(read: Any) -> None:
+    srt = "00:00:01,000 --> 00:00:02,000\nDoctor: From 1 to 10?\n00:00:03,000 --> 00:00:04,000\nPatient: Well\n8\n"
+    srt += "00:00:05,000 --> 00:00:06,000\nDoctor: Thank you.\n"
+    assert [text for _, text in said(read(srt, "t.srt"))] == ["From 1 to 10?", "Well 8", "Thank you."]
+
+
+def test_words_after_a_closed_voice_are_nobodys(read: Any) -> None:
+    vtt = "WEBVTT\n\n00:05.000 --> 00:06.000\n<v Dr Smith>Good.</v>\nthank you doctor\n"
+    assert said(read(vtt, "t.vtt")) == [("Dr Smith", "Good."), (None, "thank you doctor")]
+
+
+def test_marks_of_captions_and_tabs(read: Any) -> None:
+    assert said(read(">> Doctor: Smoke?\n>> Patient: No.\n", "t.txt")) == [
+        ("Doctor", "Smoke?"),
+        ("Patient", "No."),
+    ]
+    tabs = "Smith\tSmoke?\nJones\tNo.\nSmith\tDrink?\nJones\tNo.\n"
+    assert [speaker for speaker, _ in said(read(tabs, "t.txt"))] == ["Smith", "Jones", "Smith", "Jones"]
+
+
+def test_speaker_0_and_interim_results_of_lists(read: Any) -> None:
+    turns = [
+        {"speaker": 0, "text": "Smoke?"},
+        {"speaker": 1, "text": "N", "is_final": False},
+        {"speaker": 1, "text": "No"},
+    ]
+    assert said(read(turns)) == [("speaker 0", "Smoke?"), ("speaker 1", "No")]
+    assert said(read({"segments": [{"speaker": 0, "text": "Smoke?"}, {"speaker_id": "p", "text": "No"}]})) == [
+        ("speaker 0", "Smoke?"), ("p", "No")]  # fmt: skip
+
+
+def test_channels_are_speakers(read: Any) -> None:
+    google = {"results": [
+        {"alternatives": [{"transcript": "do you smoke"}], "channelTag": 1},
+        {"alternatives": [{"transcript": "no never"}], "channelTag": 2}]}  # fmt: skip
+    assert said(read(google)) == [("channel 1", "do you smoke"), ("channel 2", "no never")]
+    spoken = [
+        {
+            "type": "word",
+            "start_time": at,
+            "end_time": at,
+            "channel": who,
+            "alternatives": [{"content": content}],
+        }
+        for at, who, content in ((0.0, "doctor", "smoke"), (1.0, "patient", "no"))
+    ]
+    assert said(read({"results": spoken})) == [("doctor", "smoke"), ("patient", "no")]
+
+
+def test_words_are_not_doubled_and_keep_their_speakers(read: Any) -> None:
+    def word(text: str, at: float, tag: int) -> dict[str, Any]:
+        return {"word": text, "startTime": f"{at}s", "endTime": f"{at + 0.4}s", "speakerTag": tag}
+
+    google = {"results": [
+        {"alternatives": [{"transcript": "do you smoke"}]}, {"alternatives": [{"transcript": " no never"}]},
+        {"alternatives": [{"words": [word("do", 0, 1), word("you", 0.5, 1), word("smoke", 1, 1), word("no", 2, 2),
+                                     word("never", 2.5, 2)]}]}]}  # fmt: skip
+    assert said(read(google)) == [("speaker 1", "do you smoke"), ("speaker 2", "no never")]
+    labels = {"segments": [{"speaker_label": "spk_0", "start_time": "0.0", "end_time": "1.0"},
+                           {"speaker_label": "spk_1", "start_time": "1.0", "end_time": "2.0"}]}  # fmt: skip
+    items = [{"type": "pronunciation", "start_time": at, "end_time": at, "alternatives": [{"content": content}]}
+             for at, content in (("0.1", "smoke"), ("1.1", "no"))]  # fmt: skip
+    assert said(read({"results": {"items": items, "speaker_labels": labels}})) == [
+        ("spk_0", "smoke"),
+        ("spk_1", "no"),
+    ]
+    words = [
+        {"word": "smoke", "start": 0, "end": 0.9, "speaker": 0},
+        {"word": "no", "start": 1, "end": 1.2, "speaker": 1},
+    ]
+    paragraphs = {"paragraphs": [{"sentences": [{"text": "Smoke? No.", "start": 0, "end": 1.2}]}]}
+    alternative = {"transcript": "smoke no", "words": words, "paragraphs": paragraphs}
+    assert said(read({"results": {"channels": [{"alternatives": [alternative]}]}})) == [
+        ("speaker 0", "smoke"), ("speaker 1", "no")]  # fmt: skip

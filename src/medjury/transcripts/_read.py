@@ -26,6 +26,7 @@ _KNOWN = (
     "a list of turns {index, text, speaker?, start?, end?, confidence?}, lines `[00:03] Patient: ...` under a name "
     f"with `golden` in it, or the output of {', '.join(name for name in FORMS if name != 'list of turns')}"
 )
+_MORE = "\0more"
 _WORDS_PER_SECOND = (0.02, 50.0)  # what no one who speaks goes below or above
 
 
@@ -96,7 +97,7 @@ def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found
             if "golden" in key and isinstance(value, str):
                 return _Found(transcript_lines(value, file, speakers), "lines of text")
     for name, form in FORMS.items():
-        rows = form(content)
+        rows = plain_turns(content, file) if form is plain_turns else form(content)
         if rows is not None:
             return _Found(rows, name)
     raise MedjuryError(f"{file}: holds no transcript that is known here; give {_KNOWN}")
@@ -104,15 +105,26 @@ def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found
 
 def _csv_rows(text: str, file: str) -> Rows:
     try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        found = [{(name or "").strip().lower(): cell for name, cell in row.items()} for row in reader]
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restkey=_MORE)
+        named = [(name or "").strip().lower() for name in reader.fieldnames or ()]
+        twice = sorted({name for name in named if named.count(name) > 1})
+        if twice:
+            raise MedjuryError(f"{file}, line 1: the column {twice[0]!r} appears twice; rename or remove one")
+        found = []
+        for row in reader:
+            if _MORE in row:
+                raise MedjuryError(
+                    f"{file}, line {reader.line_num}: has more cells than the header names; put a text that holds "
+                    "a comma into quotation marks"
+                )
+            found.append({(name or "").strip().lower(): cell for name, cell in row.items()})
     except csv.Error as error:
         raise MedjuryError(f"{file}, line {reader.line_num}: is not a CSV table: {error}") from None
     if "text" not in {(name or "").strip().lower() for name in reader.fieldnames or ()}:
         raise MedjuryError(
             f"{file}: needs a column `text` (and may have index, speaker, start, end, confidence)"
         )
-    return plain_turns(found) or []
+    return plain_turns(found, file) or []
 
 
 def _transcript(found: _Found, file: str) -> Transcript:
@@ -186,8 +198,17 @@ def _turn(row: dict[str, Any], number: int, numbered: bool, place: str) -> Turn:
     start, end = times["start"], times["end"]
     if start is not None and end is not None and end < start:
         raise MedjuryError(f"{place}: ends before it starts; correct its times or leave them out")
-    speaker = str(row.get("speaker") or "").strip() or None
+    speaker = _speaker(row.get("speaker"), place)
     return Turn(index, (text or "").strip(), speaker, start, end, _confidence(row.get("confidence"), place))
+
+
+def _speaker(value: Any, place: str) -> str | None:
+    """Who speaks; 0 is somebody's number, and an object is nobody's name."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"speaker {value}"
+    if value is not None and not isinstance(value, str):
+        raise MedjuryError(f"{place}: `speaker` must be a name or a number")
+    return (value or "").strip() or None
 
 
 def _index(value: Any, place: str) -> int:

@@ -28,7 +28,23 @@ def transcribe(content: Any) -> Rows | None:
         for segment in objects((results.get("speaker_labels") or {}).get("segments"))
         for item in objects(segment.get("items"))
     }
+    segments = objects((results.get("speaker_labels") or {}).get("segments"))
+    if not by_time:
+        by_time = {item.get("start_time"): _whose(item, segments) for item in items}
     return turns_of_words(_word(item, by_time, None) for item in items)
+
+
+def _whose(item: Row, segments: list[Row]) -> Any:
+    """The speaker of the segment in which a word begins, where segments do not list their words."""
+    if item.get("start_time") is None:
+        return None
+    at = float(item["start_time"])
+    inside = {
+        each.get("speaker_label")
+        for each in segments
+        if float(each.get("start_time", "inf")) <= at < float(each.get("end_time", "-inf"))
+    }
+    return inside.pop() if len(inside) == 1 else None
 
 
 def _word(item: Row, by_time: dict[Any, Any], channel: str | None) -> Word:

@@ -28,8 +28,10 @@ def assemblyai(content: Any) -> Rows | None:
 
 
 def _speaker(each: Row) -> str | None:
-    speaker = each.get("speaker")
-    return None if speaker is None else f"speaker {speaker}"
+    speaker, channel = each.get("speaker"), each.get("channel")
+    if speaker is None:
+        return None if channel is None else f"channel {channel}"
+    return f"speaker {speaker}"
 
 
 def _seconds(milliseconds: Any) -> Any:

@@ -53,7 +53,8 @@ def _channel(best: Row) -> Rows:
         for sentence in objects(paragraph.get("sentences"))
     ]  # fmt: skip
     words = objects(best.get("words"))
-    if not sentences and any(word.get("speaker") is not None for word in words):
+    unnamed = not any(sentence["speaker"] for sentence in sentences)
+    if unnamed and any(word.get("speaker") is not None for word in words):
         return turns_of_words(
             Word(str(word.get("punctuated_word") or word.get("word") or ""), numbered_speaker(word.get("speaker")),
                  word.get("start"), word.get("end"), word.get("confidence"))

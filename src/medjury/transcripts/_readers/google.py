@@ -44,7 +44,7 @@ def google(content: Any) -> Rows | None:
                 "end": first_of(last, "endTime", "endOffset", "end_time")
                 or first_of(result, "resultEndTime", "resultEndOffset"),
                 "confidence": alternative.get("confidence") or None,  # 0 is Google's "not set"
-                "speaker": _speaker(first),
+                "speaker": _speaker(first) or _channel(result),
                 "interim": result.get("isFinal") is False,
             }
         )
@@ -57,9 +57,17 @@ def _all_words_again(best: list[tuple[Row, Row]]) -> list[Word] | None:
         return None
     *others, last = [objects(alternative.get("words")) for _, alternative in best]
     said = [word.get("word") for words in others for word in words]
+    if not said:
+        # Without words of their own the others are compared by what they say.
+        said = [word for _, each in best[:-1] for word in str(each.get("transcript") or "").split()]
     if not said or [word.get("word") for word in last][: len(said)] != said:
         return None
     return _words(last) if all(_speaker(word) for word in last) else None
+
+
+def _channel(result: Row) -> str | None:
+    channel = first_of(result, "channelTag", "channel_tag")
+    return f"channel {channel}" if channel else None
 
 
 def _words(words: list[Row]) -> list[Word]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.transcripts._readers.marks import NAME, Mark, doubt, named, speakers_among
-from medjury.transcripts._readers.names import is_bare_role, is_role, like_a_name, tidy
+from medjury.transcripts._readers.names import is_bare_role, is_relative, is_role, like_a_name, tidy
 from medjury.transcripts._readers.times import seconds
 
 _CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
@@ -56,8 +56,9 @@ def transcript_lines(
         lines = [_read(number, line) for number, line in numbered]
     marks = [Mark(each.name, each.number) for each in lines if each.name]
     sure = speakers_among(marks, len(lines), file, speakers, own_line=headed)
-    if not headed:
-        _refuse_times_that_go_back(lines, file)
+    _refuse_times_that_go_back(lines, file)
+    if headed and speakers is None:
+        _refuse_family_once(lines, file)
     if not headed and speakers is None:
         _refuse_hidden_headers(lines, file)
     timed = any(each.time for each in lines)
@@ -115,7 +116,9 @@ def _under_headers(numbered: list[tuple[int, str]]) -> list[_Line] | None:
         return None
     turns: list[_Line] = []
     for (number, line), header, own in zip(numbered, read, is_header, strict=True):
-        if own and header is not None and (not turns or turns[-1].rest):
+        if own and turns and not turns[-1].rest:
+            return None  # two headers in a row: one of them is words
+        if own and header is not None:
             turns.append(_Line(number, line.strip(), header[1], None, header[0], "", line.strip()))
         else:
             last = turns[-1]
@@ -123,6 +126,14 @@ def _under_headers(numbered: list[tuple[int, str]]) -> list[_Line] | None:
             said = f"{last.rest} {line.strip()}".strip()
             turns[-1] = _Line(last.number, untaken, last.time, None, last.name, said, untaken)
     return turns
+
+
+def _refuse_family_once(lines: list[_Line], file: str) -> None:
+    """Refuse a relative who is named once on a line of its own without a time: `Wife` may be an answer."""
+    counts = Counter(tidy(each.name or "").casefold() for each in lines)
+    for each in lines:
+        if not each.time and is_relative(each.name or "") and counts[tidy(each.name or "").casefold()] == 1:
+            raise MedjuryError(doubt(Mark(each.name or "", each.number), file))
 
 
 def _words_between(numbered: list[tuple[int, str]], is_header: list[bool]) -> bool:

@@ -22,13 +22,15 @@ from medjury.transcripts._readers.names import (
 NAME = r"(?P<name>[^:\[\]{}<>?!;|\n]{1,60}?)"
 # `Name: words`, `[Name]: words`, and either in bold.
 NAMED = re.compile(
-    rf"\s*[*_]{{0,3}}(?:{NAME}|\[(?P<bracketed>[^\[\]:]{{1,60}})\])\s*:[*_]{{0,3}}(?:\s+(?P<rest>.*)|$)",
+    rf"\s*(?:>>+\s*|[-•]\s+)?[*_]{{0,3}}(?:{NAME}|\[(?P<bracketed>[^\[\]:]{{1,60}})\])\s*:[*_]{{0,3}}(?:\s+(?P<rest>.*)|$)",
     re.DOTALL,
 )
 # `[Doctor] words`; remarks are written so too, so that only a role is a name there.
 _BRACKETED = re.compile(r"\s*[\[(](?P<name>[^\[\]():]{1,60})[\])]\s*(?P<rest>.*)", re.DOTALL)
 # `Doctor - words`
 _SIGN = re.compile(r"\s*(?P<name>[^\W\d_]+[\s_]?\d{0,3})\s*(?:[-–—>|]\s+|\t\s*)(?P<rest>.*)", re.DOTALL)
+# `Smith<tab>words`
+_TAB = re.compile(r"(?P<name>[^\t:]{1,40})\t+(?P<rest>\S.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ def named(text: str) -> tuple[str | None, str]:
     if (found := _BRACKETED.fullmatch(text)) and not is_noise(found["name"]) and is_role(found["name"]):
         return found["name"], found["rest"].strip()
     if (found := _SIGN.fullmatch(text)) and is_bare_role(found["name"]):
+        return found["name"], found["rest"].strip()
+    if (found := _TAB.fullmatch(text)) and like_a_name(tidy(found["name"])):
         return found["name"], found["rest"].strip()
     return None, text.strip()
 

@@ -45,12 +45,20 @@ _PARTICLES = _words(
         de del della der den di da dos du la le van von zu ter ten al el bin ibn of the and
     """
 )
+_RELATIVES = _words(
+    "mother father mum mom dad wife husband partner daughter son sister brother parent relative"
+)
 _NUMBERED = re.compile(r"[\W_]*\d+\Z|_\d+\Z")
 
 
 def tidy(name: str) -> str:
     """A name with single blanks and without what marks it up."""
     return " ".join(name.strip(" \t*_>").split())
+
+
+def is_relative(name: str) -> bool:
+    """Whether a name is that of a relative, which patients say as often as they speak for themselves."""
+    return name.strip().casefold() in _RELATIVES
 
 
 def begins_with_role(name: str) -> bool:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from medjury.errors import MedjuryError
 from medjury.transcripts._readers.rows import Rows, first_of
 
+# Names under which people write who speaks and is not read here; what is under them would be lost.
+_LIKE_SPEAKERS = ("role", "speaker_id", "speakerid", "speaker_name", "speakername", "speaker_label", "name", "who",
+                  "participant", "channel", "from", "author")  # fmt: skip
 
-def plain_turns(content: Any) -> Rows | None:
+
+def plain_turns(content: Any, file: str = "transcript") -> Rows | None:
     """A list of turns or of texts, or an object that holds one under `turns`."""
     if isinstance(content, dict) and isinstance(content.get("turns"), list):
         content = content["turns"]
@@ -19,6 +24,8 @@ def plain_turns(content: Any) -> Rows | None:
             turn = {"text": turn}
         if not isinstance(turn, dict):
             return None
+        if any(name in turn for name in ("text", "transcript")):
+            _refuse_unread_speakers(turn, f"{file}, turn {len(rows) + 1}")
         rows.append(
             {
                 "text": first_of(turn, "text", "transcript"),
@@ -27,7 +34,16 @@ def plain_turns(content: Any) -> Rows | None:
                 "start": first_of(turn, "start", "startedAt"),
                 "end": first_of(turn, "end", "endedAt"),
                 "confidence": turn.get("confidence"),
-                "interim": turn.get("final") is False,
+                "interim": turn.get("final", turn.get("is_final", turn.get("isFinal"))) is False,
             }
         )
     return rows
+
+
+def _refuse_unread_speakers(turn: dict[str, Any], place: str) -> None:
+    """Refuse a turn that says who speaks under another name than `speaker`: it would be taken for nobody's."""
+    if turn.get("speaker") not in (None, ""):
+        return
+    for name, value in turn.items():
+        if str(name).strip().casefold() in (*_LIKE_SPEAKERS, "speaker") and name != "speaker" and value:
+            raise MedjuryError(f"{place}: `{name}` may say who speaks; call it `speaker`, or leave it out")

@@ -20,7 +20,7 @@ def speechmatics(content: Any) -> Rows | None:
 
 def _word(each: Row) -> Word:
     best = next(iter(objects(each.get("alternatives"))), {})
-    speaker = best.get("speaker")
+    speaker = best.get("speaker") or each.get("channel")
     return Word(
         str(best.get("content") or ""),
         None if speaker in (None, "UU") else str(speaker),  # UU: it could not tell

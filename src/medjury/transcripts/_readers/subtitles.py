@@ -10,11 +10,15 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.transcripts._readers.marks import Mark, named, speakers_among
-from medjury.transcripts._readers.names import tidy
+from medjury.transcripts._readers.names import is_role, like_a_name, tidy
 
 _TIMES = re.compile(r"\s*([\d:]+[.,]\d+|[\d:]+)\s*-->\s*([\d:]+[.,]\d+|[\d:]+)(?:\s.*)?")
-_VOICE = re.compile(r"<v(?:\.[^ >]*)?(?:\s+([^>]*))?>|</v>")
-_TAG = re.compile(r"</?[a-zA-Z0-9][^>]*>")
+_VOICE = re.compile(r"<v(?:\.[^ >]*)?(?:\s+([^>]*))?>|</v>", re.IGNORECASE)
+# Known tags alone: `sugar <10 after meals and >4 before` is what somebody said.
+_TAG = re.compile(
+    r"</?(?:c|i|b|u|s|em|strong|lang|ruby|rt|font|span)(?:[ .][^>]*)?>|<[\d:.]+>|\{\\[^}]*\}", re.IGNORECASE
+)
+_ASIDE = ("NOTE", "STYLE", "REGION", "WEBVTT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +39,16 @@ def subtitle_cues(text: str, file: str, speakers: Collection[str] | None = None)
     """
     times: list[tuple[str, str]] = []
     found = list(_cue_lines(text.splitlines(), times, file))
-    if not any(each.voice for each in found):
+    voices = any(each.voice for each in found)
+    if voices:
+        _refuse_names_beside_voices(found, file)
+    else:
         found = _named(found, file, speakers)
     rows: list[dict[str, Any]] = []
     last: tuple[int, str | None] | None = None
     for each in found:
-        if last == (each.cue, each.voice) or (
-            last is not None and last[0] == each.cue and each.voice is None
-        ):
+        goes_on = last is not None and last[0] == each.cue and each.voice is None and not voices
+        if last == (each.cue, each.voice) or goes_on:
             rows[-1]["text"] = f"{rows[-1]['text']} {each.text}".strip()
             continue
         start, end = times[each.cue]
@@ -54,19 +60,24 @@ def subtitle_cues(text: str, file: str, speakers: Collection[str] | None = None)
 def _cue_lines(lines: list[str], times: list[tuple[str, str]], file: str) -> Iterator[_Line]:
     """The lines of all cues in pieces of one voice each; `times` grows by each cue's own."""
     at = 0
+    first = next((place for place, line in enumerate(lines) if "-->" in line), 0)
+    numbered = first > 0 and lines[first - 1].strip().isdecimal()
     while at < len(lines):
         found = _TIMES.fullmatch(lines[at])
         if "-->" in lines[at] and found is None:
             raise MedjuryError(
                 f"{file}, line {at + 1}: a cue's times must look like 00:00:01.000 --> 00:00:02.500"
             )
-        at += 1
         if found is None:
+            at = _beside_cues(lines, at, file)
             continue
+        at += 1
         times.append((found[1], found[2]))
         voice: str | None = None
         silent = True
-        while at < len(lines) and lines[at] != "" and "-->" not in lines[at] and not _next_cue(lines, at):
+        while at < len(lines) and lines[at] != "" and "-->" not in lines[at]:
+            if numbered and _next_cue(lines, at):
+                break
             for speaking, piece in _pieces(lines[at], voice):
                 voice = speaking
                 if piece:
@@ -75,6 +86,37 @@ def _cue_lines(lines: list[str], times: list[tuple[str, str]], file: str) -> Ite
             at += 1
         if silent:
             yield _Line(at, len(times) - 1, None, "")
+
+
+def _beside_cues(lines: list[str], at: int, file: str) -> int:
+    """The place after a line that is in no cue: a blank one, a block of notes, or a cue's name. Others are words
+    that would be lost, and are refused."""
+    line = lines[at].strip()
+    if not line:
+        return at + 1
+    if line.startswith(_ASIDE):
+        while at < len(lines) and lines[at].strip() and "-->" not in lines[at]:
+            at += 1
+        return at
+    if at + 1 < len(lines) and "-->" in lines[at + 1]:
+        return at + 1
+    if line.isdecimal() and not any(each.strip() for each in lines[at + 1 :]):
+        return at + 1  # the number of a cue that never came
+    raise MedjuryError(
+        f"{file}, line {at + 1}: these words are in no cue and would be lost; remove the empty line above them, or "
+        "begin the block with NOTE"
+    )
+
+
+def _refuse_names_beside_voices(found: list[_Line], file: str) -> None:
+    """Refuse a name before the words where others are named by voice tags: one of the two is not read."""
+    for each in found:
+        name = named(each.text)[0] if each.voice is None else None
+        if name is not None and (is_role(name) or like_a_name(tidy(name))):
+            raise MedjuryError(
+                f"{file}, line {each.number}: is {tidy(name)!r} a speaker? Others are named by voice tags; write "
+                f"<v {tidy(name)}> here too"
+            )
 
 
 def _next_cue(lines: list[str], at: int) -> bool:

@@ -24,7 +24,8 @@ def timed_words(file: Path, read: dict[str, str]) -> tuple[Rows, list[str]]:
     if ".rttm" not in read:
         note = f"{file.name}: no {file.stem}.rttm is beside it, so that nobody knows who speaks"
         return [row for turn in _by_pause(words) for row in turns_of_words(turn)], [note]
-    segments = _segments(read[".rttm"], file.with_suffix(".rttm").name)
+    first = next(line for line in read[".ctm"].splitlines() if line.strip() and not line.startswith(";;"))
+    segments = _segments(read[".rttm"], file.with_suffix(".rttm").name, first.split()[0])
     spoken = [_spoken(word, segments) for word in words]
     nobody = sum(word.speaker is None for word in spoken)
     notes = [f"{file.name}: {nobody} words are in no speaker's time, or in that of two: they have no speaker"]
@@ -33,6 +34,7 @@ def timed_words(file: Path, read: dict[str, str]) -> tuple[Rows, list[str]]:
 
 def _words(text: str, file: str) -> list[Word]:
     found = []
+    sources: set[tuple[str, str]] = set()
     for number, line in enumerate(text.splitlines(), 1):
         parts = line.split()
         if not parts or line.startswith(";;"):
@@ -42,12 +44,18 @@ def _words(text: str, file: str) -> list[Word]:
             word = parts[4]
         except (IndexError, ValueError):
             raise MedjuryError(f"{file}, line {number}: must be `file channel start length word`") from None
+        sources.add((parts[0], parts[1]))
+        if len(sources) > 1:
+            raise MedjuryError(
+                f"{file}, line {number}: holds words of several recordings or channels, which would be mixed; "
+                "write one file for each"
+            )
         sure = parts[5] if len(parts) > 5 else None
         found.append(Word(word, None, start, start + length, sure))
     return sorted(found, key=lambda each: each.start)
 
 
-def _segments(text: str, file: str) -> list[_Segment]:
+def _segments(text: str, file: str, of: str) -> list[_Segment]:
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         parts = line.split()
@@ -55,10 +63,16 @@ def _segments(text: str, file: str) -> list[_Segment]:
             continue
         try:
             start, length, name = float(parts[3]), float(parts[4]), parts[7]
+            recording = parts[1]
         except (IndexError, ValueError):
             raise MedjuryError(
                 f"{file}, line {number}: must be `SPEAKER file channel start length <NA> <NA> name …`"
             ) from None
+        if recording != of:
+            raise MedjuryError(
+                f"{file}, line {number}: speaks of the recording {recording!r}, and the words are of {of!r}; are "
+                "these two files of one recording?"
+            )
         found.append(_Segment(name, start, start + length))
     return found
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from medjury.transcripts._readers.rows import Rows, Word, objects, turns_of_words
+from medjury.transcripts._readers.rows import (
+    Row,
+    Rows,
+    Word,
+    first_of,
+    numbered_speaker,
+    objects,
+    turns_of_words,
+)
 
 
 def whisper(content: Any) -> Rows | None:
@@ -17,10 +25,10 @@ def whisper(content: Any) -> Rows | None:
     rows: Rows = []
     for each in objects(segments):
         words = [word for word in objects(each.get("words")) if isinstance(word.get("word"), str)]
-        named = {word.get("speaker") or each.get("speaker") for word in words}
+        named = {_spoken(word, each) for word in words}
         if len(named) > 1:
             rows += turns_of_words(
-                Word(word["word"].strip(), word.get("speaker") or each.get("speaker"), word.get("start"),
+                Word(word["word"].strip(), _spoken(word, each), word.get("start"),
                      word.get("end"), word.get("score"))
                 for word in words
             )  # fmt: skip
@@ -30,7 +38,7 @@ def whisper(content: Any) -> Rows | None:
                 "text": each.get("text"),
                 "start": each.get("start"),
                 "end": each.get("end"),
-                "speaker": each.get("speaker") or next(iter(named), None),
+                "speaker": next(iter(named), None) if named else _spoken({}, each),
                 "confidence": _probability(each.get("avg_logprob")),
             }
         )
@@ -53,6 +61,11 @@ def whisper_cpp(content: Any) -> Rows | None:
         named = f"speaker {speaker}" if speaker not in (None, "", "?") else None
         rows.append({"text": each.get("text"), "speaker": named, **times})
     return rows
+
+
+def _spoken(word: Row, segment: Row) -> str | None:
+    """Who speaks a word: as is told with it, else as is told of its segment, under whatever name."""
+    return numbered_speaker(first_of({**segment, **word}, "speaker", "speaker_id", "speaker_label"))
 
 
 def _probability(logarithm: Any) -> float | None:
