@@ -340,7 +340,7 @@ def test_what_was_read_is_told(read: Any) -> None:
          "00:03.000 --> 00:04.000\nPatient: No.\n", r"line 7: is 'Patient' a speaker"),
         ("r.txt", "Dr Smith 0:03\nWhen?\n\nJane Doe 0:06\nCan we say\nMonday 10:30\n\nDr Smith 0:12\nStop.\n",
          r"the time 0:12 is earlier than 10:30"),
-        ("v.txt", "Doctor\nWho is there?\nPatient\nMy\nWife\nand son\nDoctor\nOk\n", r"line 5: is 'Wife' a speaker"),
+        ("v.txt", "Doctor\nWho is it?\nPatient\nMy\nWife\nand son\nDoctor\nOk\n", r"line 5: is 'Wife' a speaker"),
         ("f.json", '[{"role": "doctor", "text": "Do you smoke?"}]', r"turn 1: `role` may say who speaks"),
         ("g.json", '[{"Speaker": "Doctor", "text": "Do you smoke?"}]', r"turn 1: `Speaker` may say who speaks"),
         ("h.csv", "role,text\nDoctor,Do you smoke?\n", r"turn 1: `role` may say who speaks"),
