@@ -83,3 +83,14 @@ def test_a_number_whose_format_adds_signs_is_refused_as_an_id(tmp_path: Path) ->
     file = workbook(tmp_path, [7, "Ada", "accuracy", 4], shown='"P-"000')
     with pytest.raises(RatingsError, match=r"row 2, column 'item': .*as text"):
         read_ratings(file)
+
+
+def test_an_id_of_more_digits_than_a_spreadsheet_keeps_is_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["item", "rater", "accuracy"])
+    sheet.append([1234567890123456789, "ann", 3])
+    book.save(tmp_path / "i.xlsx")
+    mapping = {"item": "item", "rater": "rater", "dimensions": ["accuracy"]}
+    with pytest.raises(RatingsError, match="more than 15 digits, which a spreadsheet rounds"):
+        read_ratings(tmp_path / "i.xlsx", mapping=mapping)

@@ -292,3 +292,9 @@ def test_a_row_that_failed_takes_no_score_and_no_text_from_around_it(tmp_path: P
     (tmp_path / "cases.json").write_text(json.dumps(outer))
     cases = read_cases(tmp_path / "cases.json", mapping={"rows": "results[]", "candidate": "output.text"})
     assert [(each.id, each.candidate) for each in cases] == [("1", "one"), ("2", None)]
+
+
+def test_two_scores_under_one_key_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "j.jsonl").write_text('{"item":"1","rater":"a","dimension":"accuracy","score":4,"score":2}\n')
+    with pytest.raises(RatingsError, match=r"j.jsonl, line 1: the key 'score' appears twice"):
+        read_ratings(tmp_path / "j.jsonl")

@@ -92,6 +92,8 @@ def changed_id(cell: Any) -> str | None:
         return str(cell).upper()
     if isinstance(cell, date | time):
         return "a date" if isinstance(cell, date) else "a time"
+    if isinstance(cell, float) and abs(cell) >= 10**15:
+        return "a number of more than 15 digits, which a spreadsheet rounds"
     if isinstance(cell, ShownNumber) and not cell.shown:
         return "a number that the sheet shows with other signs"
     return None

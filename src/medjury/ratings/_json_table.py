@@ -56,9 +56,11 @@ _BLANK = object()  # a line with nothing in it
 def _document(path: Path, reading: Reading) -> Any:
     with open_text(path, reading.encoding) as file:
         try:
-            return json.load(file)
+            return json.load(file, object_pairs_hook=_each_key_once)
         except json.JSONDecodeError as error:
             raise RatingsError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from None
+        except _KeyTwiceError as error:
+            raise RatingsError(f"{path}: {error}") from None
 
 
 def _lines(path: Path, reading: Reading) -> list[Any]:
@@ -66,10 +68,25 @@ def _lines(path: Path, reading: Reading) -> list[Any]:
     with open_text(path, reading.encoding) as file:
         for number, line in enumerate(file, start=1):
             try:
-                records.append(json.loads(line) if line.strip() else _BLANK)
+                records.append(json.loads(line, object_pairs_hook=_each_key_once) if line.strip() else _BLANK)
             except json.JSONDecodeError as error:
                 raise RatingsError(f"{path}, line {number}: not JSON: {error.msg}") from None
+            except _KeyTwiceError as error:
+                raise RatingsError(f"{path}, line {number}: {error}") from None
     return records if reading.rows is None else [each for each in records if each is not _BLANK]
+
+
+class _KeyTwiceError(ValueError):
+    """An object says two things under one name."""
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _KeyTwiceError(f"the key {twice!r} appears twice in one object; keep the one that holds")
+    return found
 
 
 def _is_table(whole: Any) -> bool:
