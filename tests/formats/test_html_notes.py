@@ -138,3 +138,29 @@ def test_a_page_without_the_end_of_its_head_is_read(tmp_path: Path) -> None:
 def test_a_power_of_ten_stays_one(tmp_path: Path) -> None:
     html = "<p>Platelets 150 x 10<sup>9</sup>/L, 1<sup>st</sup> visit, CO<sub>2</sub>, 10<sup>-3</sup></p>"
     assert text(tmp_path, html) == "Platelets 150 x 10^9/L, 1st visit, CO2, 10^-3"
+
+
+@pytest.mark.parametrize(
+    ("html", "why"),
+    [
+        (
+            "<style>.x{text-decoration: line-through}</style><p><span class='x'>penicillin</span></p>",
+            "style sheet",
+        ),
+        ("<style>.x{visibility:hidden}</style><p>doxycycline</p>", "style sheet"),
+        ("<p><input type='checkbox' checked> Smoker <input type='checkbox'> Diabetes</p>", "form fields"),
+        (
+            "<p>Allergies: <select><option>None</option><option selected>Penicillin</option></select></p>",
+            "form fields",
+        ),
+    ],
+)
+def test_html_whose_sight_is_not_in_its_text_is_refused(tmp_path: Path, html: str, why: str) -> None:
+    (bad,) = reader_of(tmp_path, html).bad
+    assert why in str(bad)
+
+
+def test_a_passage_made_invisible_is_left_out_and_counted(tmp_path: Path) -> None:
+    reader = reader_of(tmp_path, "<p>Give <span style='visibility: hidden'>warfarin</span> doxycycline</p>")
+    assert [case.candidate for case in reader] == ["Give doxycycline"]
+    assert reader.left_out.parts == {"hidden passage, left out": 1}

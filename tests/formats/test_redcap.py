@@ -230,3 +230,18 @@ def test_a_column_that_only_sounds_like_a_status_makes_no_double_entry(tmp_path:
     table = "record_id,reviewer,q_acc,how_complete\n17--1,ALEE,4,mostly\n17--2,ALEE,4,fully\n"
     found = read(tmp_path, table, TWICE)
     assert scores(found) == {("17--1", "ALEE", "accuracy"): 4, ("17--2", "ALEE", "accuracy"): 4}
+
+
+def test_a_merged_record_replaces_the_rows_of_its_own_event_alone(tmp_path: Path) -> None:
+    (tmp_path / "dd.csv").write_text(
+        "record_id,redcap_event_name,rater,accuracy,r_complete\n17--1,a,ann,4,2\n17--2,a,ann,4,2\n17,a,ann,4,2\n"
+        "17--1,b,ann,2,2\n17--2,b,ann,2,2\n"
+    )
+    mapping = {
+        "item": "record_id",
+        "rater": "rater",
+        "system": "redcap_event_name",
+        "dimensions": ["accuracy"],
+    }
+    found = read_ratings(tmp_path / "dd.csv", mapping=mapping)
+    assert sorted((each.system, each.score) for each in found.ratings) == [("a", 4.0), ("b", 2.0)]

@@ -28,6 +28,13 @@ _NO_END = (
     "so that it is clear which text holds"
 )
 
+_NOT_SEEN = frozenset({"display:none", "visibility:hidden", "visibility:collapse"})
+_HIDING = re.compile(r"line-through|display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
+_HIDING_STYLE = (
+    "the HTML hides or strikes out text by a style sheet, and nobody knows here which; write the style on the "
+    "passage itself, or export the note as text"
+)
+_FIELDS = "the HTML holds form fields (boxes, lists), whose state is no text; export the note as text"
 _NO_HIDDEN_END = "a hidden passage of the HTML has no end; close it, so that it is clear which text is seen"
 
 STRUCK = "struck-out passage, left out"
@@ -83,6 +90,9 @@ class Narrative(HTMLParser):
             self._leave()
         if tag == "img":
             self._remarks[PICTURE] += 1
+        left_out = bool(self._open and self._open[-1].left_out)
+        if tag in ("input", "select", "textarea") and not left_out and ("type", "hidden") not in attrs:
+            raise FhirError(_FIELDS)
         if tag not in _VOID:
             self._enter(tag, {name: value or "" for name, value in attrs})
         if tag == "br" or tag in _BLOCKS:
@@ -108,6 +118,8 @@ class Narrative(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         inner = self._open[-1] if self._open else _Open("")
+        if inner.tag == "style" and _HIDING.search(data):
+            raise FhirError(_HIDING_STYLE)
         if inner.left_out:
             inner.words = inner.words or bool(data.strip())
         elif inner.preformatted:
@@ -132,7 +144,7 @@ class Narrative(HTMLParser):
             why = "not text"
         elif not why and (tag in _STRUCK or "line-through" in style):
             why = STRUCK
-        elif not why and ("hidden" in attributes or "display:none" in style):
+        elif not why and ("hidden" in attributes or _NOT_SEEN & set(style.split(";"))):
             why = HIDDEN
         keeps = tag == "pre" or "white-space:pre" in style or "white-space:break-spaces" in style
         normal = "white-space:normal" in style or "white-space:nowrap" in style

@@ -58,14 +58,23 @@ def _statuses(header: Sequence[str], rows: Sequence[Row]) -> list[int]:
     ]
 
 
+# What tells the rows of one record apart.
+_PLACES = ("redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance")
+
+
 def _merged(file: str, found: Sequence[Row], layout: Layout, report: ImportReport) -> list[Row]:
     """Double data entry: 17--1 and 17--2 are the record 17, and where it is there itself, it replaces them."""
-    records = {shown_of(cells[0]) for _, cells in found}
+    places = [layout.index[name] for name in _PLACES if name in layout.index]
+
+    def row_of(record: str, cells: Sequence[Any]) -> tuple[str, ...]:
+        return (record, *(shown_of(cells[at]) for at in places))
+
+    records = {row_of(shown_of(cells[0]), cells) for _, cells in found}
     kept: list[Row] = []
     read_as: list[str] = []
     for number, cells in found:
         typed = _TYPED_TWICE.fullmatch(shown_of(cells[0]))
-        if typed and typed[1] in records:
+        if typed and row_of(typed[1], cells) in records:
             report.merged_entries += 1
             continue
         item = layout.index.get(layout.fields.get("item", ""))
