@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Literal
 
 from medjury.cases import Case, Note
@@ -55,6 +54,7 @@ from medjury.judging._claims.steps import (
     needs_search,
     verify_claims,
 )
+from medjury.judging._claims.texts import sources_of, with_claims
 from medjury.judging._claims.verifying import Checked
 from medjury.judging._claims.worked import WorkedClaims, listing_examples, verifying_examples
 from medjury.judging._evidence.quotation import Source
@@ -410,51 +410,21 @@ class Claims(PlainRater):
             )
         else:
             outcome = worst_claim(findings, _GRADES[measure])
-        return _with_claims(outcome, checked, listed if measure == "omitted" else None)
+        return with_claims(outcome, checked, listed if measure == "omitted" else None)
 
     def _texts(self, unit: Unit) -> tuple[list[Source], list[Source], str] | Unscored:
         """What is taken apart, what it is held against, and the latter's name."""
         measure = self.measures[unit.dimensions[0]]
         against = self.against or _AGAINST[measure]
-        candidate, other = _sources(unit.case, "candidate"), _sources(unit.case, against)
+        candidate, other = sources_of(unit.case, "candidate"), sources_of(unit.case, against)
         for name, found in (("candidate", candidate), (against, other)):
             if not found:
                 return Unscored(Reason.INPUT, f"the case has no {name!r}, which claims need")
         return (other, candidate, "candidate") if measure == "omitted" else (candidate, other, against)
 
 
-def _sources(case: Case, name: str) -> list[Source]:
-    value = case.input(name)
-    if not value:
-        return []
-    if isinstance(value, str):
-        return [Source(name, value)] if value.strip() else []
-    seen: Counter[str] = Counter()
-    found = []
-    for note in value:
-        seen[note.id] += 1
-        name = note.id if seen[note.id] == 1 else f"{note.id} ({seen[note.id]})"  # an id may stand twice
-        if note.text.strip():
-            label = ", ".join(fact for fact in (note.kind, note.date) if fact)
-            found.append(Source(name, note.text, label=label))
-    return found
-
-
 def _text(value: str | tuple[Note, ...] | None) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _with_claims(outcome: Outcome, checked: Sequence[Checked], record: Listed | None) -> Outcome:
-    """The explanation with the gravest claims that count against the text, so that a reader sees why, and with the
-    parts of a record that gave nothing to look for."""
-    against = [each for each in checked if each.verdict in ("contradicted", "not_addressed")]
-    against.sort(key=lambda each: (-each.claim.importance, each.verdict != "contradicted"))
-    lines = [f"{(each.verdict or '').replace('_', ' ')}: {each.claim.text}" for each in against[:3]]
-    if record is not None and record.silent:
-        lines.append(f"no fact was listed from {record.silent} of {record.parts} parts of the record")
-    if isinstance(outcome, Unscored) or not lines:
-        return outcome
-    return replace(outcome, explanation=". ".join([outcome.explanation, *lines]))
 
 
 def _tokens(messages: Sequence[Message]) -> int:
