@@ -43,7 +43,7 @@ mutants: install ## change the rooms that decide, one thing at a time: do the te
 	$(BIN)/python -m benchmarks._mutants $(or $(SAMPLE),0) $(SEED)
 
 # `neural` stays out: it brings torch, which weighs gigabytes; its tests say so where it is absent.
-EXTRAS := local speed report postgres anthropic google redact
+EXTRAS := local speed report postgres anthropic google redact panel tuning
 
 lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build \
