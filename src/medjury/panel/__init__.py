@@ -1,0 +1,13 @@
+"""The clinicians' panel and the evidence browser: people rate blindly, and everyone may read the evidence.
+
+Clinicians' ratings have the very shape of the judges'. They are kept in a database of the panel's own, with their
+history, and flow from there into the study's store. Nothing here decides what a number means: the panel asks the
+rooms to its left.
+"""
+
+from __future__ import annotations
+
+from medjury.panel._app import Panel, make_app
+from medjury.panel._database import PanelDatabase, open_panel_database
+
+__all__ = ["Panel", "PanelDatabase", "make_app", "open_panel_database"]

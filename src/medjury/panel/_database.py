@@ -1,0 +1,131 @@
+"""Where the panel keeps people, assignments and answers: an SQLite file or a PostgreSQL database, set up alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medjury.errors import MedjuryError
+from medjury.files import create_private
+from medjury.panel._tables import VERSION, metadata, version_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection, Engine
+
+_WAIT_SECONDS = 30
+_SCHEMA = "medjury_panel"
+
+
+class PanelDatabase:
+    """One transaction at a time per `reading` or `writing` block: all of it, or nothing."""
+
+    def __init__(self, engine: Engine, place: str) -> None:
+        self.engine = engine
+        self.place = place  # for messages; a password is not shown
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that only reads, and sees one state throughout."""
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection that holds the writer's turn from its first statement on: no one else writes between what it
+        reads and what it writes."""
+        with self.engine.connect() as connection:
+            if self.engine.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                try:
+                    yield connection
+                except BaseException:
+                    connection.exec_driver_sql("ROLLBACK")
+                    raise
+                connection.exec_driver_sql("COMMIT")
+            else:
+                with connection.begin():
+                    yield connection
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def open_panel_database(url_or_path: str | os.PathLike[str]) -> PanelDatabase:
+    """Open the panel's database and bring its tables up to date: a path, or `postgresql://USER@HOST/NAME`."""
+    text = os.fspath(url_or_path)
+    if text.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
+        engine, place = _postgres(text)
+    elif "://" in text:
+        raise MedjuryError(
+            f"a panel cannot lie in {text.partition('://')[0]}://; give a file path or postgresql://USER@HOST/DATABASE"
+        )
+    else:
+        engine, place = _sqlite(Path(text))
+    database = PanelDatabase(engine, place)
+    _prepare(database)
+    return database
+
+
+def _sqlite(path: Path) -> tuple[Engine, str]:
+    from sqlalchemy import URL, create_engine, event
+
+    if path.is_dir() or not path.parent.is_dir():
+        raise MedjuryError(f"{path}: name a file in a folder that exists")
+    if not path.exists():
+        create_private(path)
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": _WAIT_SECONDS, "check_same_thread": False, "isolation_level": None},
+        pool_size=8,
+        max_overflow=56,
+    )
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _record: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = FULL")  # what was acknowledged survives a power cut
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.execute("PRAGMA temp_store = MEMORY")  # no clinical text in temporary files
+        cursor.close()
+
+    return engine, str(path)
+
+
+def _postgres(text: str) -> tuple[Engine, str]:
+    from sqlalchemy import create_engine, event, make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(text).set(drivername="postgresql+psycopg")
+        engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24)
+    except ArgumentError:
+        raise MedjuryError("the panel's address is not of the form postgresql://USER@HOST/DATABASE") from None
+    except ModuleNotFoundError:
+        raise MedjuryError("a PostgreSQL panel needs psycopg: pip install 'medjury[postgres]'") from None
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _record: object) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
+            cursor.execute(f"SET search_path TO {_SCHEMA}")
+        connection.commit()
+
+    return engine, url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
+
+
+def _prepare(database: PanelDatabase) -> None:
+    from sqlalchemy import insert, select
+
+    with database.writing() as connection:
+        metadata.create_all(connection)
+        version = connection.execute(select(version_table.c.version)).scalar()
+        if version is None:
+            connection.execute(insert(version_table).values(version=VERSION))
+        elif version > VERSION:
+            raise MedjuryError(
+                f"{database.place} was written by a newer Medjury; update this one, or name another database"
+            )

@@ -1,0 +1,43 @@
+"""The panel's database: private, whole or not at all, and refused where a newer version wrote it."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+from medjury.errors import MedjuryError
+from medjury.panel import open_panel_database
+from medjury.panel._tables import version_table
+
+
+def test_a_new_file_is_the_owners_alone(tmp_path: Path) -> None:
+    open_panel_database(tmp_path / "panel.sqlite").close()
+    assert stat.S_IMODE((tmp_path / "panel.sqlite").stat().st_mode) == 0o600
+
+
+def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
+    database = open_panel_database(tmp_path / "panel.sqlite")
+    with pytest.raises(RuntimeError), database.writing() as connection:
+        connection.execute(update(version_table).values(version=99))
+        raise RuntimeError
+    with database.reading() as connection:
+        assert connection.execute(select(version_table.c.version)).scalar_one() == 1
+    database.close()
+
+
+def test_what_a_newer_version_wrote_is_refused(tmp_path: Path) -> None:
+    database = open_panel_database(tmp_path / "panel.sqlite")
+    with database.writing() as connection:
+        connection.execute(update(version_table).values(version=99))
+    database.close()
+    with pytest.raises(MedjuryError, match="written by a newer Medjury"):
+        open_panel_database(tmp_path / "panel.sqlite")
+
+
+@pytest.mark.parametrize("place", ["mysql://host/name", "nowhere/panel.sqlite", "."])
+def test_what_is_no_database_is_refused_in_words(place: str, tmp_path: Path) -> None:
+    with pytest.raises(MedjuryError, match=r"panel cannot lie in mysql|name a file"):
+        open_panel_database(place if "://" in place else tmp_path / place)
