@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from medjury.panel._database import PanelDatabase
 
 if TYPE_CHECKING:
-    from medjury.studies import Study
+    from medjury.studies import RatedStudy, Study
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Panel:
 
     database: PanelDatabase
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    study: Study | None = None
+    study: Study | RatedStudy | None = None
     public_url: str = "http://localhost:8765"
 
     @property
