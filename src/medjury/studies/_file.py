@@ -382,10 +382,66 @@ class PanelTextsPart(Part):
     thanks: str = ""
 
 
-class PanelPart(Part):
-    """How clinicians rate in the browser: see docs/panel.md. Without it everyone rates every case, blind."""
+class MeetingPart(Part):
+    """Which differences between raters are settled once a round is closed, by whom, and whether they see names."""
 
-    rounds: list[RoundPart] = Field(default=[RoundPart(name="rating")], min_length=1)
+    differ: Literal["any", "more_than_one_grade", "danger"] = "any"
+    by: Literal["raters", "adjudicator"] = "raters"
+    names: bool = False
+
+
+class ConditionPart(Part):
+    """`{dimension: concordant, is: 1}`: only after this grade."""
+
+    dimension: str
+    equals: int = Field(alias="is")
+
+
+class QuestionPart(Part):
+    """A question that is asked only after a grade. `between` are two texts, shown in either order without a name;
+    `choices` then are what can be said besides the left and the right one."""
+
+    name: Name
+    ask: str = Field(min_length=1)
+    when: ConditionPart
+    between: tuple[str, str] | None = None
+    choices: list[Annotated[str, Field(min_length=1)]] = []
+
+    @model_validator(mode="after")
+    def _something_to_choose(self) -> QuestionPart:
+        if len(set(self.choices)) < len(self.choices):
+            raise ValueError("a choice appears twice; keep one of them")
+        if self.between is None and len(self.choices) < 2:
+            raise ValueError("needs two `choices` or more, or two texts under `between`")
+        if self.between is not None and self.between[0] == self.between[1]:
+            raise ValueError("`between` names the same text twice")
+        return self
+
+
+class ReferencesPart(Part):
+    """Panels that write the reference: the texts of the record that they read, the text that holds the routine
+    diagnosis, and how many of a case's answers they score, drawn by chance (without it: all)."""
+
+    show: list[str] = Field(min_length=1)
+    routine: str | None = None
+    answers: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _nothing_too_early(self) -> ReferencesPart:
+        late = {"candidate", "answer", "reference", *([self.routine] if self.routine else [])}
+        if too_early := [name for name in self.show if name in late]:
+            raise ValueError(f"`show` is what members read first; {too_early[0]!r} comes later. Take it out.")
+        return self
+
+
+class PanelPart(Part):
+    """How clinicians rate in the browser: see docs/panel.md. Without it everyone rates every case, blind. Where
+    panels write references and no round is named, there is none."""
+
+    rounds: list[RoundPart] = [RoundPart(name="rating")]
+    meeting: MeetingPart = MeetingPart()
+    questions: list[QuestionPart] = []
+    references: ReferencesPart | None = None
     seed: int = 0
     blind_words: list[Annotated[str, Field(min_length=2)]] = []
     justification: Justification | dict[str, Justification] = "optional"
@@ -396,11 +452,23 @@ class PanelPart(Part):
     minutes_idle: float = Field(default=3.0, gt=0, le=60)
     texts: PanelTextsPart = PanelTextsPart()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _references_need_no_round(cls, value: Any) -> Any:
+        if isinstance(value, dict) and value.get("references") and "rounds" not in value:
+            return {**value, "rounds": []}
+        return value
+
     @model_validator(mode="after")
     def _rounds_have_names(self) -> PanelPart:
-        names = [each.name for each in self.rounds]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"two rounds are called {twice[0]!r}; give each a name of its own")
+        if not self.rounds and self.references is None:
+            raise ValueError("there is no round; name one, or take `rounds` out")
+        for kind, names in (
+            ("rounds", [each.name for each in self.rounds]),
+            ("questions", [each.name for each in self.questions]),
+        ):
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise ValueError(f"two {kind} are called {twice[0]!r}; give each a name of its own")
         return self
 
 

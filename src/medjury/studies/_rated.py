@@ -98,6 +98,7 @@ def _check(document: Document, panel: PanelPart, instrument: Instrument) -> None
     if isinstance(panel.justification, dict):
         for name in panel.justification:
             _known(document, ("panel", "justification", name), name, [d.name for d in instrument.dimensions])
+    _check_questions(document, panel, instrument)
     for index, part in enumerate(panel.rounds):
         place = ("panel", "rounds", index)
         for at, name in enumerate(part.show or []):
@@ -110,6 +111,24 @@ def _check(document: Document, panel: PanelPart, instrument: Instrument) -> None
                 read = read_grade(instrument.dimension(name), grade)
                 if isinstance(read, Unscored):
                     raise MedjuryError(document.complaint(there, read.message))
+
+
+def _check_questions(document: Document, panel: PanelPart, instrument: Instrument) -> None:
+    """A further question follows a grade of the instrument, and compares texts that the rater has read."""
+    inputs = [ANSWER if each.name == "candidate" else each.name for each in instrument.inputs]
+    for index, question in enumerate(panel.questions):
+        place = ("panel", "questions", index)
+        name = question.when.dimension
+        _known(document, (*place, "when", "dimension"), name, [d.name for d in instrument.dimensions])
+        if question.when.equals not in instrument.dimension(name).values:
+            problem = f"{question.when.equals} is no grade of {name!r}, so nobody would ever be asked"
+            raise MedjuryError(document.complaint((*place, "when", "is"), problem))
+        for at, text in enumerate(question.between or ()):
+            _known(document, (*place, "between", at), text, inputs)
+            for part in panel.rounds:
+                if part.kind in ("rating", "rescore") and part.show is not None and text not in part.show:
+                    problem = f"raters of {part.name!r} do not see {text!r}; add it to `show` of that round"
+                    raise MedjuryError(document.complaint((*place, "between", at), problem))
 
 
 def _known(document: Document, place: tuple[str | int, ...], name: str, known: Sequence[str]) -> None:

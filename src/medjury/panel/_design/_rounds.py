@@ -18,12 +18,14 @@ from medjury.panel._design._tables import rounds_table
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
 
-# Where the state of a round may go; a calibration round is discussed before it is closed.
+# Where the state of a round may go; a calibration round is discussed before it is closed. Once raters have met over
+# a round, and seen one another's grades, nobody rates in it again.
 _FOLLOWING = {
     "waiting": ("open",),
     "open": ("discussing", "closed"),
     "discussing": ("open", "closed"),
-    "closed": ("open",),
+    "closed": ("open", "met"),
+    "met": (),
 }
 
 
@@ -79,9 +81,10 @@ def round_named(connection: Connection, name: str) -> Round:
 
 
 def set_state(connection: Connection, round_: Round, state: str) -> None:
-    """Open a round, let its raters discuss it (calibration only), or close it."""
+    """Open a round, let its raters discuss it (calibration only), close it, or let them meet over it."""
     allowed = _FOLLOWING[round_.state]
-    if state not in allowed or (state == "discussing" and round_.kind != "calibration"):
+    fits = {"discussing": round_.kind == "calibration", "met": round_.counts}
+    if state not in allowed or not fits.get(state, True):
         raise MedjuryError(f"a {round_.kind} round that is {round_.state} cannot become {state}")
     connection.execute(update(rounds_table).where(rounds_table.c.id == round_.id).values(state=state))
 

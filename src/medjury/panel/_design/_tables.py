@@ -29,7 +29,7 @@ rounds_table = Table(
     Column("warnings", JSON, nullable=False),  # what the coordinator should know before anyone rates
     Column("set_up_at", Text, nullable=False),
     CheckConstraint("kind IN ('training', 'calibration', 'rating', 'rescore')"),
-    CheckConstraint("state IN ('waiting', 'open', 'discussing', 'closed')"),
+    CheckConstraint("state IN ('waiting', 'open', 'discussing', 'closed', 'met')"),
 )
 
 items_table = Table(

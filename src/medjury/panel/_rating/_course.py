@@ -82,7 +82,7 @@ def _step(connection: Connection, each: Round, person: str, blocked: str) -> Ste
             return Step(each, "waiting", done, "Thank you. You will discuss the answers once everyone is here.")
     if each.state == "waiting":
         return Step(each, "locked", done, "This round is not open yet.")
-    if each.state == "closed":
+    if each.state in ("closed", "met"):
         return Step(each, "done", done, "This round is closed.")
     if not done.total:
         return Step(each, "waiting", done, "There is no case for you yet. Come back when another rater has joined.")
