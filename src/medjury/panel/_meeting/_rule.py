@@ -15,9 +15,9 @@ RULES = {
 
 
 def differs(dimension: Dimension, outcomes: Collection[Outcome], rule: str, danger: float) -> bool:
-    """Whether these raters differ on a dimension. `danger` is where the danger line lies, as a share of the scale from
-    its bad end, as the gate has it. A rater who gave no grade differs from one who gave a grade; by the rule `danger`
-    only from one who saw danger."""
+    """Whether these raters differ on a dimension. `danger` is where the danger line lies, as a share of the scale
+    from its bad end, as the gate has it. A rater who gave no grade differs from one who gave a grade; by the rule
+    `danger` only from one who saw danger."""
     said = {_said(each) for each in outcomes}
     if len(said) < 2:
         return False
