@@ -111,6 +111,7 @@ reference_panels_table = Table(
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("members", JSON, nullable=False),  # people in a random order: Member A, Member B, ...
+    Column("names", Boolean, nullable=False),  # whether members see one another's names
     Column("made_at", Text, nullable=False),
 )
 

@@ -1,0 +1,74 @@
+"""The rater's page of one further question."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+
+from medjury.errors import MedjuryError
+from medjury.panel._access import Form, Person, Role, form_of, person_with
+from medjury.panel._look import page
+from medjury.panel._meeting._form_texts import typed_text, typed_version
+from medjury.panel._meeting._questions._asking import asked_of, questions_for
+from medjury.panel._meeting._questions._replying import reply
+from medjury.panel._meeting._settling import Overtaken
+from medjury.panel._panel import Panel
+
+_Rater = Annotated[Person, Depends(person_with(Role.RATER))]
+_Form = Annotated[Form, Depends(form_of)]
+OVERTAKEN = (
+    "You answered this in another window since you opened it here, so nothing was saved now. Check it and send it "
+    "again."
+)
+
+
+def add_routes(router: APIRouter, panel: Panel) -> None:
+    @router.get("/question/{code}")
+    def one(request: Request, code: str, person: _Rater) -> Response:
+        return _show(request, panel, code, person)
+
+    @router.post("/question/{code}")
+    def answer(request: Request, code: str, person: _Rater, form: _Form) -> Response:
+        choice, why = form.get("choice", ""), typed_text(form, "why")
+        typed = {"choice": choice, "why": why}
+        try:
+            with panel.database.writing() as connection:
+                reply(connection, code, person.id, typed_version(form), choice, why, panel.now())
+        except LookupError:
+            raise HTTPException(404) from None
+        except Overtaken:
+            return _show(request, panel, code, person, typed=typed, problem=OVERTAKEN, status=409)
+        except MedjuryError as error:
+            return _show(request, panel, code, person, typed=typed, problem=str(error), status=400)
+        with panel.database.reading() as connection:
+            left = [each.code for each in questions_for(connection, person.id) if not each.is_answered]
+        return RedirectResponse(f"/question/{left[0]}" if left else "/together", 303)
+
+
+def _show(
+    request: Request,
+    panel: Panel,
+    code: str,
+    person: Person,
+    *,
+    typed: dict[str, str] | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> Response:
+    with panel.database.reading() as connection:
+        asked = asked_of(connection, code, person.id)
+        codes = [each.code for each in questions_for(connection, person.id)]
+    if asked is None:
+        raise HTTPException(404)
+    return page(
+        request,
+        "meeting/question.html",
+        status=status,
+        asked=asked,
+        number=codes.index(code) + 1,
+        total=len(codes),
+        said=typed or {"choice": asked.choice, "why": asked.why},
+        problem=problem,
+    )
