@@ -413,6 +413,8 @@ class QuestionPart(Part):
             raise ValueError("a choice appears twice; keep one of them")
         if self.between is None and len(self.choices) < 2:
             raise ValueError("needs two `choices` or more, or two texts under `between`")
+        if self.between is not None and {"left", "right"} & set(self.choices):
+            raise ValueError("with `between`, left and right are choices already; take them out of `choices`")
         if self.between is not None and self.between[0] == self.between[1]:
             raise ValueError("`between` names the same text twice")
         return self

@@ -1,8 +1,8 @@
 """Who is asked what, and which text stands left.
 
-A rater is asked once they have rated all their cases, so that a preference cannot colour a grade. The order of two texts
-is balanced twice: over the raters of an answer it differs by one at most, and where that leaves a choice, over the
-answers of a rater; what is still open is left to chance. The order is stored with the question.
+A rater is asked once they have rated all their cases, so that a preference cannot colour a grade. The order of two
+texts is balanced twice: over the raters of an answer it differs by one at most and, where that leaves a choice, over
+the answers of a rater; what is still open is left to chance. The order is stored with the question.
 """
 
 from __future__ import annotations
@@ -60,6 +60,11 @@ def applies(question: Mapping[str, Any], outcomes: Mapping[str, Any]) -> bool:
     found = outcomes.get(when["dimension"])
     outcome = None if found is None else outcome_from_row(found)
     return isinstance(outcome, Score) and outcome.value == when["equals"]
+
+
+def asks_questions(connection: Connection) -> bool:
+    """Whether any round of the study has further questions."""
+    return any(each.settings.get("questions") for each in rounds(connection))
 
 
 def ask_questions(connection: Connection, person: str, now: datetime) -> None:
@@ -137,7 +142,7 @@ def _asked(connection: Connection, row: Row[Any], round_: Round, stated: Mapping
     )
 
 
-def _own(connection: Connection, round_: Round, person: str) -> Sequence[Row[Any]]:
+def _own(connection: Connection, round_: Round, person: str) -> Sequence[Any]:
     a, i = assignments_table, items_table
     own = (a.c.round == round_.id) & (a.c.person == person) & a.c.withdrawn_at.is_(None)
     query = select(a.c.id, a.c.item, a.c.person, i.c.shown).join(i, i.c.id == a.c.item).where(own)
@@ -171,9 +176,8 @@ def _turned(connection: Connection, row: Row[Any], question: str) -> bool:
         select(q.c.turned, func.count()).join(a, a.c.id == q.c.assignment).where(q.c.question == question)
     )
     for same in (a.c.item == row.item, a.c.person == row.person):
-        counts = {
-            turned: number for turned, number in connection.execute(counted.where(same).group_by(q.c.turned))
-        }
+        rows = connection.execute(counted.where(same).group_by(q.c.turned)).all()
+        counts = {row[0]: row[1] for row in rows}
         if (straight := counts.get(False, 0)) != (turned := counts.get(True, 0)):
             return bool(straight > turned)
     return bool(secrets.randbelow(2))

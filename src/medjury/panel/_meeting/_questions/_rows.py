@@ -54,7 +54,7 @@ class OrderCounts:
 
 
 def question_replies(connection: Connection, round_: Round) -> Iterator[QuestionReply]:
-    """The last replies of a round. One whose grade was changed since, so that it would not be asked, is left out."""
+    """The last replies of a round, without those whose grade was changed since, so that nobody would ask."""
     a, i, q, r = assignments_table, items_table, asked_table, replies_table
     stated = {each["name"]: each for each in round_.settings.get("questions", ())}
     query = (
