@@ -129,6 +129,7 @@ def in_words(seconds: int) -> str:
 
 def sign_in_again(request: Request, name: str, back: str, problem: str, status: int) -> Response:
     """The sign-in page, and what went wrong the last time."""
+    panel: Panel = request.app.state.panel
     return page(
         request,
         "access/sign_in.html",
@@ -136,5 +137,6 @@ def sign_in_again(request: Request, name: str, back: str, problem: str, status: 
         next=own_path(back),
         name=name,
         problem=problem,
-        passkeys=passkeys_work(request.app.state.panel),
+        passkeys=passkeys_work(panel),
+        open_id=panel.open_id,
     )
