@@ -12,6 +12,7 @@ from sqlalchemy import func, update
 from medjury.panel._access import Form, Person, Role, form_of, person_with
 from medjury.panel._design import (
     Assignment,
+    Problem,
     Round,
     assignment_of,
     places,
@@ -24,7 +25,7 @@ from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.panel._rating import _discussion_page, _profile_page
 from medjury.panel._rating._case_page import case_values, minutes, next_code
-from medjury.panel._rating._course import Step, can_join_more, course
+from medjury.panel._rating._course import Step, can_join_more, course, is_reached
 from medjury.panel._rating._profile import profile_of
 from medjury.panel._rating._saving import Entry, Saved, Stale, save
 from medjury.panel._rating._timing import note_opened, note_sign_of_life
@@ -57,98 +58,79 @@ def _add_home(router: APIRouter, panel: Panel) -> None:
             if profile_of(connection, person.id) is None:
                 return RedirectResponse("/rate/profile", 303)
             more = can_join_more(connection, person.id)
-            steps = course(connection, person.id)
         if more:
             with panel.database.writing() as connection:
-                steps = course(connection, person.id, panel.now())
+                course(connection, person.id, panel.now())
         with panel.database.reading() as connection:
+            steps = course(connection, person.id)
             orders = {step.round.id: places(connection, step.round.id, person.id) for step in steps}
         nexts = {
-            step.round.id: next(
-                (place.code for place in orders[step.round.id] if not place.is_finished), None
-            )
-            for step in steps
+            identity: next((place.code for place in order if not place.is_finished), None)
+            for identity, order in orders.items()
         }
-        return page(
-            request,
-            "rating/home.html",
-            steps=steps,
-            orders=orders,
-            nexts=nexts,
-            minutes=minutes,
-            texts=_texts(steps),
-        )
+        values = {"steps": steps, "orders": orders, "nexts": nexts, "texts": _texts(steps)}
+        return page(request, "rating/home.html", minutes=minutes, **values)
 
 
 def _add_case(router: APIRouter, panel: Panel) -> None:
     @router.get("/rate/{code}")
-    def case(request: Request, code: str, person: Rater, stale: str = "", saved: str = "") -> Response:
+    def case(request: Request, code: str, person: Rater, saved: str = "") -> Response:
+        _, assignment = _mine(panel, code, person)
         now = panel.now()
         with panel.database.writing() as connection:
-            round_, assignment = _mine(connection, code, person)
             note_opened(connection, assignment.id, now)
             _note_begun(connection, assignment, now)
-            notice = "Your draft is saved." if saved else ""
-            values = case_values(connection, round_, assignment, notice=notice)
-        return page(request, "rating/case.html", minutes=minutes, status=200, **values)
+        return _case_page(request, panel, code, person, notice="Your draft is saved." if saved else "")
 
     @router.get("/rate/{code}/key")
     def key(request: Request, code: str, person: Rater) -> Response:
+        round_, assignment = _mine(panel, code, person)
+        if assignment.key is None or not assignment.is_finished:
+            raise HTTPException(404)
         with panel.database.reading() as connection:
-            round_, assignment = _mine(connection, code, person)
-            compared = compared_answers(connection, round_, person.id) if round_.kind == "training" else {}
-            if assignment.key is None or code not in compared:
-                raise HTTPException(404)
             values = case_values(connection, round_, assignment)
-            following = next_code(connection, round_, person.id, code)
-        reason = assignment.key["reason"]
-        return page(
-            request,
-            "rating/key.html",
-            compared=compared[code],
-            reason=reason,
-            following=following,
-            minutes=minutes,
-            **values,
-        )
+            values["compared"] = compared_answers(connection, round_, person.id)[code]
+            values["following"] = next_code(connection, round_, person.id, code)
+        values["reason"] = assignment.key["reason"]
+        return page(request, "rating/key.html", minutes=minutes, **values)
 
 
 def _add_saving(router: APIRouter, panel: Panel) -> None:
     @router.post("/rate/{code}")
     def send(request: Request, code: str, person: Rater, form: SentForm) -> Response:
         now, submitted = panel.now(), form.get("action") != "save"
+        round_, assignment = _mine(panel, code, person)
+        read = read_form(form, round_.instrument, round_.questions)
+
+        def again(status: int, notice: str = "", problems: tuple[Problem, ...] = ()) -> Response:
+            typed = {"said": read.said, "comment": read.comment, "problems": problems, "notice": notice}
+            return _case_page(request, panel, code, person, status=status, **typed)
+
+        if (refusal := _refusal(round_, assignment)) is not None:
+            return again(409, refusal)
+        if submitted and read.problems:
+            return again(422, problems=read.problems)
+        entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
         with panel.database.writing() as connection:
-            round_, assignment = _mine(connection, code, person)
-            if (refusal := _refusal(round_, assignment)) is not None:
-                values = case_values(connection, round_, assignment, notice=refusal)
-                return page(request, "rating/case.html", minutes=minutes, status=409, **values)
-            read = read_form(form, round_.instrument, round_.questions)
-            typed = {"said": read.said, "comment": read.comment}
-            if submitted and read.problems:
-                values = case_values(connection, round_, assignment, problems=read.problems, **typed)
-                values["version"] = _version(form)
-                return page(request, "rating/case.html", minutes=minutes, status=422, **values)
-            entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
             done = save(connection, assignment.id, round_, entry, now)
-            if isinstance(done, Stale):
-                values = case_values(connection, round_, assignment, notice=_stale_words(done), **typed)
-                return page(request, "rating/case.html", minutes=minutes, status=409, **values)
-            if not submitted:
-                return RedirectResponse(f"/rate/{code}?saved=1", 303)
             following = next_code(connection, round_, person.id, code)
-            if round_.kind == "training":
-                if following is None:
-                    conclude_training(connection, round_, person.id, now)
-                return RedirectResponse(f"/rate/{code}/key", 303)
+            if round_.kind == "training" and submitted and following is None:
+                conclude_training(connection, round_, person.id, now)
+        if isinstance(done, Stale):
+            return again(409, _stale_words(done))
+        if not submitted:
+            return RedirectResponse(f"/rate/{code}?saved=1", 303)
+        if round_.kind == "training":
+            return RedirectResponse(f"/rate/{code}/key", 303)
         return RedirectResponse(f"/rate/{following}" if following else "/rate", 303)
 
     @router.post("/rate/{code}/draft")
     def draft(code: str, person: Rater, form: SentForm) -> Response:
+        round_, assignment = _mine(panel, code, person)
+        if (refusal := _refusal(round_, assignment)) is not None:
+            return JSONResponse({"message": refusal}, 409)
+        said, comment = said_in(form, round_.questions)
         with panel.database.writing() as connection:
-            round_, assignment = _mine(connection, code, person)
-            if (refusal := _refusal(round_, assignment)) is not None:
-                return JSONResponse({"message": refusal}, 409)
-            said, comment = said_in(form, round_.questions)
             done = save(connection, assignment.id, round_, Entry(_version(form), said, comment), panel.now())
         if isinstance(done, Saved):
             return JSONResponse({"version": done.version})
@@ -156,22 +138,30 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
 
     @router.post("/rate/{code}/here")
     def here(code: str, person: Rater, form: SentForm) -> Response:
+        _, assignment = _mine(panel, code, person)
         with panel.database.writing() as connection:
-            _, assignment = _mine(connection, code, person)
             note_sign_of_life(connection, assignment.id, panel.now())
         return Response(status_code=204)
 
 
-def _mine(connection: Connection, code: str, person: Person) -> tuple[Round, Assignment]:
-    """The rater's own case. Another's, and one that does not exist, are answered alike."""
-    assignment = assignment_of(connection, code, person.id)
-    if assignment is None:
-        raise HTTPException(404)
-    round_ = round_by_id(connection, assignment.round)
-    steps = {step.round.id: step.state for step in course(connection, person.id)}
-    if steps.get(round_.id) in (None, "locked"):
-        raise HTTPException(404)
-    return round_, assignment
+def _mine(panel: Panel, code: str, person: Person) -> tuple[Round, Assignment]:
+    """The rater's own case. Another's, one that is not open yet and one that does not exist are answered alike."""
+    with panel.database.reading() as connection:
+        assignment = assignment_of(connection, code, person.id)
+        if assignment is None or not is_reached(connection, person.id, assignment.round):
+            raise HTTPException(404)
+        return round_by_id(connection, assignment.round), assignment
+
+
+def _case_page(
+    request: Request, panel: Panel, code: str, person: Person, *, status: int = 200, **values: Any
+) -> Response:
+    with panel.database.reading() as connection:
+        assignment = assignment_of(connection, code, person.id)
+        if assignment is None:
+            raise HTTPException(404)
+        known = case_values(connection, round_by_id(connection, assignment.round), assignment, **values)
+    return page(request, "rating/case.html", status=status, minutes=minutes, **known)
 
 
 def _refusal(round_: Round, assignment: Assignment) -> str | None:
