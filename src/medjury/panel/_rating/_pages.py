@@ -68,7 +68,7 @@ def _add_home(router: APIRouter, panel: Panel) -> None:
             identity: next((place.code for place in order if not place.is_finished), None)
             for identity, order in orders.items()
         }
-        values = {"steps": steps, "orders": orders, "nexts": nexts, "texts": _texts(steps)}
+        values: dict[str, Any] = {"steps": steps, "orders": orders, "nexts": nexts, "texts": _texts(steps)}
         return page(request, "rating/home.html", minutes=minutes, **values)
 
 

@@ -111,7 +111,7 @@
   let running = Promise.resolve();
   async function post(path, fields) {
     const body = new URLSearchParams(fields);
-    return fetch(path, { method: "POST", body, redirect: "manual", credentials: "same-origin", keepalive: true });
+    return fetch(path, { method: "POST", body, redirect: "manual", credentials: "same-origin" });
   }
   function tell(text, isBad) {
     status.textContent = text;
