@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from medjury.panel._access import _account, _join, _people_page, _sign_in, _trail_page
+from medjury.panel._access import _account, _join, _passkey_pages, _people_page, _sign_in, _trail_page
 from medjury.panel._access._people import Role
 from medjury.panel._look import NavigationLink
 from medjury.panel._panel import Panel
@@ -17,6 +17,6 @@ NAVIGATION = (
 
 def routes(panel: Panel) -> APIRouter:
     router = APIRouter(include_in_schema=False)
-    for pages in (_sign_in, _join, _account, _people_page, _trail_page):
+    for pages in (_sign_in, _join, _passkey_pages, _account, _people_page, _trail_page):
         pages.add_routes(router, panel)
     return router
