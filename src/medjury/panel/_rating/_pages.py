@@ -23,7 +23,7 @@ from medjury.panel._design import (
 from medjury.panel._design._tables import assignments_table
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
-from medjury.panel._rating import _discussion_page, _profile_page
+from medjury.panel._rating import _discussion_page, _profile_page, _rounds_page
 from medjury.panel._rating._case_page import case_values, minutes, next_code
 from medjury.panel._rating._course import Step, can_join_more, course, is_reached
 from medjury.panel._rating._profile import profile_of
@@ -34,7 +34,10 @@ from medjury.panel._rating._training import compared_answers, conclude_training
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
-NAVIGATION = (NavigationLink("/rate", "My cases", frozenset({Role.RATER}), order=10),)
+NAVIGATION = (
+    NavigationLink("/rate", "My cases", frozenset({Role.RATER}), order=10),
+    NavigationLink("/rounds", "Rounds", frozenset({Role.COORDINATOR}), order=85),
+)
 Rater = Annotated[Person, Depends(person_with(Role.RATER))]
 SentForm = Annotated[Form, Depends(form_of)]
 _CLOSED = "This round is closed, so nothing was saved. Ask the coordinator if it should be opened again."
@@ -45,6 +48,7 @@ def routes(panel: Panel) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     _profile_page.add_routes(router, panel)
     _discussion_page.add_routes(router, panel)
+    _rounds_page.add_routes(router, panel)
     _add_home(router, panel)
     _add_case(router, panel)
     _add_saving(router, panel)

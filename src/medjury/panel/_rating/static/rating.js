@@ -13,6 +13,7 @@
   const radios = (question) => [...question.querySelectorAll("input[type=radio]")];
   const isAnswered = (question) => radios(question).some((each) => each.checked);
   const isAsked = (question) => !question.disabled;
+  for (const question of questions) question.tabIndex = -1;
 
   // Questions that another answer leaves out.
   function applySkips() {
@@ -38,7 +39,7 @@
       return;
     }
     setCurrent(question);
-    (radios(question).find((each) => each.checked) || radios(question)[0]).focus({ preventScroll: true });
+    question.focus({ preventScroll: true });
     question.scrollIntoView({ block: "nearest" });
   }
   function step(by) {
