@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from medjury.errors import MedjuryError
-from medjury.panel._access import Form, Person, PersonState, Role, form_of, people, person_with, trail
+from medjury.panel._access import Form, Person, Role, form_of, people, person_with, trail
 from medjury.panel._design import (
     Round,
     deal,
@@ -88,7 +88,7 @@ def _change(connection: Connection, panel: Panel, name: str, person: Person, for
         set_state(connection, round_, form["state"])
         trail(connection, person, f"made a round {form['state']}", name, now=now)
     elif action == "deal":
-        deal(connection, round_, [each.person.id for each in _joined(connection)], now)
+        deal(connection, round_, [each.id for each in _joined(connection)], now)
         trail(connection, person, "dealt a round", name, now=now)
     elif rater not in raters:
         raise HTTPException(404)
@@ -105,9 +105,9 @@ def _change(connection: Connection, panel: Panel, name: str, person: Person, for
         raise HTTPException(404)
 
 
-def _joined(connection: Connection) -> list[PersonState]:
+def _joined(connection: Connection) -> list[Person]:
     return [
-        each
+        each.person
         for each in people(connection)
         if each.person.role == Role.RATER and each.joined_at and not each.disabled_at
     ]
@@ -129,8 +129,6 @@ def _page(request: Request, panel: Panel, *, problem: str = "", status: int = 20
                 )
                 for person in inside
             )
-            others = tuple(
-                (state.person.id, state.person.name) for state in able if state.person.id not in inside
-            )
+            others = tuple((other.id, other.name) for other in able if other.id not in inside)
             states.append(RoundState(each, item_count(connection, each.id), there, others))
     return page(request, "rating/rounds.html", status=status, states=states, problem=problem)
