@@ -1,4 +1,4 @@
-"""A rater's way through the rounds: practice first, then the words, then the cases. Who may rate joins by coming."""
+"""A rater's way through the rounds: practice, then the words, then the cases. Who may rate joins by coming."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Step:
 
 
 def course(connection: Connection, person: str, now: datetime | None = None) -> list[Step]:
-    """The rater's rounds in their order. Given the time, the rater joins those that have become open; the connection
-    must then be one that writes."""
+    """The rater's rounds in their order. Given the time, the rater joins those that have become open; the
+    connection must then be one that writes."""
     everything = rounds(connection)
     steps: list[Step] = []
     blocked = ""
@@ -54,6 +54,12 @@ def can_join_more(connection: Connection, person: str) -> bool:
         has_joined(connection, each, person) is None and _may_join(connection, each, everything, person)
         for each in everything
     )
+
+
+def is_reached(connection: Connection, person: str, round_id: int) -> bool:
+    """Whether the rater has come as far as this round."""
+    steps = {step.round.id: step.state for step in course(connection, person)}
+    return steps.get(round_id, "locked") != "locked"
 
 
 def _may_join(connection: Connection, each: Round, everything: Sequence[Round], person: str) -> bool:
@@ -79,13 +85,17 @@ def _step(connection: Connection, each: Round, person: str, blocked: str) -> Ste
         if each.state == "discussing":
             return Step(each, "discussion", done)
         if each.state == "open" and done.is_done:
-            return Step(each, "waiting", done, "Thank you. You will discuss the answers once everyone is here.")
+            return Step(
+                each, "waiting", done, "Thank you. You will discuss the answers once everyone is here."
+            )
     if each.state == "waiting":
         return Step(each, "locked", done, "This round is not open yet.")
     if each.state in ("closed", "met"):
         return Step(each, "done", done, "This round is closed.")
     if not done.total:
-        return Step(each, "waiting", done, "There is no case for you yet. Come back when another rater has joined.")
+        return Step(
+            each, "waiting", done, "There is no case for you yet. Come back when another rater has joined."
+        )
     if done.is_done:
         return Step(each, "done", done)
     return Step(each, "locked", done, blocked) if blocked else Step(each, "now", done)
