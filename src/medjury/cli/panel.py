@@ -38,6 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trail = _action(commands, "trail", "print the audit trail: who did what, when", _trail)
     trail.add_argument("--check", action="store_true", help="only check that no row was changed or removed")
 
+    references = _action(
+        commands, "references", "write the cases with the references that panels wrote", _references
+    )
+    references.add_argument("--out", metavar="FILE", required=True, help="a file of cases (.jsonl)")
+
+    questions = _action(commands, "questions", "write the replies to further questions", _questions)
+    questions.add_argument("--out", metavar="FILE", required=True, help="a table (.csv), with the order shown")
+
 
 def run(options: argparse.Namespace) -> int:
     return int(options.act(options))
@@ -82,4 +90,20 @@ def _trail(options: argparse.Namespace) -> int:
     from medjury.panel import open_panel, trail_text
 
     print(trail_text(open_panel(options.study, database=options.database), check_only=options.check))
+    return 0
+
+
+def _references(options: argparse.Namespace) -> int:
+    from medjury.panel import open_panel, save_references
+
+    written, lacking = save_references(open_panel(options.study, database=options.database), options.out)
+    print(f"{options.out}: {written} cases with the reference of a panel, {lacking} without one left out")
+    return 0
+
+
+def _questions(options: argparse.Namespace) -> int:
+    from medjury.panel import open_panel, save_question_replies
+
+    count = save_question_replies(open_panel(options.study, database=options.database), options.out)
+    print(f"{options.out}: {count} replies")
     return 0

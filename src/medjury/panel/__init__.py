@@ -8,6 +8,7 @@ rooms to its left.
 from __future__ import annotations
 
 from medjury.panel._app import make_app
+from medjury.panel._collecting import save_question_replies, save_references
 from medjury.panel._database import PanelDatabase, open_panel_database
 from medjury.panel._opening import coordinators_link, invitation_link, open_panel
 from medjury.panel._panel import Panel
@@ -24,6 +25,8 @@ __all__ = [
     "open_panel",
     "open_panel_database",
     "reached_at",
+    "save_question_replies",
+    "save_references",
     "serve",
     "trail_text",
 ]

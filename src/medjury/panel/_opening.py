@@ -24,6 +24,7 @@ def open_panel(
     """The panel of a study, with its rounds set up. Unless another place is named, its database lies beside the
     study file."""
     from medjury.panel._design import set_up
+    from medjury.panel._meeting import set_up_references
 
     study = load_rated_study(study_file)
     url = checked_url(public_url or f"http://localhost:{DEFAULT_PORT}")
@@ -32,6 +33,7 @@ def open_panel(
     panel = Panel(open_panel_database(place), study=study, public_url=url, open_id=settings)
     with panel.database.writing() as connection:
         set_up(connection, study, panel.now())
+        set_up_references(connection, study)
     return panel
 
 

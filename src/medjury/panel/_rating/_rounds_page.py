@@ -57,7 +57,7 @@ class RoundState:
     def following(self) -> list[tuple[str, str]]:
         """The states it may go to, with the words of the button."""
         allowed = {"waiting": ["open"], "open": ["closed"], "discussing": ["closed"], "closed": ["open"]}
-        states = allowed[self.round.state]
+        states = allowed.get(self.round.state, [])  # once raters have met, a round stays as it is
         if self.round.kind == "calibration" and self.round.state == "open":
             states = ["discussing", *states]
         return [(state, _STATES[state]) for state in states]

@@ -1,8 +1,8 @@
 """Who is asked what, and which text stands left.
 
 A rater is asked once they have rated all their cases, so that a preference cannot colour a grade. The order of two
-texts is balanced twice: over the raters of an answer it differs by one at most and, where that leaves a choice, over
-the answers of a rater; what is still open is left to chance. The order is stored with the question.
+texts is balanced twice: over the raters of an answer it differs by one at most and, where that leaves a choice,
+over the answers of a rater; what is still open is left to chance. The order is stored with the question.
 """
 
 from __future__ import annotations

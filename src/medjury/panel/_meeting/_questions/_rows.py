@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -16,6 +15,7 @@ from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._meeting._questions._asking import LEFT, RIGHT, applies
 from medjury.panel._meeting._tables import asked_table, replies_table
 from medjury.panel._rating._saving import newest
+from medjury.ratings import guard_frame
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -99,25 +99,16 @@ def order_counts(replies: Iterable[QuestionReply], question: str) -> OrderCounts
 
 def write_question_replies(replies: Iterable[QuestionReply], file: str | Path) -> int:
     """Write the replies as CSV and say how many there are."""
-    count = 0
+    import polars
+
+    rows = [asdict(each) for each in replies]
+    kinds = {"version": polars.Int64, "probability": polars.Float64}
+    schema = {each.name: kinds.get(each.name, polars.String) for each in fields(QuestionReply)}
     with whole_file(Path(file)) as out:
-        table = csv.DictWriter(out, [each.name for each in fields(QuestionReply)], lineterminator="\n")
-        table.writeheader()
-        for each in replies:
-            table.writerow({name: _harmless(value) for name, value in asdict(each).items()})
-            count += 1
-    return count
+        out.write(guard_frame(polars.DataFrame(rows, schema=schema)).write_csv())
+    return len(rows)
 
 
 def _counted(replies: list[QuestionReply], text: str, place: str) -> tuple[int, int]:
     there = [each for each in replies if (each.left if place == LEFT else each.right) == text]
     return sum(each.choice == place for each in there), len(there)
-
-
-def _harmless(value: object) -> object:
-    """What a spreadsheet would run as a formula is text."""
-    return (
-        f"'{value}"
-        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-        else value
-    )
