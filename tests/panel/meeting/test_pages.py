@@ -1,0 +1,188 @@
+"""The pages of a meeting: who may see what and when, two people at once, and texts that try to be scripts."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.panel.meeting.closed_rounds import only_round, same
+from tests.panel.meeting.signed_in import Closed, closed_app, send
+from tests.panel.rounds import VENDORS, case_rows
+from tests.panel.visitors import Visitor, token_in
+
+from medjury.panel._meeting import meeting_items, meeting_of, reconciled_labels
+
+DIFFER = [same("4", "4", accuracy=("2", "5")), same("3", "3", accuracy=("1", "4")), same("4", "4")]
+PLANTED = ("zebrafinch", "quokka", *VENDORS, "marmoset", "pangolin", "aardwolf")
+SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def meet(closed: Closed) -> list[str]:
+    """The coordinator opens the meeting; the codes of its cases, in the meeting's order."""
+    assert send(closed.coordinator, "/meetings", "/meetings/rating/open").status_code == 303
+    with closed.app.state.panel.database.reading() as connection:
+        meeting = meeting_of(connection, only_round(connection).id)
+        assert meeting is not None
+        return [each.code for each in sorted(meeting_items(connection, meeting), key=lambda each: each.item)]
+
+
+def reachable(visitor: Visitor, *begin: str) -> dict[str, str]:
+    """Every page that links and forms lead to: what came back, headers and all."""
+    seen: dict[str, str] = {}
+    waiting = ["/", *begin]
+    while waiting:
+        path = waiting.pop()
+        if path in seen or path.startswith(("/static/", "/sign-out")):
+            continue
+        answer = visitor.get(path)
+        assert answer.status_code < 500, path
+        seen[path] = "\n".join([*(f"{n}: {v}" for n, v in answer.headers.items()), answer.text])
+        found = re.findall(r'(?:href|action|src)="([^"]+)"', answer.text)
+        for address in map(urlsplit, map(unescape, [*found, answer.headers.get("location", "")])):
+            if not address.netloc and address.path.startswith("/"):
+                waiting.append(address.path)
+    return seen
+
+
+def test_nothing_that_raters_or_the_adjudicator_reach_tells_system_case_or_who_others_are(
+    tmp_path: Path,
+) -> None:
+    closed = closed_app(tmp_path, DIFFER)
+    one, two = closed.raters
+    before = reachable(one, "/together")
+    assert "Reason 1 of rater 1" not in str(before), "nobody sees another's words before the meeting"
+    codes = meet(closed)
+    fields = {"grade.accuracy": "3", "why.accuracy": "we agree", "version": "0"}
+    assert send(one, "/together", f"/together/{codes[0]}", **fields).status_code == 303
+    refused = send(two, "/together", f"/together/{codes[1]}/no-agreement", version="0", reason="The dose")
+    assert refused.status_code == 303
+    pages = {id(each): reachable(each) for each in (one, two, closed.adjudicator, closed.stranger)}
+    assert all(f"/together/{code}" in pages[id(one)] for code in codes)
+    assert f"/decisions/{codes[1]}" in pages[id(closed.adjudicator)]
+    for visitor in (one, two, closed.adjudicator, closed.stranger):
+        for path, text in pages[id(visitor)].items():
+            assert visitor.person is not None
+            rest = f"{path}\n{text}".replace(visitor.person.name, "").casefold()
+            for planted in (*PLANTED, "wallaby", "echidna", "stranger"):
+                assert planted.casefold() not in rest, f"{path} tells {planted}"
+    assert "Reason 1 of rater 1" in pages[id(one)][f"/together/{codes[0]}"], (
+        "now they see each other's reasons"
+    )
+    assert "Reason" not in str(pages[id(closed.stranger)]), "who did not rate a case sees none of it"
+
+
+def test_the_same_study_with_another_system_gives_the_same_pages(tmp_path: Path) -> None:
+    pages = []
+    for system in ("zebrafinch-9b", "quokka-scribe"):
+        (folder := tmp_path / system).mkdir()
+        closed = closed_app(folder, DIFFER[:1], rows=case_rows(1, (system,)))
+        (code,) = meet(closed)
+        texts = [each.get(f"/together/{code}").text for each in closed.raters]
+        known = (code, *re.findall(r'name="csrf" value="(\w+)"', " ".join(texts)))
+        whole = " ".join(sorted(texts, key=lambda text: "Reason 0 of rater 0”</p></li>\n<li" not in text))
+        for secret in known:
+            whole = whole.replace(secret, "")
+        pages.append(sorted(re.sub(r"Rater [AB](?: \(you\))?", "Rater", whole)))
+    assert pages[0] == pages[1]
+
+
+def test_who_has_no_part_in_a_case_is_told_that_there_is_none(tmp_path: Path) -> None:
+    closed = closed_app(tmp_path, DIFFER)
+    code, other = meet(closed)
+    for path in (f"/together/{code}", f"/together/{code}x", "/question/x", "/reference/x"):
+        assert closed.stranger.get(path).status_code == 404, path
+    fields = {"grade.accuracy": "3", "why.accuracy": "x", "version": "0"}
+    for path in (f"/together/{code}", f"/together/{code}/confirm", f"/together/{code}/no-agreement"):
+        assert send(closed.stranger, "/account", path, reason="x", **fields).status_code == 404, path
+    assert closed.adjudicator.get(f"/decisions/{other}").status_code == 404, "its raters are still talking"
+    assert send(closed.adjudicator, "/account", f"/decisions/{other}", **fields).status_code == 404
+
+
+def test_each_page_is_for_its_role_alone(tmp_path: Path) -> None:
+    closed = closed_app(tmp_path, DIFFER)
+    code, _ = meet(closed)
+    rater = closed.raters[0]
+    wrong = {
+        rater: ("/meetings", "/panels", "/decisions", f"/decisions/{code}"),
+        closed.adjudicator: ("/meetings", "/panels", "/together", f"/together/{code}"),
+        closed.coordinator: ("/together", f"/together/{code}", "/decisions", f"/decisions/{code}"),
+    }
+    for visitor, paths in wrong.items():
+        assert [visitor.get(path).status_code for path in paths] == [403] * len(paths)
+    for path in (f"/together/{code}", f"/together/{code}/confirm", f"/together/{code}/no-agreement"):
+        assert rater.post(path, data={"version": "0"}).status_code == 403, (
+            "a form of another site changes nothing"
+        )
+
+
+def test_the_second_of_two_who_save_at_once_keeps_what_they_typed(tmp_path: Path) -> None:
+    closed = closed_app(tmp_path, DIFFER[:1])
+    (code,) = meet(closed)
+    one, two = closed.raters
+    page = f"/together/{code}"
+    assert (
+        send(one, page, page, version="0", **{"grade.accuracy": "3", "why.accuracy": "first"}).status_code
+        == 303
+    )
+    late = send(two, page, page, version="0", **{"grade.accuracy": "5", "why.accuracy": "my long words"})
+    assert late.status_code == 409
+    assert "my long words" in late.text
+    assert "first" in late.text
+    assert 'name="version" value="1"' in late.text, "sent again it is a change of what is shown"
+    late = send(two, page, f"{page}/no-agreement", version="0", reason="my other words")
+    assert (late.status_code, "my other words" in late.text) == (409, True)
+    assert send(two, page, f"{page}/confirm", version="0").status_code == 409
+    assert send(two, page, f"{page}/confirm", version="1").status_code == 303
+    assert "Settled" in two.get(page).text
+
+
+def test_a_form_with_something_missing_keeps_the_rest(tmp_path: Path) -> None:
+    closed = closed_app(tmp_path, DIFFER[:1])
+    (code,) = meet(closed)
+    page = f"/together/{code}"
+    answer = send(closed.raters[0], page, page, version="0", **{"grade.accuracy": "3"})
+    assert answer.status_code == 400
+    assert "Give your reason" in answer.text
+    assert re.search(r'value="3" checked', answer.text)
+    assert send(closed.raters[0], page, f"{page}/no-agreement", version="0").status_code == 400
+
+
+def test_a_script_in_what_people_type_stays_text(tmp_path: Path) -> None:
+    closed = closed_app(tmp_path, DIFFER[:1])
+    (code,) = meet(closed)
+    one, two = closed.raters
+    page = f"/together/{code}"
+    send(one, page, page, version="0", **{"grade.accuracy": "3", "why.accuracy": SCRIPT})
+    send(two, page, f"{page}/no-agreement", version="1", reason=SCRIPT)
+    decided = {"grade.accuracy": "3", "why.accuracy": SCRIPT, "version": "0"}
+    assert send(closed.adjudicator, "/decisions", f"/decisions/{code}", **decided).status_code == 303
+    for visitor, path in ((one, page), (two, page), (closed.adjudicator, f"/decisions/{code}")):
+        text = visitor.get(path).text
+        assert "&lt;script&gt;alert(1)" in text or path == page
+        assert "<script>alert" not in text
+        assert "<img" not in text
+
+
+def test_the_coordinator_opens_and_ends_the_meeting_and_reads_how_far_it_is(tmp_path: Path) -> None:
+    closed = closed_app(tmp_path, DIFFER)
+    assert "2 cases would be listed" in closed.coordinator.get("/meetings").text
+    meet(closed)
+    again = send(closed.coordinator, "/meetings", "/meetings/rating/open")
+    assert (again.status_code, "must be closed" in again.text) == (400, True)
+    assert closed.coordinator.get("/rounds").status_code == 200
+    assert send(closed.coordinator, "/meetings", "/meetings/rating/close").status_code == 303
+    assert "The meeting is over" in closed.coordinator.get("/meetings").text
+    assert "to decide" in closed.adjudicator.get("/decisions").text
+    assert send(closed.coordinator, "/meetings", "/meetings/nothing/open").status_code == 404
+    with closed.app.state.panel.database.reading() as connection:
+        labels = list(reconciled_labels(connection, only_round(connection)))
+    assert {each.how for each in labels} == {"agreed"}
+
+
+def test_names_are_shown_only_where_the_study_says_so(tmp_path: Path) -> None:
+    closed = closed_app(tmp_path, DIFFER[:1], panel="panel: {meeting: {names: true}}\n")
+    (code,) = meet(closed)
+    assert "Dr Wallaby 1" in closed.raters[0].get(f"/together/{code}").text
+    assert token_in(closed.raters[0].get("/together").text)
