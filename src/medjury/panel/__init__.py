@@ -8,10 +8,10 @@ rooms to its left.
 from __future__ import annotations
 
 from medjury.panel._app import make_app
-from medjury.panel._collecting import save_question_replies, save_references
 from medjury.panel._database import PanelDatabase, open_panel_database
 from medjury.panel._opening import coordinators_link, invitation_link, open_panel
 from medjury.panel._panel import Panel
+from medjury.panel._saving_files import save_question_replies, save_references
 from medjury.panel._serve import listen, reached_at, serve
 from medjury.panel._trail_text import trail_text
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from sqlalchemy import delete, select, update
@@ -246,3 +248,28 @@ def test_a_stranger_to_the_case_settles_nothing(tmp_path: Path) -> None:
         (item,) = meet(connection)
         with pytest.raises(LookupError):
             confirm(connection, item.code, stranger.id, 0, NOON)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_of_two_proposals_at_the_same_moment_one_is_saved(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    place = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    panel, people = closed_panel(tmp_path, [same("4", "4", accuracy=("2", "5"))], place)
+    with panel.database.writing() as connection:
+        (item,) = meet(connection)
+        reads = [grade(connection, item, value) for value in ("3", "4")]
+    together = Barrier(2)
+
+    def enter(place: int) -> str:
+        together.wait(timeout=30)
+        try:
+            with panel.database.writing() as connection:
+                propose(connection, item.code, people[place].id, 0, reads[place], NOON)
+        except Overtaken:
+            return "told"
+        return "saved"
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(enter, range(2))) == ["saved", "told"]
+    panel.database.close()

@@ -133,10 +133,14 @@ def _with_reference(case: Case, reference: PanelReference) -> Case:
     return replace(case, reference=reference.text, texts={**case.texts, **texts}, metadata=metadata)
 
 
-def _by_item(connection: Connection) -> Iterator[tuple[str, CaseWork]]:
+def case_names(connection: Connection) -> dict[int, str]:
+    """By the work on it, the name of each case: for coordinators and files, never for members."""
     w, c = reference_work_table, reference_cases_table
-    names = {
-        row.id: row.item for row in connection.execute(select(w.c.id, c.c.item).join(c, c.c.id == w.c.case))
-    }
-    for work in all_work(connection, w.c.id.is_not(None)):
+    rows = connection.execute(select(w.c.id, c.c.item).join(c, c.c.id == w.c.case))
+    return {row.id: row.item for row in rows}
+
+
+def _by_item(connection: Connection) -> Iterator[tuple[str, CaseWork]]:
+    names = case_names(connection)
+    for work in all_work(connection, reference_work_table.c.id.is_not(None)):
         yield names[work.id], work

@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from medjury.errors import MedjuryError
 from medjury.panel._access import Form, Person, Role, form_of, people, person_with, trail
 from medjury.panel._look import page
+from medjury.panel._meeting._reference._export import case_names
 from medjury.panel._meeting._reference._panels import cases_without_panel, make_panel, reference_panels
 from medjury.panel._meeting._reference._work import STAGES, CaseWork, all_work, work_by_code
 from medjury.panel._meeting._reference._writing import go_on
@@ -77,6 +78,7 @@ def _page(
         raters, free = _raters(connection), list(cases_without_panel(connection))
         panels = reference_panels(connection)
         work = all_work(connection, reference_work_table.c.id.is_not(None))
+        cases = case_names(connection)
         names = {each.person.id: each.person.name for each in people(connection)}
     by_panel: dict[int, list[CaseWork]] = {each.id: [] for each in panels}
     for each in work:
@@ -90,6 +92,7 @@ def _page(
         counts={key: Counter(each.stage for each in own) for key, own in by_panel.items()},
         stages=STAGES,
         names=names,
+        cases=cases,
         raters=raters,
         free=free,
         chosen=typed.all("member") if typed else [],
