@@ -78,7 +78,13 @@
     }
     if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
     if (isText) {
+      const question = target.closest(".question");
       if (event.key === "Escape") target.blur();
+      else if (question && event.key === "Enter" && !event.shiftKey && matchMedia("(hover: hover)").matches) {
+        event.preventDefault();
+        setCurrent(question);
+        step(1);
+      }
       return;
     }
     let done = true;
