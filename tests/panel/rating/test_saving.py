@@ -93,11 +93,12 @@ def test_what_is_missing_is_told_and_what_was_typed_stays(make_panel: MakePanel)
     assert not said(app)
 
 
-@pytest.mark.parametrize("value", ["0", "6", "99999999999999999999", "4.0", "<script>", ""])
-def test_a_grade_that_the_scale_does_not_have_is_refused(value: str, make_panel: MakePanel) -> None:
+def test_a_grade_that_the_scale_does_not_have_is_refused(make_panel: MakePanel) -> None:
     app = make_panel()
     one = rater(app)
-    assert one.rate(one.codes()[0], **GOOD | {"grade.accuracy": value}).status_code == 422
+    code = one.codes()[0]
+    for value in ("0", "6", "99999999999999999999", "4.0", "<script>", ""):
+        assert one.rate(code, **GOOD | {"grade.accuracy": value}).status_code == 422
     assert not said(app)
 
 
