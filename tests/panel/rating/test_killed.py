@@ -6,6 +6,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -18,10 +19,11 @@ from tests.panel.rounds import write_study
 from tests.panel.visitors import PASSWORD, token_in
 
 from medjury.panel import invitation_link, open_panel
+from medjury.panel._access import people
 from medjury.panel._design import assignment_of
 from medjury.panel._rating import history
 
-KILLS = 3
+KILLS = 2
 WAIT_SECONDS = 60
 
 
@@ -43,8 +45,6 @@ def start(study: Path, port: int) -> subprocess.Popen[str]:
 
 
 def free_port() -> int:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
@@ -67,7 +67,7 @@ def test_every_acknowledged_save_survives_kill_9(tmp_path: Path) -> None:
             assert client.post("/rate/profile", data=PROFILE | {"csrf": token}).status_code == 303
             (code,) = re.findall(r'<li><a href="/rate/([^"/]+)', client.get("/rate").text)
             version = number = 0
-            for _ in range(KILLS):
+            for kill in range(KILLS):
                 before = len(acknowledged)
                 killer = threading.Timer(chance.uniform(0.2, 0.8), process.send_signal, (signal.SIGKILL,))
                 killer.start()
@@ -79,9 +79,7 @@ def test_every_acknowledged_save_survives_kill_9(tmp_path: Path) -> None:
                         answer = client.post(f"/rate/{code}/draft", data=fields)
                     except httpx.TransportError:
                         break
-                    if (
-                        answer.status_code == 409
-                    ):  # the last one before the kill was kept, though nobody heard of it
+                    if answer.status_code == 409:  # the last before the kill was kept, and nobody heard of it
                         version += 1
                         continue
                     assert answer.status_code == 200, answer.text
@@ -90,13 +88,12 @@ def test_every_acknowledged_save_survives_kill_9(tmp_path: Path) -> None:
                 killer.join()
                 process.wait(WAIT_SECONDS)
                 assert len(acknowledged) > before, "nothing was saved between two kills"
-                process = start(study, port)
+                if kill < KILLS - 1:
+                    process = start(study, port)
     finally:
         process.kill()
         process.wait()
     with panel.database.reading() as connection:
-        from medjury.panel._access import people
-
         person = next(each.person.id for each in people(connection) if each.person.name == "Dr Ocelot")
         assignment = assignment_of(connection, code, person)
         assert assignment is not None

@@ -10,7 +10,7 @@ from tests.panel.raters import GOOD, rater
 from tests.panel.visitors import Visitor, sign_in
 
 from medjury.panel._access import Role
-from medjury.panel._design import rounds
+from medjury.panel._design import places, rounds
 from medjury.panel._rating import latest_answers
 
 MakePanel = Callable[..., FastAPI]
@@ -99,8 +99,6 @@ def test_a_case_of_a_round_that_is_not_reached_cannot_be_opened(make_panel: Make
     one, coordinator = rater(app), sign_in(app, Role.COORDINATOR)
     assert one.person is not None
     rounds_page(coordinator, "rating", action="join", person=one.person.id)
-    from medjury.panel._design import places
-
     with app.state.panel.database.reading() as connection:
         (place,) = places(connection, rounds(connection)[1].id, one.person.id)
     assert one.get(f"/rate/{place.code}").status_code == 404
