@@ -43,8 +43,8 @@ class DiscussedCase:
 
 
 def discussed_cases(connection: Connection, round_: Round, person: str) -> list[DiscussedCase]:
-    """Every case of the round with the spread of its grades, in an order that is the same for all and tells nothing:
-    that of the file would show which answers are of one system."""
+    """Every case of the round with the spread of its grades, in an order that is the same for all and tells
+    nothing: that of the file would show which answers are of one system."""
     given: dict[tuple[str, str, str], Counter[str]] = {}
     own: dict[tuple[str, str, str], str] = {}
     for answer in latest_answers(connection, round_):
