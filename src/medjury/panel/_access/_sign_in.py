@@ -65,8 +65,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
         if row is None or not right or row.disabled_at is not None:
             with panel.database.writing() as connection:
                 note_failure(connection, keys, now)
-                if row is not None:
-                    trail(connection, row.id, "sign-in failed", now=now)
+                trail(connection, row.id if row else "somebody unknown", "sign-in failed", now=now)
             return sign_in_again(request, typed, back, _WRONG, 403)
         person = person_of(row)
         newer = hash_password(form["password"]) if is_outdated(row.password) else None
