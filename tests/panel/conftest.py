@@ -15,7 +15,6 @@ from medjury.panel._access import _passwords
 def _passwords_are_quickly_hashed() -> Iterator[None]:
     """Real argon2 with the least work: dozens of people join in these tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            _passwords, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
-        )
+        quick = cache(lambda: PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
+        patch.setattr(_passwords, "_hasher", quick)
         yield

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Annotated
 
 import pytest
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
 from medjury.panel import Panel, make_app
-from medjury.panel._access import Role, anyone, form_of
-from medjury.panel._access._guard import LARGEST_BODY
+from medjury.panel._access import Form, Role, anyone, form_of
+from medjury.panel._access._forms import LARGEST_BODY
 from medjury.panel._access._sign_in import own_path
 
 EXPECTED = {
@@ -190,7 +191,8 @@ def test_tricks_in_a_path_lead_nowhere(app: FastAPI, path: str) -> None:
 @pytest.mark.parametrize(
     "address",
     ["https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)",
-     "/\t/evil.example", " //evil.example", "/\n/evil.example", "http:evil.example", "", "@evil.example", "/%0a\r\nX: y"],
+     "/\t/evil.example", " //evil.example", "/\n/evil.example", "http:evil.example", "", "@evil.example",
+     "/%0a\r\nX: y"],
 )  # fmt: skip
 def test_nobody_is_led_to_another_site_after_signing_in(app: FastAPI, address: str) -> None:
     sign_in(app, Role.RATER, "Dr Roe")
@@ -227,17 +229,21 @@ def test_a_token_of_a_visit_is_worth_nothing_after_signing_in(app: FastAPI) -> N
     assert visitor.post("/people", data={"csrf": before, "name": "X", "role": "rater"}).status_code == 403
 
 
-def test_a_file_that_is_sent_is_read_with_the_token(app: FastAPI) -> None:
+def test_a_file_that_is_sent_is_read_with_the_token_and_never_lies_on_the_disk(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
     router = APIRouter()
 
     @router.post("/upload", dependencies=[Depends(anyone)])
-    def upload(request: Request, form: object = Depends(form_of)) -> dict[str, str]:
-        files: dict[str, bytes] = form.files  # type: ignore[attr-defined]
-        return {name: content.decode() for name, content in files.items()}
+    def upload(form: Annotated[Form, Depends(form_of)]) -> dict[str, str]:
+        return {name: content.decode() for name, content in form.files.items()}
 
     app.include_router(router)
     visitor = Visitor(app)
-    answer = visitor.post(
-        "/upload", data={"csrf": visitor.token("/sign-in")}, files={"table": ("a.csv", b"a,b")}
-    )
-    assert answer.json() == {"table": "a,b"}
+    rolled: list[object] = []
+    monkeypatch.setattr("tempfile.SpooledTemporaryFile.rollover", rolled.append)
+    for content in (b"a,b", b"x" * 1_500_000):
+        fields, files = {"csrf": visitor.token("/sign-in")}, {"table": ("a.csv", content)}
+        assert visitor.post("/upload", data=fields, files=files).json() == {"table": content.decode()}
+    assert rolled == []
+    assert visitor.post("/upload", files={"table": ("a.csv", b"a,b")}).status_code == 403

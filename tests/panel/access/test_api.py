@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import schemathesis
 from fastapi import FastAPI
+from hypothesis import given, settings
 from tests.panel.access.conftest import Clock
+from tests.panel.served import served
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.panel import Panel, make_app, open_panel_database
+from medjury.panel import Panel, make_app
 from medjury.panel._access import Role
-from medjury.panel._access._api_keys import make_api_key
 
 
 def key_of(app: FastAPI, name: str = "script") -> tuple[Visitor, str]:
@@ -66,19 +66,24 @@ def test_only_the_interface_is_described(app: FastAPI) -> None:
     assert sign_in(app, Role.RATER).get("/api/openapi.json").status_code == 403
 
 
-@pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str]:
-    folder: Path = tmp_path_factory.mktemp("api")
-    panel = Panel(open_panel_database(folder / "panel.sqlite"))
-    app = make_app(panel)
-    coordinator = sign_in(app, Role.COORDINATOR)
-    assert coordinator.person is not None
-    with panel.database.writing() as connection:
-        key = make_api_key(connection, coordinator.person, "fuzzer", panel.now())
-    schema = coordinator.get("/api/openapi.json").json()
-    return schemathesis.openapi.from_dict(schema), key if (schema_of := schema) and schema_of else key
+@pytest.mark.parametrize("with_key", [True, False], ids=["with a key", "without one"])
+def test_nothing_that_the_description_allows_breaks_the_interface(panel: Panel, with_key: bool) -> None:
+    """Whatever a fuzzer sends: no server error, and nothing for whoever has no key."""
+    coordinator, key = key_of(make_app(panel))
+    headers = {"Authorization": f"Bearer {key}"}
+    with served(panel) as running:
+        schema = schemathesis.openapi.from_dict(coordinator.get("/api/openapi.json").json())
+        operations = [found.ok() for found in schema.get_all_operations()]
+        assert "/api/openapi.json" in [operation.path for operation in operations]
+        for operation in operations:
 
+            @settings(max_examples=15)
+            @given(case=operation.as_strategy())
+            def asked(case: Any) -> None:
+                answer = case.call(base_url=running.public_url, headers=headers if with_key else {})
+                assert answer.status_code < 500
+                if not with_key:
+                    assert answer.status_code in (401, 405, 429)
+                    assert set(answer.json()) == {"error"}
 
-@pytest.fixture(scope="module")
-def interface(described: tuple[Any, str]) -> Any:
-    return described[0]
+            asked()
