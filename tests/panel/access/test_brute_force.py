@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import threading
 import time
 from functools import cache
 
@@ -16,7 +17,14 @@ from medjury.errors import MedjuryError
 from medjury.panel import Panel, PanelDatabase, make_app
 from medjury.panel._access import Role
 from medjury.panel._access._passwords import _nobodys_hash, check_new_password
-from medjury.panel._access._waiting import FREE, account_key, address_key, note_failure, seconds_to_wait
+from medjury.panel._access._waiting import (
+    FREE,
+    account_key,
+    address_key,
+    begin_attempt,
+    note_failure,
+    seconds_to_wait,
+)
 
 
 def attempt(visitor: Visitor, name: str, password: str = "wrong") -> tuple[int, str]:
@@ -145,3 +153,42 @@ def test_a_good_password_is_taken(password: str) -> None:
     check_new_password(password, password, "Dr Anne Roe")
     with pytest.raises(MedjuryError, match="differ"):
         check_new_password(password, password + " ", "Dr Anne Roe")
+
+
+def test_many_guesses_at_once_are_not_more_than_one_after_another(app: FastAPI) -> None:
+    sign_in(app, Role.RATER, "Dr Roe")
+    visitors = [Visitor(app) for _ in range(12)]
+    tokens = [visitor.token("/sign-in") for visitor in visitors]
+    found: list[int] = []
+
+    def guess(visitor: Visitor, token: str) -> None:
+        fields = {"csrf": token, "name": "Dr Roe", "password": "wrong"}
+        found.append(visitor.post("/sign-in", data=fields).status_code)
+
+    threads = [threading.Thread(target=guess, args=pair) for pair in zip(visitors, tokens, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [403] * 5 + [429] * 7
+
+
+def test_attempts_at_once_are_all_counted(either_database: PanelDatabase, clock: Clock) -> None:
+    keys = (account_key("Dr Roe"), address_key("198.51.100.7"))
+    waits: list[int] = []
+
+    def attempt_once() -> None:
+        with either_database.writing() as connection:
+            waits.append(begin_attempt(connection, keys, clock()))
+
+    threads = [threading.Thread(target=attempt_once) for _ in range(9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(waits) == [0] * 5 + [15] * 4
+
+
+def test_many_who_sign_in_from_one_address_do_not_wait(app: FastAPI) -> None:
+    sign_in(app, Role.RATER, "Dr Roe")
+    assert {attempt(Visitor(app), "Dr Roe", PASSWORD)[0] for _ in range(FREE["address"] + 2)} == {303}
