@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page
+from tests.panel.access.provider import CLIENT, LoopbackProvider
 from tests.panel.served import chromium, served
 from tests.panel.visitors import PASSWORD, invited
 
 from medjury.panel import Panel, open_panel_database
 from medjury.panel._access import Role
+from medjury.panel._open_id_settings import OpenIdSettings
 
 WIDTHS = {"desktop": 1280, "phone": 390}
 
@@ -123,3 +125,14 @@ def assert_fits(page: Page, where: str) -> None:
     assert wide <= 0, where
     found = Axe().run(page).response["violations"]
     assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], where
+
+
+def test_a_person_joins_with_the_sites_account_at_another_site(browser: Browser, tmp_path: Path) -> None:
+    with LoopbackProvider() as provider:
+        settings = OpenIdSettings(issuer=provider.issuer, client_id=CLIENT, label="Hospital account")
+        database = open_panel_database(tmp_path / "site.sqlite")
+        with served(Panel(database, open_id=settings)) as panel, browser.new_context() as context:
+            page = context.new_page()
+            page.goto(panel.public_url + invited(panel, "Dr Roe", Role.VIEWER)[1])
+            page.get_by_role("button", name="Hospital account").click()
+            page.get_by_text("Dr Roe, viewer").wait_for()

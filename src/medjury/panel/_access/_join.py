@@ -66,6 +66,7 @@ def _join_page(
         secret=secret,
         problem=problem,
         passkeys=passkeys_work(panel),
+        open_id=panel.open_id,
     )
 
 
