@@ -62,7 +62,9 @@ def write_study(
     return load_rated_study(folder / "study.yaml")
 
 
-def set_up_panel(folder: Path, place: str | Path | None = None, **study: Any) -> tuple[PanelDatabase, list[Round]]:
+def set_up_panel(
+    folder: Path, place: str | Path | None = None, **study: Any
+) -> tuple[PanelDatabase, list[Round]]:
     """A database with the rounds of such a study."""
     database = open_panel_database(place or folder / "panel.sqlite")
     loaded = write_study(folder, **study)

@@ -41,7 +41,8 @@ def checked_url(url: str) -> str:
     """The address that people type, refused where it is none."""
     try:
         parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
+        usual = {"http": 80, "https": 443}.get(parts.scheme)
+        port = f":{parts.port}" if parts.port not in (None, usual) else ""
     except ValueError:
         parts, port = urlsplit(""), ""
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:

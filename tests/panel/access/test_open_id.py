@@ -270,3 +270,9 @@ def test_a_settings_file_is_checked_with_its_lines(tmp_path: Path, text: str, to
     with pytest.raises(MedjuryError, match=r"oidc\.yaml, line \d") as refused:
         read_open_id_settings(tmp_path / "oidc.yaml")
     assert told in str(refused.value)
+
+
+def test_the_settings_on_the_page_for_the_sites_it_are_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "panel-for-it.md").read_text(encoding="utf-8")
+    (tmp_path / "oidc.yaml").write_text(page.partition("```yaml file=oidc.yaml\n")[2].partition("```")[0])
+    assert read_open_id_settings(tmp_path / "oidc.yaml").client_id == "medjury-panel"

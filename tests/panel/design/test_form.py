@@ -95,7 +95,9 @@ def test_not_applicable_is_offered_only_where_the_instrument_allows_it() -> None
 
 def test_who_cannot_judge_says_why_and_gives_no_number() -> None:
     form = answered(PDSQI, accurate="cannot")
-    assert [each.message for each in read_form(form, PDSQI, QUESTIONS).problems] == ["Say why you can't judge this."]
+    assert [each.message for each in read_form(form, PDSQI, QUESTIONS).problems] == [
+        "Say why you can't judge this."
+    ]
     read = read_form(form | {"why.accurate": "Note 3 is cut off"}, PDSQI, QUESTIONS)
     assert read.outcomes["accurate"] == Unscored(Reason.CANNOT_JUDGE, "Note 3 is cut off")
 
@@ -110,13 +112,20 @@ def test_what_is_not_on_the_scale_is_refused(value: str) -> None:
 def test_a_required_reason_is_required_and_an_optional_one_is_kept() -> None:
     questions = form_of_instrument(PDSQI, {"accurate": "required"})
     form = answered(PDSQI) | {"why.citation": " all cited "}
-    assert [each.message for each in read_form(form, PDSQI, questions).problems] == ["Give your reason in a few words."]
+    assert [each.message for each in read_form(form, PDSQI, questions).problems] == [
+        "Give your reason in a few words."
+    ]
     read = read_form(form | {"why.accurate": "wrong dose"}, PDSQI, questions)
-    assert (read.outcomes["accurate"], read.outcomes["citation"]) == (Score(5, "wrong dose"), Score(5, "all cited"))
+    assert (read.outcomes["accurate"], read.outcomes["citation"]) == (
+        Score(5, "wrong dose"),
+        Score(5, "all cited"),
+    )
 
 
 def test_grades_below_zero_are_chosen_by_keys_counted_from_one() -> None:
-    (preference,) = [each for each in form_of_instrument(load_instrument("preference")) if each.name == "preference"]
+    (preference,) = [
+        each for each in form_of_instrument(load_instrument("preference")) if each.name == "preference"
+    ]
     assert [(each.value, each.key) for each in preference.grades] == [("-1", "1"), ("0", "2"), ("1", "3")]
 
 
@@ -127,15 +136,23 @@ def test_more_grades_than_digits_still_give_a_form() -> None:
 
 
 @given(some.dictionaries(some.text(max_size=12), some.text(max_size=20), max_size=8), some.data())
-def test_whatever_is_sent_is_read_or_refused_and_never_breaks(form: dict[str, str], data: some.DataObject) -> None:
-    names = some.sampled_from([f"{part}{each.name}" for each in PDSQI.dimensions for part in ("grade.", "why.")])
-    form |= data.draw(some.dictionaries(names, some.text(max_size=6) | some.sampled_from(["1", "na", "cannot"])))
+def test_whatever_is_sent_is_read_or_refused_and_never_breaks(
+    form: dict[str, str], data: some.DataObject
+) -> None:
+    names = some.sampled_from(
+        [f"{part}{each.name}" for each in PDSQI.dimensions for part in ("grade.", "why.")]
+    )
+    form |= data.draw(
+        some.dictionaries(names, some.text(max_size=6) | some.sampled_from(["1", "na", "cannot"]))
+    )
     read = read_form(form, PDSQI, QUESTIONS)
     assert bool(read.outcomes) != bool(read.problems)
     assert said_in(form, QUESTIONS) == (read.said, read.comment)
 
 
-@pytest.mark.parametrize("outcome", [Score(3.0, "why"), NotApplicable("x"), Unscored(Reason.CANNOT_JUDGE, "blurred")])
+@pytest.mark.parametrize(
+    "outcome", [Score(3.0, "why"), NotApplicable("x"), Unscored(Reason.CANNOT_JUDGE, "blurred")]
+)
 def test_an_outcome_is_the_same_after_it_was_kept(outcome: Score | NotApplicable | Unscored) -> None:
     assert outcome_from_row(outcome_row(outcome)) == outcome
 

@@ -58,10 +58,18 @@ def test_words_that_tell_the_system_are_hidden_and_others_are_told(tmp_path: Pat
 
 def test_a_rescore_panel_sees_only_what_the_round_shows(tmp_path: Path) -> None:
     rows = [
-        {"id": "a", "candidate": "flu", "reference": "influenza", "texts": {"age": "61", "sex": "f"}, "system": "s"}
+        {
+            "id": "a",
+            "candidate": "flu",
+            "reference": "influenza",
+            "texts": {"age": "61", "sex": "f"},
+            "system": "s",
+        }
     ]
     panel = "panel: {rounds: [{name: second, kind: rescore, show: [reference, answer]}]}\n"
-    database, (second,) = set_up_panel(tmp_path, rows=rows, instrument="diagnosis", dimensions="", panel=panel)
+    database, (second,) = set_up_panel(
+        tmp_path, rows=rows, instrument="diagnosis", dimensions="", panel=panel
+    )
     with database.reading() as connection:
         shown = connection.execute(select(items_table.c.shown)).scalar_one()
     assert [each["name"] for each in shown] == ["reference", "answer"]
@@ -91,7 +99,10 @@ def test_practice_cases_are_not_rated_and_never_count(tmp_path: Path) -> None:
     [
         ("panel: {rounds: [{name: a, cases: [no-such-case]}]}\n", "names the case 'no-such-case'"),
         (TRAINING.replace("key: [{case: marmoset-00", "key: [{case: marmoset-01"), "which the round lacks"),
-        (TRAINING.replace("case: marmoset-00, grades", "case: marmoset-00, system: other, grades"), "has no grades"),
+        (
+            TRAINING.replace("case: marmoset-00, grades", "case: marmoset-00, system: other, grades"),
+            "has no grades",
+        ),
     ],
 )
 def test_what_does_not_fit_the_cases_is_told(panel: str, words: str, tmp_path: Path) -> None:

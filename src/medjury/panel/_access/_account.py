@@ -19,7 +19,7 @@ from medjury.panel._access._sign_in import in_words, let_in
 from medjury.panel._access._tables import people_table
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import signed_in_as_anything
-from medjury.panel._access._waiting import account_key, forget_failures, note_failure, seconds_to_wait
+from medjury.panel._access._waiting import account_key, begin_attempt, succeeded
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 
@@ -34,24 +34,23 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
     @router.post("/account/password")
     def change(request: Request, person: _Whoever, form: Annotated[Form, Depends(form_of)]) -> Response:
         now, key = panel.now(), account_key(person.name)
-        with panel.database.reading() as connection:
-            wait = seconds_to_wait(connection, (key,), now)
+        with panel.database.writing() as connection:
+            wait = begin_attempt(connection, (key,), now)
             old = connection.execute(
                 select(people_table.c.password).where(people_table.c.id == person.id)
             ).scalar()
         if wait:
             return _page(request, panel, person, f"Too many attempts. Try again in {in_words(wait)}.", 429)
         if old is not None and not is_password(old, form.get("present", "")):
-            with panel.database.writing() as connection:
-                note_failure(connection, (key,), now)
             return _page(request, panel, person, "Your present password is not right.", 403)
+        with panel.database.writing() as connection:
+            succeeded(connection, key)
         try:
             check_new_password(form.get("password", ""), form.get("again", ""), person.name)
         except MedjuryError as error:
             return _page(request, panel, person, str(error), 400)
         hashed = hash_password(form["password"])
         with panel.database.writing() as connection:
-            forget_failures(connection, key)
             set_password(connection, person, hashed)
             end_sessions(connection, person, now)
             trail(connection, person, "changed the password", now=now)

@@ -76,6 +76,7 @@ def case_values(
         "is_open": round_.state == "open" and not (round_.kind == "training" and assignment.is_finished),
         "problems": {each.dimension: each.message for each in problems},
         "notice": notice,
+        "instructions": _paragraphs(round_.instrument.instructions),
         "examples": [_example(round_, each) for each in round_.instrument.examples],
         "every_seconds": EVERY_SECONDS,
     }
@@ -97,6 +98,11 @@ def minutes(seconds: float | None) -> str:
     if whole < 90:
         return f"about {whole} min left"
     return f"about {whole / 60:.1f} hours left".replace(".0 ", " ")
+
+
+def _paragraphs(text: str) -> list[str]:
+    """A text of a YAML file: blank lines part it, and single line breaks are only how it was written."""
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
 
 
 def _columns(round_: Round, assignment: Assignment) -> tuple[Column | None, Column | None]:

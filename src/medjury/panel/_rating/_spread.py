@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,7 +43,8 @@ class DiscussedCase:
 
 
 def discussed_cases(connection: Connection, round_: Round, person: str) -> list[DiscussedCase]:
-    """Every case of the round with the spread of its grades, the widest question of the study first to be seen."""
+    """Every case of the round with the spread of its grades, in an order that is the same for all and tells
+    nothing: that of the file would show which answers are of one system."""
     given: dict[tuple[str, str, str], Counter[str]] = {}
     own: dict[tuple[str, str, str], str] = {}
     for answer in latest_answers(connection, round_):
@@ -51,8 +53,10 @@ def discussed_cases(connection: Connection, round_: Round, person: str) -> list[
         if answer.person == person:
             own[place] = word
     query = select(items_table).where(items_table.c.round == round_.id).order_by(items_table.c.id)
+    rows = list(connection.execute(query))
+    random.Random(f"discussion {round_.seed} {round_.name}").shuffle(rows)
     cases = []
-    for number, row in enumerate(connection.execute(query), start=1):
+    for number, row in enumerate(rows, start=1):
         spreads = []
         for question in round_.questions:
             place = (row.item, row.system, question.name)

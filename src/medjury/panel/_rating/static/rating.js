@@ -78,7 +78,13 @@
     }
     if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
     if (isText) {
+      const question = target.closest(".question");
       if (event.key === "Escape") target.blur();
+      else if (question && event.key === "Enter" && !event.shiftKey && matchMedia("(hover: hover)").matches) {
+        event.preventDefault();
+        setCurrent(question);
+        step(1);
+      }
       return;
     }
     let done = true;
@@ -108,6 +114,8 @@
   let isChanged = false;
   let isStopped = closed;
   let isSending = false;
+  let isOnItsWay = false;
+  let isWaiting = false;
   let timer = 0;
   let running = Promise.resolve();
   async function post(path, fields) {
@@ -121,6 +129,7 @@
   async function saveDraft() {
     if (isStopped || isSending || !isChanged) return;
     isChanged = false;
+    isOnItsWay = true;
     try {
       const answer = await post(`${address}/draft`, new FormData(form));
       if (answer.status === 200) {
@@ -137,6 +146,8 @@
       isChanged = true;
       tell("Not saved: no connection. Trying again.", true);
       plan(5000);
+    } finally {
+      isOnItsWay = false;
     }
   }
   function plan(wait) {
@@ -154,17 +165,18 @@
   function submit() {
     if (!closed) form.requestSubmit(form.querySelector(".send button"));
   }
-  form.addEventListener("submit", async (event) => {
+  form.addEventListener("submit", (event) => {
     clearTimeout(timer);
-    if (isSending) {
-      if (event.isTrusted && !form.dataset.waited) event.preventDefault();
-      return;
-    }
-    event.preventDefault();
+    const isSecond = isSending && !isWaiting;
     isSending = true;
-    await running;
-    form.dataset.waited = "yes";
-    form.requestSubmit(event.submitter || form.querySelector(".send button"));
+    if (isSecond) event.preventDefault();
+    if (isSecond || !isOnItsWay) return;
+    // The draft's answer brings the version that this answer rests on.
+    event.preventDefault();
+    if (isWaiting) return;
+    isWaiting = true;
+    const button = event.submitter;
+    running.then(() => setTimeout(() => form.requestSubmit(button), 0));
   });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   addEventListener("beforeunload", (event) => { if (isChanged && !isSending) event.preventDefault(); });

@@ -1,0 +1,27 @@
+"""A panel with one round of three cases by two systems, and a clock that is turned by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from tests.panel.rounds import Clock, set_up_panel
+
+from medjury.panel import Panel, make_app
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def make_panel(tmp_path: Path, clock: Clock) -> Callable[..., FastAPI]:
+    def make(**study: Any) -> FastAPI:
+        database, _ = set_up_panel(tmp_path, **study)
+        return make_app(Panel(database, now=clock))
+
+    return make

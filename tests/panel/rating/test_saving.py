@@ -1,0 +1,261 @@
+"""A rater's answers: checked, kept with their history, and never lost to a second tab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import select, update
+from sqlalchemy.exc import DatabaseError
+from tests.panel.raters import GOOD, rater
+from tests.panel.rounds import Clock
+from tests.panel.visitors import token_in
+
+from medjury.instruments import Reason, Score, Unscored
+from medjury.panel._design import assignment_of, rounds, set_state
+from medjury.panel._rating import RatedAnswer, Version, history, latest_answers, progress
+from medjury.panel._rating._tables import answers_table
+
+MakePanel = Callable[..., FastAPI]
+
+
+def said(app: FastAPI, place: int = 0) -> list[RatedAnswer]:
+    with app.state.panel.database.reading() as connection:
+        return list(latest_answers(connection, rounds(connection)[place]))
+
+
+def versions(app: FastAPI, person: str, code: str) -> list[Version]:
+    with app.state.panel.database.reading() as connection:
+        assignment = assignment_of(connection, code, person)
+        assert assignment is not None
+        return history(connection, assignment.id)
+
+
+def test_an_answer_is_saved_and_leads_to_the_next_case(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    codes = one.codes()
+    assert len(codes) == 6
+    answer = one.rate(codes[0], **GOOD)
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/rate/{codes[1]}")
+    found = said(app)
+    assert {each.dimension: each.outcome for each in found} == {
+        "accuracy": Score(4),
+        "completeness": Score(5),
+        "clarity": Score(3),
+    }
+    assert {(each.person, each.probability, each.version) for each in found} == {(one.person.id, None, 1)}
+
+
+def test_after_the_last_case_the_rater_is_thanked_and_may_still_change(make_panel: MakePanel) -> None:
+    app = make_panel(cases=1)
+    one = rater(app)
+    first, second = one.codes()
+    one.rate(first, **GOOD)
+    assert one.rate(second, **GOOD).headers["location"] == "/rate"
+    assert "All done. Thank you." in one.get("/rate").text
+    assert "Submit the change" in one.get(f"/rate/{first}").text
+
+
+def test_going_back_and_changing_keeps_every_version(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    one.rate(code, **GOOD)
+    one.rate(code, **GOOD | {"grade.accuracy": "2", "why.accuracy": "Wrong dose"})
+    kept = versions(app, one.person.id, code)
+    assert [(each.number, each.is_submitted, each.said["accuracy"]["grade"]) for each in kept] == [
+        (1, True, "4"),
+        (2, True, "2"),
+    ]
+    (accuracy,) = [each for each in said(app) if each.dimension == "accuracy"]
+    assert accuracy.outcome == Score(2, "Wrong dose")
+
+
+def test_what_was_said_cannot_be_changed_in_the_database(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    one.rate(one.codes()[0], **GOOD)
+    database = app.state.panel.database
+    with pytest.raises(DatabaseError, match="append-only"), database.writing() as connection:
+        connection.execute(update(answers_table).values(comment="forged"))
+
+
+def test_what_is_missing_is_told_and_what_was_typed_stays(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    answer = one.rate(one.codes()[0], **{"grade.accuracy": "4", "comment": "Half of it"})
+    assert answer.status_code == 422
+    assert "2 answers are missing" in answer.text
+    assert 'value="4" data-key="4" checked' in answer.text
+    assert "Half of it" in answer.text
+    assert not said(app)
+
+
+def test_a_grade_that_the_scale_does_not_have_is_refused(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    for value in ("0", "6", "99999999999999999999", "4.0", "<script>", ""):
+        assert one.rate(code, **GOOD | {"grade.accuracy": value}).status_code == 422
+    assert not said(app)
+
+
+def test_who_cannot_judge_says_why(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    assert "Say why" in one.rate(code, **GOOD | {"grade.clarity": "cannot"}).text
+    one.rate(code, **GOOD | {"grade.clarity": "cannot", "why.clarity": "The source is cut off"})
+    (clarity,) = [each for each in said(app) if each.dimension == "clarity"]
+    assert clarity.outcome == Unscored(Reason.CANNOT_JUDGE, "The source is cut off")
+
+
+def test_a_required_reason_is_asked_for(make_panel: MakePanel) -> None:
+    one = rater(make_panel(panel="panel: {justification: {accuracy: required}}\n"))
+    answer = one.rate(one.codes()[0], **GOOD)
+    assert answer.status_code == 422
+    assert "Give your reason in a few words." in answer.text
+
+
+def test_a_draft_is_kept_and_does_not_count(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    answer = one.rate(code, "save", **{"grade.accuracy": "2", "comment": "not sure yet"})
+    assert answer.headers["location"] == f"/rate/{code}?saved=1"
+    assert 'value="2" data-key="2" checked' in one.get(f"/rate/{code}").text
+    assert not said(app)
+    assert "begun" in one.get("/rate").text
+
+
+def test_a_draft_of_a_change_does_not_replace_what_was_submitted(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    one.rate(code, **GOOD)
+    one.rate(code, "save", **GOOD | {"grade.accuracy": "1"})
+    assert next(each for each in said(app) if each.dimension == "accuracy").outcome == Score(4)
+    assert "You have changed this answer. Submit it" in one.get(f"/rate/{code}").text
+
+
+def test_the_second_of_two_tabs_is_told_and_loses_nothing(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    one.rate(code, **GOOD)  # the first tab; the second was opened before, at version 0
+    answer = one.rate(code, version="0", **GOOD | {"grade.accuracy": "1", "why.accuracy": "typed long"})
+    assert answer.status_code == 409
+    assert "from another tab or device" in answer.text
+    assert "typed long" in answer.text
+    assert next(each for each in said(app) if each.dimension == "accuracy").outcome == Score(4)
+    assert 'name="version" value="1"' in answer.text  # sent again as it stands it is the next version
+    one.rate(code, version="1", **GOOD | {"grade.accuracy": "1"})
+    assert [each.said["accuracy"]["grade"] for each in versions(app, one.person.id, code)] == ["4", "1"]
+
+
+def test_the_same_form_sent_twice_is_one_version(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    assert one.rate(code, version="0", **GOOD).status_code == 303
+    assert one.rate(code, version="0", **GOOD).status_code == 303
+    assert len(versions(app, one.person.id, code)) == 1
+
+
+def test_autosave_answers_with_the_version_and_tells_when_it_is_stale(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    token = token_in(one.get(f"/rate/{code}").text)
+    first = one.post(f"/rate/{code}/draft", data={"csrf": token, "version": "0", "grade.accuracy": "4"})
+    assert (first.status_code, first.json()) == (200, {"version": 1})
+    stale = one.post(f"/rate/{code}/draft", data={"csrf": token, "version": "0", "grade.accuracy": "5"})
+    assert stale.status_code == 409
+    assert "another tab" in stale.json()["message"]
+    same = one.post(f"/rate/{code}/draft", data={"csrf": token, "version": "1", "grade.accuracy": "4"})
+    assert same.json() == {"version": 1}
+
+
+def test_nothing_is_saved_without_the_pages_own_token(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    for path in (f"/rate/{code}", f"/rate/{code}/draft", f"/rate/{code}/here", "/rate/profile"):
+        assert one.post(path, data=GOOD | {"csrf": "forged", "version": "0"}).status_code == 403
+    assert not versions(app, one.person.id, code)
+
+
+def test_a_closed_round_takes_no_answer_and_says_so(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    database = app.state.panel.database
+    with database.writing() as connection:
+        set_state(connection, rounds(connection)[0], "closed")
+    answer = one.rate(code, **GOOD)
+    assert answer.status_code == 409
+    assert "This round is closed" in answer.text
+    assert not said(app)
+
+
+def test_another_raters_case_and_one_that_does_not_exist_are_answered_alike(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one, two = rater(app, "Dr One"), rater(app, "Dr Two")
+    theirs = two.codes()[0]
+    for path in ("", "/key"):
+        other, nothing = one.get(f"/rate/{theirs}{path}"), one.get(f"/rate/no-such-code{path}")
+        assert (other.status_code, other.text) == (404, nothing.text)
+    token = one.token("/rate/profile")
+    assert one.post(f"/rate/{theirs}", data=GOOD | {"csrf": token, "version": "0"}).status_code == 404
+    assert not said(app)
+
+
+def test_two_raters_on_one_case_neither_see_nor_block_each_other(make_panel: MakePanel) -> None:
+    app = make_panel(cases=1, systems=("only",))
+    one, two = rater(app, "Dr One"), rater(app, "Dr Two")
+    (first,), (second,) = one.codes(), two.codes()
+    assert first != second
+    assert one.rate(first, **GOOD | {"comment": "a capybara"}).status_code == 303
+    page = two.get(f"/rate/{second}").text
+    assert "capybara" not in page
+    assert " checked" not in page
+    assert two.rate(second, **GOOD).status_code == 303
+    assert len(said(app)) == 6
+
+
+def test_words_that_look_like_a_script_are_shown_as_words(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    one.rate(code, **GOOD | {"comment": "</textarea><script>alert(1)</script>"})
+    page = one.get(f"/rate/{code}").text
+    assert "<script>alert" not in page
+    assert "&lt;/textarea&gt;&lt;script&gt;" in page
+
+
+def test_progress_and_time_left_come_from_the_raters_own_cases(make_panel: MakePanel, clock: Clock) -> None:
+    app = make_panel()
+    one = rater(app)
+    for code in one.codes()[:3]:
+        one.get(f"/rate/{code}")
+        clock.turn(120)
+        token = one.token("/rate/profile")
+        one.post(f"/rate/{code}", data=GOOD | {"csrf": token, "version": "0"})
+    with app.state.panel.database.reading() as connection:
+        found = progress(connection, rounds(connection)[0], one.person.id)
+    assert (found.done, found.total, found.seconds_left) == (3, 6, 360.0)
+    assert "3 of 6 done, about 6 min left" in one.get("/rate").text
+
+
+def test_the_rows_of_a_case_share_its_time(make_panel: MakePanel, clock: Clock) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    one.get(f"/rate/{code}")
+    clock.turn(90)
+    one.post(f"/rate/{code}", data=GOOD | {"csrf": one.token("/rate/profile"), "version": "0"})
+    assert [each.seconds for each in said(app)] == [30.0, 30.0, 30.0]
+    with app.state.panel.database.reading() as connection:
+        assert connection.execute(select(answers_table.c.measured)).scalar() is False
