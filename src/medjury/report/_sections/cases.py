@@ -46,16 +46,8 @@ def _chosen(material: Material) -> list[tuple[str, str, str, float, str]]:
     evidence = material.evidence
     worst: dict[tuple[str, str], tuple[float, str, str]] = {}
     for dimension in evidence.table.dimensions:
-        grid = evidence.grid(dimension.name)
-        judges = [grid.scores[name] for name in evidence.table.judges]
-        if evidence.clinicians and evidence.rater:
-            gaps, why = grid.scores[evidence.rater] - evidence.reference(grid), "jury less clinicians"
-        elif len(judges) > 1:
-            table = np.column_stack(judges)
-            full = ~np.isnan(table).any(axis=1)
-            gaps, why = np.full(len(table), np.nan), "between judges"
-            gaps[full] = np.ptp(table[full], axis=1)
-        else:
+        grid, gaps, why = evidence.differences(dimension.name)
+        if not why:
             continue
         # Only the largest of a dimension can be among the largest of all.
         order = np.argsort(-np.nan_to_num(np.abs(gaps), nan=-1.0), kind="stable")
