@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from medjury.agreement import SevereErrors
 from medjury.calibration import triage
-from medjury.errors import MedjuryError
 from medjury.panel._evidence._texts import Key
 from medjury.runs import Manifest
 from medjury.tables import Grid, Measured, RatingTable
@@ -161,11 +160,26 @@ class Snapshot:
 
     def dangerous(self, dimension: str = "") -> Flags:
         """Held-out answers that the clinicians called dangerous, by the run's own rule."""
-        return self._flags("danger", dimension, self.rater)
+        return self.flagged("danger", dimension, self.rater)
+
+    def below_danger(self, dimension: str) -> Flags:
+        """Held-out answers at the dangerous end of a dimension, be severe errors counted on it or not: what triage
+        is to catch."""
+
+        def made() -> Flags:
+            measured, grid = self.table.dimension(dimension), self.evidence.grid(dimension)
+            column = np.zeros(len(self.keys), dtype=bool)
+            limit = measured.danger(self.table.rules)
+            if limit is not None:
+                word = self.table.danger_word(grid, measured, self.evidence.clinicians)
+                column[self._places(grid)[word <= limit[0] + 1e-9]] = True
+            return column
+
+        return self._once(("below", dimension), made)
 
     def missed(self, dimension: str = "", rater: str = "") -> Flags:
         """Of these, where a rater (by default the one on trial) made a severe error."""
-        return self._flags("flags", dimension, rater or self.rater)
+        return self.flagged("flags", dimension, rater or self.rater)
 
     def severe(self, dimension: str, rater: str) -> SevereErrors | None:
         return self.evidence.severe(dimension, rater)
@@ -215,7 +229,9 @@ class Snapshot:
 
         return self._once(("sums", what), made)
 
-    def _flags(self, what: str, dimension: str, rater: str) -> Flags:
+    def flagged(self, what: str, dimension: str, rater: str) -> Flags:
+        """What `SevereErrors` says of every answer: `danger`, or `flags` where the error happened."""
+
         def made() -> Flags:
             column = np.zeros(len(self.keys), dtype=bool)
             for each in self.table.dimensions:
@@ -269,10 +285,3 @@ class Snapshot:
             column[self._places(grid)] = values
         return column
 
-
-def check_dimension(snapshot: Snapshot, name: str) -> str:
-    """The name of a dimension of the run, or nothing where nothing was named."""
-    return snapshot.table.dimension(name).name if name else ""
-
-
-__all__ = ["Flags", "Floats", "MedjuryError", "Numbers", "Snapshot", "check_dimension"]
