@@ -7,7 +7,8 @@ rooms to its left.
 
 from __future__ import annotations
 
-from medjury.panel._app import Panel, make_app
+from medjury.panel._app import make_app
 from medjury.panel._database import PanelDatabase, open_panel_database
+from medjury.panel._panel import Panel
 
 __all__ = ["Panel", "PanelDatabase", "make_app", "open_panel_database"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
 from medjury.files import create_private
+from medjury.panel._parts import load_tables
 from medjury.panel._tables import VERSION, metadata, version_table
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def _sqlite(path: Path) -> tuple[Engine, str]:
         connect_args={"timeout": _WAIT_SECONDS, "check_same_thread": False, "isolation_level": None},
         pool_size=8,
         max_overflow=56,
+        hide_parameters=True,  # an error names no one's words
     )
 
     @event.listens_for(engine, "connect")
@@ -101,7 +103,7 @@ def _postgres(text: str) -> tuple[Engine, str]:
 
     try:
         url = make_url(text).set(drivername="postgresql+psycopg")
-        engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24)
+        engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24, hide_parameters=True)
     except ArgumentError:
         raise MedjuryError("the panel's address is not of the form postgresql://USER@HOST/DATABASE") from None
     except ModuleNotFoundError:
@@ -120,6 +122,7 @@ def _postgres(text: str) -> tuple[Engine, str]:
 def _prepare(database: PanelDatabase) -> None:
     from sqlalchemy import insert, select
 
+    load_tables()
     with database.writing() as connection:
         metadata.create_all(connection)
         version = connection.execute(select(version_table.c.version)).scalar()

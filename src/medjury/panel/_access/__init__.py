@@ -1,0 +1,36 @@
+"""Who may do what: people and their roles, sign-in, sessions, protection against other sites, and the audit trail.
+
+A route says who may use it with `Depends(person_with(Role.RATER))` or `Depends(anyone)`, and a route that changes
+something reads its body with `Depends(form_of)`. A route that does not cannot be served.
+"""
+
+from __future__ import annotations
+
+from medjury.panel._access._forms import Form, form_of
+from medjury.panel._access._guard import guard
+from medjury.panel._access._inviting import invite, join_address
+from medjury.panel._access._pages import NAVIGATION, routes
+from medjury.panel._access._people import Person, Role, add_person, people
+from medjury.panel._access._trail import TrailEntry, check_trail, trail, trail_entries
+from medjury.panel._access._visitors import anyone, person_with, signed_in
+
+__all__ = [
+    "NAVIGATION",
+    "Form",
+    "Person",
+    "Role",
+    "TrailEntry",
+    "add_person",
+    "anyone",
+    "check_trail",
+    "form_of",
+    "guard",
+    "invite",
+    "join_address",
+    "people",
+    "person_with",
+    "routes",
+    "signed_in",
+    "trail",
+    "trail_entries",
+]

@@ -1,0 +1,75 @@
+"""A person's own page: their password, and signing out everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from sqlalchemy import select
+
+from medjury.errors import MedjuryError
+from medjury.panel._access._credentials import set_password
+from medjury.panel._access._forms import Form, form_of
+from medjury.panel._access._passwords import check_new_password, hash_password, is_password
+from medjury.panel._access._people import Person
+from medjury.panel._access._sessions import end_sessions
+from medjury.panel._access._sign_in import in_words, let_in
+from medjury.panel._access._tables import people_table
+from medjury.panel._access._trail import trail
+from medjury.panel._access._visitors import signed_in_as_anything
+from medjury.panel._access._waiting import account_key, forget_failures, note_failure, seconds_to_wait
+from medjury.panel._look import page
+from medjury.panel._panel import Panel
+
+_Whoever = Annotated[Person, Depends(signed_in_as_anything)]
+
+
+def add_routes(router: APIRouter, panel: Panel) -> None:
+    @router.get("/account")
+    def account(request: Request, person: _Whoever) -> Response:
+        return _page(request, panel, person)
+
+    @router.post("/account/password")
+    def change(request: Request, person: _Whoever, form: Annotated[Form, Depends(form_of)]) -> Response:
+        now, key = panel.now(), account_key(person.name)
+        with panel.database.reading() as connection:
+            wait = seconds_to_wait(connection, (key,), now)
+            old = connection.execute(
+                select(people_table.c.password).where(people_table.c.id == person.id)
+            ).scalar()
+        if wait:
+            return _page(request, panel, person, f"Too many attempts. Try again in {in_words(wait)}.", 429)
+        if old is not None and not is_password(old, form.get("present", "")):
+            with panel.database.writing() as connection:
+                note_failure(connection, (key,), now)
+            return _page(request, panel, person, "Your present password is not right.", 403)
+        try:
+            check_new_password(form.get("password", ""), form.get("again", ""), person.name)
+        except MedjuryError as error:
+            return _page(request, panel, person, str(error), 400)
+        hashed = hash_password(form["password"])
+        with panel.database.writing() as connection:
+            forget_failures(connection, key)
+            set_password(connection, person, hashed)
+            end_sessions(connection, person, now)
+            trail(connection, person, "changed the password", now=now)
+        return let_in(request, panel, person, "new password", "/account")
+
+    @router.post("/account/sign-out-everywhere")
+    def everywhere(request: Request, person: _Whoever, form: Annotated[Form, Depends(form_of)]) -> Response:
+        now = panel.now()
+        with panel.database.writing() as connection:
+            end_sessions(connection, person, now)
+            trail(connection, person, "signed out everywhere", now=now)
+        return let_in(request, panel, person, "this browser again", "/account")
+
+
+def _page(request: Request, panel: Panel, person: Person, problem: str = "", status: int = 200) -> Response:
+    with panel.database.reading() as connection:
+        password = connection.execute(
+            select(people_table.c.password).where(people_table.c.id == person.id)
+        ).scalar()
+    return page(
+        request, "access/account.html", status=status, problem=problem, has_password=password is not None
+    )

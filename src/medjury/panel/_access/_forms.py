@@ -1,0 +1,87 @@
+"""What a form sent: read only where it came from one of our own pages."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from fastapi import HTTPException, Request
+from starlette.datastructures import UploadFile
+
+from medjury.panel._access._cookies import form_secret
+from medjury.panel._access._secrets import form_token
+
+MOST_FIELDS = 2000
+
+
+class Form(Mapping[str, str]):
+    """The fields of a form; of a name that appears several times, `all` gives every value and `[]` the last."""
+
+    def __init__(self, fields: list[tuple[str, str]], files: Mapping[str, bytes] | None = None) -> None:
+        self._fields = fields
+        self._last = dict(fields)
+        self.files = files or {}
+
+    def __getitem__(self, name: str) -> str:
+        return self._last[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._last)
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    def all(self, name: str) -> list[str]:
+        return [value for each, value in self._fields if each == name]
+
+
+@dataclass(frozen=True)
+class _FormOf:
+    """Reads a form, and refuses one that another site sent in a person's name (403)."""
+
+    checks_origin: bool = True
+
+    async def __call__(self, request: Request) -> Form:
+        _refuse_other_sites(request)
+        try:
+            sent = await request.form(max_fields=MOST_FIELDS, max_files=4)
+        except HTTPException:
+            raise
+        except Exception:  # whatever was sent is no form
+            raise HTTPException(400) from None
+        fields: list[tuple[str, str]] = []
+        files: dict[str, bytes] = {}
+        for name, value in sent.multi_items():
+            if isinstance(value, UploadFile):
+                files[name] = await value.read()
+            else:
+                fields.append((name, _storable(value)))
+        form = Form(fields, files)
+        secret = form_secret(request)
+        given = request.headers.get("x-csrf-token") or form.get("csrf", "")
+        if secret is None or not hmac.compare_digest(given.encode(), form_token(secret).encode()):
+            raise HTTPException(
+                403, "This form is no longer valid. Open the page again and send it once more."
+            )
+        return form
+
+
+form_of = _FormOf()
+
+
+def _refuse_other_sites(request: Request) -> None:
+    """A browser says which site a request comes from; one that is not ours changes nothing here."""
+    origin = request.headers.get("origin")
+    own = {urlsplit(request.app.state.panel.public_url).netloc, request.headers.get("host", "")}
+    # "null" is what browsers send where a page asks, as ours do, that its address is not passed on.
+    if origin not in (None, "null") and urlsplit(origin).netloc not in own:
+        raise HTTPException(403, "This request came from another site. Open the page here and try again.")
+    if request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        raise HTTPException(403, "This request came from another site. Open the page here and try again.")
+
+
+def _storable(text: str) -> str:
+    """Without what no database can keep: a zero byte, half a surrogate pair."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

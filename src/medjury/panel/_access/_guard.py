@@ -1,0 +1,203 @@
+"""What every answer passes: the host that was asked for, the size of what was sent, the headers that keep a page to
+itself, and errors that tell a reader what to do and nobody anything else."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from fastapi import HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from medjury.errors import MedjuryError
+from medjury.panel._access._cookies import set_visit
+from medjury.panel._access._visitors import SignInFirst, visitor
+from medjury.panel._look import error_page
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from medjury.panel._panel import Panel
+
+LARGEST_BODY = 2 * 1024 * 1024
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_PERMISSIONS = (
+    "accelerometer=(), autoplay=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), "
+    "microphone=(), midi=(), payment=(), usb=(), publickey-credentials-get=(self), "
+    "publickey-credentials-create=(self)"
+)
+_MESSAGES = {
+    400: ("That request cannot be read", "Go back, open the page again and try once more."),
+    403: (
+        "This page is not for you",
+        "Your role does not open it. Ask the coordinator of the study if it should.",
+    ),
+    404: ("There is no such page", "The address may be mistyped, or what it showed is not yours to see."),
+    405: ("There is no such page", "The address may be mistyped, or what it showed is not yours to see."),
+    413: ("That is too large", "Send less at once."),
+    421: ("Wrong address", "This panel does not answer to that host name. Use the address you were given."),
+    422: ("That request cannot be read", "Something in it is missing or has the wrong form."),
+    429: ("Too many attempts", "Wait a little, then try again."),
+    500: ("Something went wrong", "It is our fault, not yours. What was shown as saved is saved. Try again."),
+}
+
+
+def guard(app: FastAPI, panel: Panel) -> None:
+    """Put the guard around the application."""
+    app.add_exception_handler(SignInFirst, _to_sign_in)
+    app.add_exception_handler(StarletteHTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _unreadable)
+    app.add_exception_handler(MedjuryError, _refused)
+    app.add_middleware(_Guard, panel=panel)
+
+
+class _Guard:
+    """Stands before everything else, so that no answer leaves without it."""
+
+    def __init__(self, app: ASGIApp, panel: Panel) -> None:
+        self._app = app
+        self._panel = panel
+        self._headers = _headers(panel)
+        self._hosts = _LOOPBACK | {panel.host}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope.setdefault("state", {})
+        started = False
+
+        async def answer(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = self._with_headers(scope, message["headers"])
+            await send(message)
+
+        bounded = _Bounded(receive)
+        try:
+            if (refusal := self._refusal(scope)) is not None:
+                await refusal(scope, receive, answer)
+            else:
+                await self._app(scope, bounded.receive, answer)
+        except Exception as error:  # the last door: a page instead of a trace
+            if bounded.too_large and not started:
+                await _plain(413)(scope, receive, answer)
+                return
+            _log(error, scope)
+            if started:
+                raise ConnectionAbortedError from None  # half an answer is cut off, never ended as if whole
+            await _answer(Request(scope, receive), 500)(scope, receive, answer)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = dict(scope["headers"])
+        host = urlsplit("//" + headers.get(b"host", b"").decode("latin-1")).hostname
+        if scope["path"] != "/healthz" and host not in self._hosts:
+            return _plain(421)
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit():
+            return _plain(400)
+        return _plain(413) if int(length) > LARGEST_BODY else None
+
+    def _with_headers(self, scope: Scope, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        names = {name.lower() for name, _ in given}
+        added = [(name, value) for name, value in self._headers if name not in names]
+        if (secret := scope["state"].get("new_visit")) is not None:
+            carrier = Response()
+            set_visit(carrier, self._panel, secret)
+            added += [(name, value) for name, value in carrier.raw_headers if name == b"set-cookie"]
+        return [*given, *added]
+
+
+class _Bounded:
+    """Counts what is sent, whatever the request says about its length."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._seen = 0
+        self.too_large = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        if self._seen > LARGEST_BODY:
+            self.too_large = True
+            raise HTTPException(413)
+        return message
+
+
+def _headers(panel: Panel) -> list[tuple[bytes, bytes]]:
+    policy = (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+    headers = {
+        "content-security-policy": policy,
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "no-referrer",
+        "permissions-policy": _PERMISSIONS,
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "x-robots-tag": "noindex",
+        "cache-control": "no-store",
+    }
+    if panel.is_secure:
+        headers["strict-transport-security"] = "max-age=31536000"
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+def _to_sign_in(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SignInFirst)
+    if _is_api(request):
+        return _answer(request, 401)
+    return RedirectResponse(error.location, 303)
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, StarletteHTTPException)
+    said = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
+    return _answer(request, error.status_code, said)
+
+
+def _unreadable(request: Request, error: Exception) -> Response:
+    return _answer(request, 422)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    return _answer(request, 400, str(error))
+
+
+def _answer(request: Request, status: int, said: str = "") -> Response:
+    title, message = _MESSAGES.get(status, (HTTPStatus(status).phrase, "Go back and try again."))
+    if _is_api(request):
+        return JSONResponse({"error": said or message}, status)
+    if not hasattr(request.state, "person"):
+        try:
+            visitor(request)
+        except Exception:  # the database is what failed
+            request.state.person, request.state.csrf = None, ""
+    return error_page(request, status, title, said or message)
+
+
+def _is_api(request: Request) -> bool:
+    return request.url.path.startswith("/api/")
+
+
+def _plain(status: int) -> Response:
+    title, message = _MESSAGES[status]
+    return PlainTextResponse(f"{title}. {message}\n", status)
+
+
+def _log(error: Exception, scope: Scope) -> None:
+    """Where it happened, without what it was about: messages of errors may hold a patient's words."""
+    places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-4:]]
+    route = getattr(scope.get("route"), "path", "")
+    print(f"medjury panel: {type(error).__name__} in {scope['method']} {route} at {' < '.join(reversed(places))}",
+          file=sys.stderr, flush=True)  # fmt: skip

@@ -1,0 +1,143 @@
+"""People of the panel: a name, one role, and how far they have come. Nobody is deleted: what they did is theirs."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from medjury.errors import MedjuryError
+from medjury.panel._access._moments import stored
+from medjury.panel._access._secrets import new_id
+from medjury.panel._access._tables import people_table
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy.engine import Connection, Row
+
+LONGEST_NAME = 80
+
+
+class Role(StrEnum):
+    """What a person is here for. Each role opens its own pages; none includes another."""
+
+    COORDINATOR = "coordinator"
+    RATER = "rater"
+    ADJUDICATOR = "adjudicator"
+    VIEWER = "viewer"
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who is signed in. The id is random; the name is shown to coordinators and to the person alone."""
+
+    id: str
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True)
+class PersonState:
+    """A person as the coordinator sees them."""
+
+    person: Person
+    email: str | None
+    joined_at: str | None
+    disabled_at: str | None
+
+
+def add_person(
+    connection: Connection, name: str, role: Role, *, now: datetime, email: str | None = None
+) -> Person:
+    """A new person, who cannot sign in before they were invited."""
+    shown = clean_name(name)
+    address = clean_email(email)
+    person = Person(new_id(), shown, role)
+    taken = select(people_table.c.id).where(people_table.c.sign_in_name == compared(shown))
+    if connection.execute(taken).first():
+        raise MedjuryError(
+            f"There is somebody named {shown} already. Add an initial, or invite that person again."
+        )
+    try:
+        with connection.begin_nested():
+            connection.execute(
+                insert(people_table).values(
+                    id=person.id,
+                    name=shown,
+                    sign_in_name=compared(shown),
+                    role=role.value,
+                    email=address,
+                    created_at=stored(now),
+                )
+            )
+    except IntegrityError:
+        raise MedjuryError("Somebody has that name or e-mail address already.") from None
+    return person
+
+
+def people(connection: Connection) -> list[PersonState]:
+    """Everyone, in the order in which they were added."""
+    rows = connection.execute(select(people_table).order_by(people_table.c.created_at, people_table.c.id))
+    return [PersonState(person_of(row), row.email, row.joined_at, row.disabled_at) for row in rows]
+
+
+def person_by_id(connection: Connection, identity: str) -> PersonState | None:
+    row = connection.execute(select(people_table).where(people_table.c.id == identity)).first()
+    return PersonState(person_of(row), row.email, row.joined_at, row.disabled_at) if row else None
+
+
+def row_by_sign_in_name(connection: Connection, typed: str) -> Row[tuple[object, ...]] | None:
+    """The row of whoever signs in by this name or e-mail address."""
+    found = connection.execute(
+        select(people_table).where(people_table.c.sign_in_name == compared(typed))
+    ).first()
+    return (
+        found
+        or connection.execute(select(people_table).where(people_table.c.email == compared(typed))).first()
+    )
+
+
+def set_disabled(connection: Connection, person: Person, at: datetime | None) -> None:
+    """Lock a person out, or let them in again. Their sessions are ended by the caller."""
+    connection.execute(
+        update(people_table)
+        .where(people_table.c.id == person.id)
+        .values(disabled_at=stored(at) if at else None)
+    )
+
+
+def person_of(row: Row[tuple[object, ...]]) -> Person:
+    return Person(row.id, row.name, Role(row.role))
+
+
+def clean_name(text: str) -> str:
+    """A name fit to be shown: on one line, without signs that nobody sees."""
+    kept = "".join(sign if unicodedata.category(sign)[0] != "C" else " " for sign in text)
+    name = " ".join(unicodedata.normalize("NFC", kept).split())
+    if not name:
+        raise MedjuryError("Give a name.")
+    if len(name) > LONGEST_NAME:
+        raise MedjuryError(f"A name may have {LONGEST_NAME} letters; this one has {len(name)}.")
+    return name
+
+
+def clean_email(text: str | None) -> str | None:
+    """The address as it is compared, or None where none was given."""
+    address = compared(text or "")
+    if not address:
+        return None
+    if address.count("@") != 1 or address.startswith("@") or address.endswith("@") or " " in address:
+        raise MedjuryError("That is not an e-mail address: name@hospital.example")
+    if len(address) > 254:
+        raise MedjuryError("That e-mail address is too long.")
+    return address
+
+
+def compared(text: str) -> str:
+    """A name as it is compared: letters that look alike in print, capitals and spaces make no difference."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,86 @@
+"""Sessions: a random secret in a cookie, its hash here, with an end that is fixed at the start.
+
+A clock that jumps back would make a session young again. So a session that was seen in what is now the future is
+over: the person signs in once more.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select, update
+
+from medjury.panel._access._moments import read, stored
+from medjury.panel._access._people import Person, person_of
+from medjury.panel._access._secrets import hash_of, new_secret
+from medjury.panel._access._tables import people_table, sessions_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+LASTS = timedelta(hours=12)  # one working day
+IDLE = timedelta(hours=2)
+SEEN_AGAIN = timedelta(minutes=1)  # how exactly we know when somebody was last here
+CLOCK_MAY_STEP_BACK = timedelta(minutes=2)
+
+
+def start_session(connection: Connection, person: Person, now: datetime) -> str:
+    """A new session for somebody who has just proved who they are; returns the secret for the cookie."""
+    secret = new_secret()
+    connection.execute(
+        insert(sessions_table).values(
+            hash=hash_of(secret),
+            person=person.id,
+            created_at=stored(now),
+            seen_at=stored(now),
+            expires_at=stored(now + LASTS),
+        )
+    )
+    return secret
+
+
+def find_session(connection: Connection, secret: str, now: datetime) -> tuple[Person, bool] | None:
+    """Whose session this is, and whether it is time to note that they were here; None where it is over."""
+    found = connection.execute(
+        select(
+            people_table,
+            sessions_table.c.seen_at,
+            sessions_table.c.expires_at,
+            sessions_table.c.ended_at,
+        )
+        .join(people_table, people_table.c.id == sessions_table.c.person)
+        .where(sessions_table.c.hash == hash_of(secret))
+    ).first()
+    if found is None or found.ended_at is not None or found.disabled_at is not None:
+        return None
+    seen, end = read(found.seen_at), read(found.expires_at)
+    if now >= end or now - seen >= IDLE or seen - now > CLOCK_MAY_STEP_BACK:
+        return None
+    return person_of(found), now - seen >= SEEN_AGAIN
+
+
+def note_seen(connection: Connection, secret: str, now: datetime) -> None:
+    """The person is still here."""
+    connection.execute(
+        update(sessions_table)
+        .where(sessions_table.c.hash == hash_of(secret), sessions_table.c.seen_at < stored(now))
+        .values(seen_at=stored(now))
+    )
+
+
+def end_session(connection: Connection, secret: str, now: datetime) -> None:
+    connection.execute(
+        update(sessions_table)
+        .where(sessions_table.c.hash == hash_of(secret), sessions_table.c.ended_at.is_(None))
+        .values(ended_at=stored(now))
+    )
+
+
+def end_sessions(connection: Connection, person: Person, now: datetime) -> int:
+    """Sign a person out everywhere; returns how many sessions were open."""
+    return connection.execute(
+        update(sessions_table)
+        .where(sessions_table.c.person == person.id, sessions_table.c.ended_at.is_(None))
+        .values(ended_at=stored(now))
+    ).rowcount

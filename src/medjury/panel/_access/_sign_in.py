@@ -1,0 +1,128 @@
+"""Signing in and out. Whoever fails learns only that name and password do not go together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import update
+
+from medjury.panel._access._cookies import remove_session, session_secret, set_session
+from medjury.panel._access._forms import Form, form_of
+from medjury.panel._access._passwords import hash_password, is_outdated, is_password
+from medjury.panel._access._people import Person, person_of, row_by_sign_in_name
+from medjury.panel._access._sessions import end_session, start_session
+from medjury.panel._access._tables import people_table
+from medjury.panel._access._trail import trail
+from medjury.panel._access._visitors import anyone, signed_in_as_anything
+from medjury.panel._access._waiting import (
+    account_key,
+    address_key,
+    forget_failures,
+    note_failure,
+    seconds_to_wait,
+)
+from medjury.panel._look import Look, page
+from medjury.panel._panel import Panel
+
+_WRONG = "Name and password do not go together. Check both, or ask the coordinator for a new invitation."
+
+
+def add_routes(router: APIRouter, panel: Panel) -> None:
+    @router.get("/")
+    def home(request: Request, person: Annotated[Person, Depends(signed_in_as_anything)]) -> Response:
+        look: Look = request.app.state.look
+        links = look.links_of(person.role)
+        return RedirectResponse(links[0].path if links else "/account", 303)
+
+    @router.get("/sign-in")
+    def sign_in_page(
+        request: Request, person: Annotated[Person | None, Depends(anyone)], next: str = "/"
+    ) -> Response:
+        if person is not None:
+            return RedirectResponse(own_path(next), 303)
+        return page(request, "access/sign_in.html", next=own_path(next), name="", problem="")
+
+    @router.post("/sign-in")
+    def sign_in(
+        request: Request,
+        _: Annotated[Person | None, Depends(anyone)],
+        form: Annotated[Form, Depends(form_of)],
+    ) -> Response:
+        typed, back = form.get("name", "")[:400], own_path(form.get("next", "/"))
+        now = panel.now()
+        keys = (account_key(typed), address_key(request.client.host if request.client else ""))
+        with panel.database.reading() as connection:
+            wait = seconds_to_wait(connection, keys, now)
+            row = row_by_sign_in_name(connection, typed)
+        if wait:
+            return _again(request, typed, back, f"Too many attempts. Try again in {in_words(wait)}.", 429)
+        right = is_password(row.password if row else None, form.get("password", ""))
+        if row is None or not right or row.disabled_at is not None:
+            with panel.database.writing() as connection:
+                note_failure(connection, keys, now)
+                if row is not None:
+                    trail(connection, row.id, "sign-in failed", now=now)
+            return _again(request, typed, back, _WRONG, 403)
+        person = person_of(row)
+        newer = hash_password(form["password"]) if is_outdated(row.password) else None
+        with panel.database.writing() as connection:
+            forget_failures(connection, keys[0])
+            if newer:
+                connection.execute(
+                    update(people_table).where(people_table.c.id == person.id).values(password=newer)
+                )
+        return let_in(request, panel, person, "password", back)
+
+    @router.post("/sign-out")
+    def sign_out(
+        request: Request,
+        person: Annotated[Person | None, Depends(anyone)],
+        form: Annotated[Form, Depends(form_of)],
+    ) -> Response:
+        secret, now = session_secret(request), panel.now()
+        if person is not None and secret is not None:
+            with panel.database.writing() as connection:
+                end_session(connection, secret, now)
+                trail(connection, person, "signed out", now=now)
+        answer = RedirectResponse("/sign-in", 303)
+        remove_session(answer, panel)
+        return answer
+
+
+def let_in(request: Request, panel: Panel, person: Person, how: str, back: str = "/") -> Response:
+    """A new session, whatever the browser brought: a session that somebody else planted is worth nothing."""
+    now, before = panel.now(), session_secret(request)
+    with panel.database.writing() as connection:
+        if before is not None:
+            end_session(connection, before, now)
+        secret = start_session(connection, person, now)
+        trail(connection, person, "signed in", how, now=now)
+    answer = RedirectResponse(own_path(back), 303)
+    set_session(answer, panel, secret)
+    return answer
+
+
+def own_path(address: str) -> str:
+    """The address where it is a path on this server, else the start page: nobody is sent to another site."""
+    plain = address.strip()
+    if (
+        not plain.startswith("/")
+        or plain[1:2] in ("/", "\\")
+        or any(ord(sign) < 33 or sign == "\\" for sign in plain)
+    ):
+        return "/"
+    return plain
+
+
+def in_words(seconds: int) -> str:
+    """A wait as a person says it, never shorter than it is."""
+    if seconds < 60:
+        return f"{seconds} seconds" if seconds != 1 else "1 second"
+    minutes = -(-seconds // 60)
+    return f"{minutes} minutes" if minutes != 1 else "1 minute"
+
+
+def _again(request: Request, name: str, back: str, problem: str, status: int) -> Response:
+    return page(request, "access/sign_in.html", status=status, next=back, name=name, problem=problem)

@@ -1,0 +1,85 @@
+"""Who is asking, and may they? A route says it with `Depends(person_with(Role.RATER))` or `Depends(anyone)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from fastapi import HTTPException, Request
+
+from medjury.panel._access._cookies import begin_visit, form_secret, session_secret
+from medjury.panel._access._people import Person, Role
+from medjury.panel._access._secrets import form_token
+from medjury.panel._access._sessions import find_session, note_seen
+from medjury.panel._panel import Panel
+
+
+class SignInFirst(Exception):  # noqa: N818 - no error: the answer is the way to the sign-in
+    """Nobody is signed in; the answer leads to the sign-in page and back."""
+
+    def __init__(self, back_to: str) -> None:
+        super().__init__(back_to)
+        self.location = "/sign-in" + (f"?next={quote(back_to)}" if back_to not in ("", "/") else "")
+
+
+@dataclass(frozen=True)
+class person_with:  # noqa: N801 - read in a route: Depends(person_with(Role.RATER))
+    """Lets only people with one of these roles pass, and gives the person."""
+
+    roles: frozenset[str]
+
+    def __init__(self, *roles: Role) -> None:
+        if not roles:
+            raise TypeError("name the roles that may use the route; `anyone` needs no sign-in")
+        object.__setattr__(self, "roles", frozenset(roles))
+
+    def __call__(self, request: Request) -> Person:
+        return signed_in(request, *(Role(role) for role in self.roles))
+
+
+@dataclass(frozen=True)
+class _Anyone:
+    roles: frozenset[str] = frozenset()
+
+    def __call__(self, request: Request) -> Person | None:
+        return visitor(request)
+
+
+anyone = _Anyone()
+signed_in_as_anything = person_with(*Role)
+
+
+def signed_in(request: Request, *roles: Role) -> Person:
+    """The person who is signed in, where they have one of the roles (none named: whoever it is)."""
+    person = visitor(request)
+    if person is None:
+        path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        raise SignInFirst(path if request.method == "GET" else "/")
+    if roles and person.role not in roles:
+        raise HTTPException(403)
+    return person
+
+
+def visitor(request: Request) -> Person | None:
+    """The person who is signed in, or None; pages and forms learn of it."""
+    panel: Panel = request.app.state.panel
+    person = _person(request, panel)
+    request.state.person = person
+    request.state.csrf = form_token(form_secret(request) or begin_visit(request))
+    return person
+
+
+def _person(request: Request, panel: Panel) -> Person | None:
+    secret = session_secret(request)
+    if secret is None:
+        return None
+    now = panel.now()
+    with panel.database.reading() as connection:
+        found = find_session(connection, secret, now)
+    if found is None:
+        return None
+    person, should_note = found
+    if should_note:
+        with panel.database.writing() as connection:
+            note_seen(connection, secret, now)
+    return person

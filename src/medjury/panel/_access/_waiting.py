@@ -1,0 +1,66 @@
+"""Waiting after failed attempts: by account and by address, longer each time, and kept over a restart.
+
+The account is the name as it was typed, whether somebody has it or not, so the waiting tells nothing either.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, insert, select, update
+
+from medjury.panel._access._moments import read, stored
+from medjury.panel._access._people import compared
+from medjury.panel._access._secrets import hash_of
+from medjury.panel._access._tables import attempts_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+# How many failures are free, and the longest wait. Many people may share one address, so it has more of them.
+FREE = {"account": 5, "address": 40}
+SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=15), timedelta(minutes=15)
+FORGOTTEN = timedelta(hours=24)
+
+
+def account_key(typed: str) -> str:
+    return f"account {hash_of(compared(typed))}"
+
+
+def address_key(address: str) -> str:
+    return f"address {hash_of(address)}"
+
+
+def seconds_to_wait(connection: Connection, keys: tuple[str, ...], now: datetime) -> int:
+    """How long the next attempt has to wait; 0: not at all."""
+    rows = connection.execute(select(attempts_table).where(attempts_table.c.key.in_(keys)))
+    return max((_left(row.key, row.failures, read(row.last_at), now) for row in rows), default=0)
+
+
+def note_failure(connection: Connection, keys: tuple[str, ...], now: datetime) -> None:
+    """One failure more for each of these. A day without one, and they are forgotten."""
+    connection.execute(delete(attempts_table).where(attempts_table.c.last_at < stored(now - FORGOTTEN)))
+    for key in sorted(keys):
+        changed = connection.execute(
+            update(attempts_table)
+            .where(attempts_table.c.key == key)
+            .values(failures=attempts_table.c.failures + 1, last_at=stored(now))
+        )
+        if not changed.rowcount:
+            connection.execute(insert(attempts_table).values(key=key, failures=1, last_at=stored(now)))
+
+
+def forget_failures(connection: Connection, key: str) -> None:
+    """The person got in, or was invited again. What others did from their address stays counted."""
+    connection.execute(delete(attempts_table).where(attempts_table.c.key == key))
+
+
+def _left(key: str, failures: int, last: datetime, now: datetime) -> int:
+    over = failures - FREE[key.partition(" ")[0]]
+    if over < 0:
+        return 0
+    wait: timedelta = min(SHORTEST_WAIT * 2 ** min(over, 20), LONGEST_WAIT)
+    since = max(now - last, timedelta())  # a clock that jumped back makes nobody wait longer than the wait
+    return math.ceil(max((wait - since).total_seconds(), 0))

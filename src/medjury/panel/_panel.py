@@ -1,0 +1,34 @@
+"""What every page of the panel needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from medjury.panel._database import PanelDatabase
+
+if TYPE_CHECKING:
+    from medjury.studies import Study
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The database, the study, the address that people type, and the clock (a test may turn it)."""
+
+    database: PanelDatabase
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    study: Study | None = None
+    public_url: str = "http://localhost:8765"
+
+    @property
+    def is_secure(self) -> bool:
+        """True where browsers reach the panel by https, through the site's proxy."""
+        return urlsplit(self.public_url).scheme == "https"
+
+    @property
+    def host(self) -> str:
+        """The host that people type."""
+        return urlsplit(self.public_url).hostname or "localhost"

@@ -1,0 +1,75 @@
+"""The frame of the panel: people join by a link, every page has one look, and no page is served without a guard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fastapi import APIRouter, Depends
+from sqlalchemy import delete, update
+from sqlalchemy.exc import DatabaseError
+from tests.panel.visitors import Visitor, sign_in
+from tests.postgres import postgres_server, postgres_url  # noqa: F401
+
+from medjury.panel import Panel, PanelDatabase, make_app, open_panel_database
+from medjury.panel._access import Role, form_of, person_with, trail
+from medjury.panel._access._tables import trail_table
+from medjury.panel._declared import declared_routes
+
+
+@pytest.fixture
+def panel(tmp_path: Path) -> Panel:
+    return Panel(open_panel_database(tmp_path / "panel.sqlite"))
+
+
+def test_a_coordinator_joins_by_a_link_and_invites(panel: Panel) -> None:
+    app = make_app(panel)
+    coordinator = sign_in(app, Role.COORDINATOR)
+    assert coordinator.get("/").headers["location"] == "/people"
+    answer = coordinator.submit("/people", "/people", name="Dr <b>Roe</b>", role="rater")
+    assert answer.status_code == 200
+    assert "Invitation for Dr &lt;b&gt;Roe&lt;/b&gt;" in answer.text
+    assert "/join/" in answer.text
+
+
+def test_a_rater_does_not_see_the_coordinators_pages(panel: Panel) -> None:
+    rater = sign_in(make_app(panel), Role.RATER)
+    assert rater.get("/people").status_code == 403
+    assert rater.get("/trail").status_code == 403
+    assert rater.get("/").headers["location"] == "/account"
+
+
+def test_nobody_is_led_to_the_sign_in_and_back(panel: Panel) -> None:
+    answer = Visitor(make_app(panel)).get("/people?sort=name")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/people%3Fsort%3Dname")
+
+
+def test_a_route_that_does_not_say_who_may_use_it_is_not_served() -> None:
+    router = APIRouter()
+    router.get("/open")(lambda: "")
+    with pytest.raises(TypeError, match="does not say who may use it"):
+        list(declared_routes(router))
+
+
+def test_a_route_that_changes_something_without_a_guard_is_not_served() -> None:
+    router = APIRouter()
+    router.post("/change", dependencies=[Depends(person_with(Role.RATER))])(lambda: "")
+    with pytest.raises(TypeError, match="is not guarded"):
+        list(declared_routes(router))
+    guarded = APIRouter()
+    guarded.post("/change", dependencies=[Depends(person_with(Role.RATER)), Depends(form_of)])(lambda: "")
+    assert [route.roles for route in declared_routes(guarded)] == [{Role.RATER}]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_trail_cannot_be_changed_in_the_database(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    place = tmp_path / "panel.sqlite" if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    database: PanelDatabase = open_panel_database(place)
+    with database.writing() as connection:
+        trail(connection, "a test", "invited")
+    for change in (update(trail_table).values(what="nothing"), delete(trail_table)):
+        with pytest.raises(DatabaseError, match="trail is append-only"), database.writing() as connection:
+            connection.execute(change)
+    database.close()

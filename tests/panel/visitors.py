@@ -1,0 +1,61 @@
+"""People who visit a panel in tests: signed in by a real invitation, as a browser would be."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from medjury.panel import Panel
+from medjury.panel._access import Person, Role, add_person, invite
+
+PASSWORD = "tulip-quarry-lantern-oboe"
+
+
+class Visitor(TestClient):
+    """A browser without JavaScript: it keeps cookies and sends the token that a page's forms hold."""
+
+    person: Person | None = None
+
+    def __init__(self, app: FastAPI, *, address: str = "203.0.113.5") -> None:
+        super().__init__(
+            app,
+            base_url=app.state.panel.public_url,
+            follow_redirects=False,
+            raise_server_exceptions=False,
+            client=(address, 50000),
+        )
+
+    def token(self, page: str = "/account") -> str:
+        """The token that the forms of a page hold."""
+        return token_in(self.get(page).text)
+
+    def submit(self, path: str, page: str = "/account", **fields: str) -> Any:
+        """Send a form that stands on `page`."""
+        return self.post(path, data={"csrf": self.token(page)} | fields)
+
+
+def token_in(html: str) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', html)
+    assert found, "the page has no form"
+    return unescape(found[1])
+
+
+def invited(panel: Panel, name: str, role: Role, email: str | None = None) -> tuple[Person, str]:
+    """A person, and the path of their invitation."""
+    with panel.database.writing() as connection:
+        person = add_person(connection, name, role, now=panel.now(), email=email)
+        secret = invite(connection, person, by="a test", now=panel.now())
+    return person, f"/join/{secret}"
+
+
+def sign_in(app: FastAPI, role: Role, name: str | None = None) -> Visitor:
+    """Somebody of this role, who has just joined with `PASSWORD`."""
+    visitor = Visitor(app)
+    visitor.person, path = invited(app.state.panel, name or f"A {role}", role)
+    answer = visitor.submit(path, path, password=PASSWORD, again=PASSWORD)
+    assert answer.status_code == 303, answer.text
+    return visitor
