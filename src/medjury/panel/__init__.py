@@ -10,5 +10,6 @@ from __future__ import annotations
 from medjury.panel._app import make_app
 from medjury.panel._database import PanelDatabase, open_panel_database
 from medjury.panel._panel import Panel
+from medjury.panel._view import serve_evidence, write_evidence_file
 
-__all__ = ["Panel", "PanelDatabase", "make_app", "open_panel_database"]
+__all__ = ["Panel", "PanelDatabase", "make_app", "open_panel_database", "serve_evidence", "write_evidence_file"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from medjury.cases import Case
@@ -40,7 +41,8 @@ class TextShown:
 
 @dataclass(frozen=True)
 class QuotationShown:
-    """A quotation in a rater's words; `link` leads to where it stands, `where` names the text ("": nowhere)."""
+    """A quotation in a rater's words. `where` names the text in which it stands ("": in none), `link` leads there
+    where that is not on the same page."""
 
     words: str
     number: int
@@ -56,6 +58,19 @@ class SaidPart:
     quotation: QuotationShown | None = None
 
 
+Words = tuple[tuple[str, tuple[SaidPart, ...]], ...]  # what they are about, and the words
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a rater said; of several repeats the first, and `more` of the others with their names."""
+
+    rater: str
+    kind: str
+    words: Words
+    more: tuple[tuple[str, Words], ...] = ()
+
+
 @dataclass(frozen=True)
 class CaseView:
     name: str
@@ -67,7 +82,7 @@ class CaseView:
     why_no_text: str
     votes: tuple[Vote, ...]
     difference: Vote | None
-    said: tuple[tuple[Vote, tuple[tuple[str, tuple[SaidPart, ...]], ...]], ...]
+    said: tuple[Opinion, ...]
     steps: tuple[StepShown, ...]
     invented: tuple[QuotationShown, ...]
     flags: tuple[tuple[str, str], ...]
@@ -131,7 +146,7 @@ def case_view(state: State, place: int) -> CaseView:
         state.texts.why_not or ("" if titled else "this answer is not among the cases of the run"),
         tuple(votes),
         difference_of(state, place),
-        tuple((vote, _said(vote, shown)) for vote in votes if vote.said),
+        tuple(_opinions(votes, shown)),
         tuple(steps),
         tuple(each for each in shown.values() if not each.where),
         _flags(state, place),
@@ -158,13 +173,20 @@ def _shown(found: Found, titled: Sequence[tuple[str, Quotable]], address: str) -
     words = found.quotation.words
     if found.text is None:
         return QuotationShown(words, found.number, "", "")
-    link = f"#q{found.number}"
+    link = ""
     if found.start >= SIGNS:
         link = f"{address}/text/{found.text}?from={max(0, found.start - 500)}#q{found.number}"
     return QuotationShown(words, found.number, link, titled[found.text][0])
 
 
-def _said(vote: Vote, shown: dict[Quotation, QuotationShown]) -> tuple[tuple[str, tuple[SaidPart, ...]], ...]:
+def _opinions(votes: Sequence[Vote], shown: dict[Quotation, QuotationShown]) -> Iterator[Opinion]:
+    for rater, own in groupby((vote for vote in votes if vote.said), key=lambda vote: vote.rater):
+        first, *others = own
+        more = tuple((vote.note, _said(vote, shown)) for vote in others)
+        yield Opinion(rater, first.kind, _said(first, shown), more)
+
+
+def _said(vote: Vote, shown: dict[Quotation, QuotationShown]) -> Words:
     """What a rater said, with each quotation as a part of its own."""
     made = []
     for said in vote.said:

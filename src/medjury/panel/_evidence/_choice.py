@@ -19,6 +19,7 @@ SHOWS = {
     "": "every answer",
     "dangerous": "dangerous to clinicians",
     "missed": "dangerous, and missed",
+    "lost": "dangerous, without a score",
     "unscored": "without a score",
     "not_applicable": "not applicable",
     "queue": "triage queue",
@@ -84,6 +85,9 @@ class Choice:
         show = SHOWS[self.show] if self.show else ""
         if self.show == "missed":
             show = f"dangerous, and missed by {self.rater or state.snapshot.rater}"
+        if self.show == "lost" or (self.show == "dangerous" and self.rater):
+            how = "without a score of" if self.show == "lost" else "scored by"
+            show = f"dangerous to clinicians, {how} {self.rater or state.snapshot.rater}"
         reason = f"because of {self.reason.replace('_', ' ')}" if self.reason else ""
         parts = (show, reason, label.get(self.dimension, ""), self.system, PARTS[self.part] if self.part else "")
         searched = f"“{self.q}”" if self.q else ""
@@ -121,8 +125,10 @@ def queue_dimension(state: State, choice: Choice) -> str:
 
 def _shown(state: State, choice: Choice) -> Flags:
     snapshot, named = state.snapshot, {"dimension": choice.dimension, "rater": choice.rater}
-    if choice.show == "dangerous":
+    if choice.show == "dangerous" and not choice.rater:
         return snapshot.dangerous(choice.dimension)
+    if choice.show in ("dangerous", "lost"):
+        return snapshot.dangerous_scored(**named, scored=choice.show == "dangerous")
     if choice.show == "missed":
         return snapshot.missed(**named)
     if choice.show == "not_applicable":

@@ -80,12 +80,11 @@ def _known(snapshot: Snapshot, name: str) -> bool:
 
 def _severe(snapshot: Snapshot, row: Row) -> Iterator[Behind]:
     for dimension in _dimensions(snapshot, row):
-        rater = row["rater"]
-        danger = snapshot.flagged("danger", dimension.name, rater)
-        scored = _scored(snapshot, dimension, rater)
-        yield Behind("severe errors", snapshot.missed(dimension.name, rater), "errors")
-        yield Behind("dangerous answers that it scored", danger & scored, "dangerous answers")
-        yield Behind("dangerous answers without its score", danger & ~scored, "of them unscored")
+        rater, name = row["rater"], dimension.name
+        lost = snapshot.dangerous_scored(name, rater, scored=False)
+        yield Behind("severe errors", snapshot.missed(name, rater), "errors")
+        yield Behind("dangerous answers that it scored", snapshot.dangerous_scored(name, rater), "dangerous answers")
+        yield Behind("dangerous answers without its score", lost, "of them unscored")
 
 
 def _confusion(snapshot: Snapshot, row: Row) -> Iterator[Behind]:

@@ -102,6 +102,16 @@ class EvidenceRun:
         self._look_again()
         return self._state
 
+    @property
+    def changed(self) -> bool:
+        """Whether a run that had ended was written anew since: then it is another one, to be opened again."""
+        if self._state.snapshot.going_on:
+            return False
+        try:
+            return stamp(self.folder, self.manifest) != self._stamp
+        except MedjuryError:
+            return True
+
     @cached_property
     def text_index(self) -> tuple[WordIndex, dict[int, Key]]:
         """The words of the texts. They do not change, so the index is made once; its numbers are its own."""

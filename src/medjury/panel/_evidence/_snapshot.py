@@ -162,6 +162,17 @@ class Snapshot:
         """Held-out answers that the clinicians called dangerous, by the run's own rule."""
         return self.flagged("danger", dimension, self.rater)
 
+    def dangerous_scored(self, dimension: str = "", rater: str = "", *, scored: bool = True) -> Flags:
+        """Of the dangerous answers those that a rater scored, or those that it did not; on any dimension, where
+        none is named."""
+        rater = rater or self.rater
+        found = np.zeros(len(self.keys), dtype=bool)
+        for each in self.dimensions:
+            if dimension in ("", each.name):
+                known = ~np.isnan(self.scores(each.name, rater))
+                found |= self.flagged("danger", each.name, rater) & (known if scored else ~known)
+        return found
+
     def below_danger(self, dimension: str) -> Flags:
         """Held-out answers at the dangerous end of a dimension, be severe errors counted on it or not: what triage
         is to catch."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._snapshot import Snapshot
 from medjury.statistics import shown
+
+if TYPE_CHECKING:
+    import polars
 
 _KINDS = {"clinician": "clinician", "jury": "jury", "judge": "judge", "metric": "text metric"}
 
@@ -38,8 +41,7 @@ class Vote:
     cells: tuple[Cell, ...]
     note: str = ""
     said: tuple[Said, ...] = field(default=(), repr=False)
-    seconds: float | None = None
-    cost: float | None = None
+    again: bool = False  # one of several repeats, beside the vote that they are together
 
 
 def votes_of(state: State, place: int) -> list[Vote]:
@@ -85,19 +87,33 @@ def grade(score: float) -> str:
 
 
 def _given(state: State, place: int, names: Sequence[str]) -> Iterator[Vote]:
+    """Each rater's vote; where there are repeats, what they are together by the table's rule, then each of them."""
     rows = state.snapshot.of_answer(place)
-    for (kind, rater, repeat), part in rows.group_by("rater_kind", "rater", "repeat", maintain_order=True):
-        by_name: dict[str, dict[str, Any]] = {row["dimension"]: row for row in part.iter_rows(named=True)}
-        again = f"repeat {repeat + 1}" if isinstance(repeat, int) and repeat else ""
-        yield Vote(
-            str(rater),
-            _KINDS.get(str(kind), str(kind or "rater")),
-            tuple(_cell(by_name.get(name)) for name in names),
-            again,
-            () if state.hidden else _said(state.snapshot, by_name),
-            _sum(by_name, "seconds"),
-            _sum(by_name, "cost"),
-        )
+    for (kind, rater), part in rows.group_by("rater_kind", "rater", maintain_order=True):
+        name, word = str(rater), _KINDS.get(str(kind), str(kind or "rater"))
+        repeats = [
+            _one(state, name, word, names, int(str(repeat)), each)
+            for (repeat,), each in part.group_by("repeat", maintain_order=True)
+        ]
+        if len(repeats) == 1:
+            yield replace(repeats[0], note="")
+            continue
+        cells = tuple(_together(state.snapshot, dimension, name, place, repeats[0].cells[number])
+                      for number, dimension in enumerate(names))  # fmt: skip
+        yield Vote(name, word, cells, f"{state.snapshot.table.repeats} of {len(repeats)} repeats")
+        yield from (replace(each, again=True) for each in repeats)
+
+
+def _one(state: State, rater: str, kind: str, names: Sequence[str], repeat: int, part: polars.DataFrame) -> Vote:
+    by_name: dict[str, dict[str, Any]] = {row["dimension"]: row for row in part.iter_rows(named=True)}
+    cells = tuple(_cell(by_name.get(name)) for name in names)
+    said = () if state.hidden else _said(state.snapshot, by_name)
+    return Vote(rater, kind, cells, f"repeat {repeat + 1}", said)
+
+
+def _together(snapshot: Snapshot, dimension: str, rater: str, place: int, first: Cell) -> Cell:
+    score = snapshot.scores(dimension, rater)[place]
+    return first if score != score else Cell(grade(score))
 
 
 def _cell(row: dict[str, Any] | None) -> Cell:
@@ -119,7 +135,3 @@ def _said(snapshot: Snapshot, rows: dict[str, dict[str, Any]]) -> tuple[Said, ..
     alone = len(by_text) == 1 and len(next(iter(by_text.values()))) > 1
     return tuple(Said("" if alone else ", ".join(labels), words) for words, labels in by_text.items())
 
-
-def _sum(rows: dict[str, dict[str, Any]], name: str) -> float | None:
-    known = [row[name] for row in rows.values() if row.get(name) is not None]
-    return sum(known) if known else None

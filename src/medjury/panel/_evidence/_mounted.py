@@ -1,0 +1,37 @@
+"""The evidence inside the panel: for coordinators and viewers, who rate nothing. A rater never reaches it."""
+
+from __future__ import annotations
+
+import threading
+
+from fastapi import APIRouter, HTTPException
+
+from medjury.errors import MedjuryError
+from medjury.panel._access import Role, person_with
+from medjury.panel._evidence._pages import evidence_routes
+from medjury.panel._evidence._run import EvidenceRun
+from medjury.panel._look import NavigationLink
+from medjury.panel._panel import Panel
+from medjury.runs import files
+
+READERS = (Role.COORDINATOR, Role.VIEWER)
+NAVIGATION = (NavigationLink("/evidence", "Evidence", frozenset(READERS), order=60),)
+
+
+def routes(panel: Panel) -> APIRouter:
+    """The pages of the study's own run, once there is one."""
+    opened: dict[str, EvidenceRun] = {}
+    lock = threading.Lock()
+
+    def runs() -> tuple[EvidenceRun, EvidenceRun | None]:
+        if panel.study is None or not (panel.study.output / files.MANIFEST).is_file():
+            raise MedjuryError("this study has no run yet; its evidence can be read once `medjury run` has begun")
+        with lock:
+            try:
+                if "run" not in opened or opened["run"].changed:
+                    opened["run"] = EvidenceRun(panel.study.output)
+            except MedjuryError as error:
+                raise HTTPException(404, str(error)) from None
+        return opened["run"], None
+
+    return evidence_routes(runs, person_with(*READERS), "/evidence")
