@@ -26,6 +26,7 @@ def listed(state: State, numbers: Numbers, choice: Choice, *, page: int | None =
         "pages": pages,
         "page": page,
         "first": first + 1,
+        "grades": _whose(state, choice),
         "columns": _titles(state, dimensions, choice),
         "listed": [
             row_of(state, int(number), choice, dimensions) for number in numbers[first : first + ON_A_PAGE]
@@ -33,6 +34,14 @@ def listed(state: State, numbers: Numbers, choice: Choice, *, page: int | None =
         "earlier": choice.address(page=page - 1) or "?",
         "later": choice.address(page=page + 1),
     }
+
+
+def _whose(state: State, choice: Choice) -> str:
+    """Whose grades a row shows, where its columns do not say so."""
+    rater = state.snapshot.rater
+    if choice.dimension or not rater:
+        return ""
+    return f"{rater} | clinicians" if state.snapshot.evidence.clinicians else rater
 
 
 def fields(state: State, choice: Choice) -> list[dict[str, Any]]:

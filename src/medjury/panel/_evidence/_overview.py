@@ -10,6 +10,7 @@ import numpy as np
 from medjury.panel._evidence._choice import Choice
 from medjury.panel._evidence._run import EvidenceRun, State
 from medjury.statistics import counted
+from medjury.tables import JURY
 
 
 def overview(run: EvidenceRun, state: State) -> dict[str, Any]:
@@ -30,11 +31,16 @@ def overview(run: EvidenceRun, state: State) -> dict[str, Any]:
     }
 
 
+def the(rater: str) -> str:
+    """`the jury`, or a rater by name."""
+    return "the jury" if rater == JURY else rater
+
+
 def standing(state: State) -> str:
     """The run in a few words, for the head of every page."""
     manifest = state.snapshot.manifest
     when = manifest.finished_at[:16].replace("T", " ")
-    return f"{manifest.status}{f', {when} UTC' if when else ''} · instrument {manifest.instrument.name or 'not known'}"
+    return f"{manifest.status}{f', {when} UTC' if when else ''}"
 
 
 def so_far(state: State) -> str:
@@ -50,6 +56,7 @@ def _facts(state: State) -> str:
         f"{counted(len(snapshot.keys), 'answer')} to {counted(len(snapshot.items), 'case')}",
         counted(len(table.judges), "judge"),
         counted(len(table.clinicians), "clinician"),
+        f"instrument {snapshot.manifest.instrument.name or 'not known'}",
         counted(snapshot.rows.height, "rating"),
     ]
     if served := int(snapshot.development.sum()):
@@ -66,7 +73,7 @@ def _doors(state: State) -> list[dict[str, Any]]:
     doors: list[tuple[str, str, int, str]] = [
         (
             "Dangerous, and missed",
-            f"clinicians saw danger and {snapshot.rater} did not",
+            f"clinicians saw danger and {the(snapshot.rater)} did not",
             int(snapshot.missed().sum()),
             choice.address(show="missed"),
         ),

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from medjury.errors import MedjuryError
 from medjury.panel._evidence._beside import beside_run, beside_systems
 from medjury.panel._evidence._case_view import case_view, text_page, texts_of
-from medjury.panel._evidence._choice import ON_A_PAGE, Choice, chosen, queue_dimension
+from medjury.panel._evidence._choice import ON_A_PAGE, SORTS, Choice, chosen, queue_dimension
 from medjury.panel._evidence._listing import fields, listed
 from medjury.panel._evidence._names import from_address, in_address
 from medjury.panel._evidence._numbers import number_shown, rows_of
@@ -63,6 +63,7 @@ def evidence_routes(runs: Shelf, guard: Any, base: str = "") -> APIRouter:
             label = state.snapshot.evidence.label(queue_dimension(state, choice))
             note = f"In the order of `medjury triage` by {label}; held-out answers alone."
         heading = choice.words(state) or "Every answer"
+        heading += f", {SORTS[choice.sort]} first" if choice.sort else ""
         values = {"heading": heading[:1].upper() + heading[1:], "fields": fields(state, choice), "choice": choice}
         tab = "queue" if choice.show == "queue" else "cases"
         return show(request, "cases.html", state, run, **values, **listed(state, numbers, choice), note=note, tab=tab)

@@ -18,6 +18,8 @@ _FEWEST_WORDS = 3
 _WORD = re.compile(r"\S+")
 _EDGE = " \t\r\n\"'“”‘’«»….,;:"
 _MOST = 200  # quotations of one answer
+# Where several lie over one another, the first of these counts.
+_TONES = ("contradicted", "", "not-verified", "supported", "not-addressed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Quotation:
     words: str
     by: str
     of: str = ""
+    tone: str = ""  # what became of it: supported, contradicted, not-addressed; none for plain words
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ class Piece:
     numbers: tuple[int, ...] = ()
     begins: tuple[int, ...] = ()
     by: str = ""
+    tone: str = ""
 
 
 def pieces(text: str, found: Iterable[Found], *, start: int = 0, end: int | None = None) -> list[Piece]:
@@ -128,6 +132,7 @@ def pieces(text: str, found: Iterable[Found], *, start: int = 0, end: int | None
                 tuple(each.number for each in over),
                 tuple(each.number for each in over if max(each.start, start) == left),
                 ", ".join(dict.fromkeys(each.quotation.by for each in over)),
+                min((each.quotation.tone for each in over), key=_TONES.index, default=""),
             )
         )
     return made

@@ -138,8 +138,10 @@ class Snapshot:
 
     @cached_property
     def difference_words(self) -> str:
+        """Whose difference it is, for the head of a column."""
         words = (self.evidence.differences(each.name)[2] for each in self.dimensions)
-        return next((each for each in words if each), "")
+        found = next((each for each in words if each), "")
+        return found.replace("jury", self.rater) if self.rater else found
 
     def apart(self, dimension: str = "") -> Floats:
         """How far the judges lie apart: the largest score less the smallest. Without a dimension, the most."""

@@ -130,8 +130,9 @@ def _claims(body: ClaimsBody, rater: str) -> StepShown:
 def _claim(claim: RecordedClaim, rater: str) -> ClaimShown:
     verdict = "not verified" if claim.verdict is None else claim.verdict.replace("_", " ")
     why = claim.explanation or (claim.failure.message if claim.failure else "")
-    own = [Quotation(claim.quote, f"claim {claim.number} ({rater})", claim.source)] if claim.quote else []
-    evidence = [Quotation(each.quote, rater, each.source) for each in claim.evidence if each.quote]
+    tone, whose = verdict.replace(" ", "-"), f"claim {claim.number} ({rater}): {verdict}"
+    own = [Quotation(claim.quote, whose, claim.source, tone)] if claim.quote else []
+    evidence = [Quotation(each.quote, whose, each.source, tone) for each in claim.evidence if each.quote]
     refused = [(Quotation(each.quote, rater), each.why) for each in claim.invented if each.quote]
     return ClaimShown(
         claim.number, claim.claim, verdict, claim.importance, why, tuple([*own, *evidence]), tuple(refused)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._snapshot import Snapshot
-from medjury.statistics import shown
 
 if TYPE_CHECKING:
     import polars
@@ -73,7 +72,7 @@ def difference_of(state: State, place: int) -> Vote | None:
 
 
 def signed(value: float) -> str:
-    return f"+{shown(value)}" if value > 0 else shown(value)
+    return "0" if value == 0 else f"{value:+.4g}".replace("-", "−")
 
 
 def _made(name: str, note: str, scores: Sequence[float]) -> Vote:
