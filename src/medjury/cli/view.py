@@ -13,8 +13,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--file", metavar="OUT.html", help="write one HTML file that needs no server and no network")
     add("--most", type=int, metavar="N", default=500, help="at most so many answers in the file (500)")
     add("--beside", metavar="RUN", help="another run of the same cases, to be read beside it")
-    add("--cases", metavar="FILE", help="the cases that were judged, where the study file does not lead to them")
-    add("--hide-texts", action="store_true", default=None, help="leave out names of cases, texts and explanations")
+    add(
+        "--cases",
+        metavar="FILE",
+        help="the cases that were judged, where the study file does not lead to them",
+    )
+    add(
+        "--hide-texts",
+        action="store_true",
+        default=None,
+        help="leave out names of cases, texts and explanations",
+    )
     add("--port", type=int, metavar="N", default=0, help="the port to serve on (default: one that is free)")
     add("--host", metavar="ADDRESS", default="127.0.0.1", help="the address to serve on (127.0.0.1)")
     add("--open-to-network", action="store_true",
@@ -26,7 +35,11 @@ def run(options: argparse.Namespace) -> int:
 
     if options.file is not None:
         written = write_evidence_file(
-            options.folder, options.file, cases=options.cases, hide_texts=options.hide_texts, most=options.most
+            options.folder,
+            options.file,
+            cases=options.cases,
+            hide_texts=options.hide_texts,
+            most=options.most,
         )
         say(written)
         return 0

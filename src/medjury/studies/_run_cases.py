@@ -38,13 +38,13 @@ def run_cases(folder: str | Path, manifest: Manifest, file: str | Path | None = 
         mapping=settings.cases.mapping,
         on_bad=on_bad,
     )
-    if settings.redact:
-        source = RedactedCases(source, make_redactor(settings.redact, folder=around))
+    redactor = make_redactor(settings.redact, folder=around) if settings.redact else None
+    if redactor is not None:
+        source = RedactedCases(source, redactor)
     if settings.drafting is not None and (place / files.DRAFTS).is_file():
         drafter, _ = make_drafter(settings.drafting, around)
         source = DraftedCases(source, drafter, Drafts.read(place / files.DRAFTS))
     return HashedCases(source)
-
 
 
 def run_store(folder: str | Path, manifest: Manifest) -> str:

@@ -16,7 +16,9 @@ def beside_systems(state: State, first: int, second: int) -> dict[str, Any]:
     """The values of `beside.html` for two answers of one run."""
     item = state.item(state.snapshot.keys[first][0])
     titles = [state.snapshot.keys[each][1] or "no name" for each in (first, second)]
-    return _sides(f"{item}: {' beside '.join(titles)}", [(state, first, titles[0]), (state, second, titles[1])])
+    return _sides(
+        f"{item}: {' beside '.join(titles)}", [(state, first, titles[0]), (state, second, titles[1])]
+    )
 
 
 def beside_run(run: EvidenceRun, state: State, place: int, other: EvidenceRun) -> dict[str, Any]:

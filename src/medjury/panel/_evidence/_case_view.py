@@ -96,7 +96,9 @@ class CaseView:
         return [(self.shown(quotation), why) for quotation, why in claim.refused]
 
 
-def texts_of(state: State, place: int, draft: str | None = None) -> tuple[list[tuple[str, Quotable]], Case | None]:
+def texts_of(
+    state: State, place: int, draft: str | None = None
+) -> tuple[list[tuple[str, Quotable]], Case | None]:
     """The texts behind an answer with their titles, the answer itself last."""
     key = state.snapshot.keys[place]
     case = state.texts.case(key)
@@ -123,14 +125,7 @@ def case_view(state: State, place: int) -> CaseView:
     steps = shown_steps(records, hidden=state.hidden)
     titled, case = texts_of(state, place, last_draft(records))
     votes = votes_of(state, place)
-    quotations = [
-        quotation
-        for vote in votes
-        for said in vote.said
-        for quotation in quoted_in(visible(said.words), vote.rater)
-    ]
-    quotations += quotations_of(steps)
-    found = locate(quotations, [text for _, text in titled]) if titled else []
+    found = _located(votes, steps, titled)
     address = state.address(place)
     shown = {each.quotation: _shown(each, titled, address) for each in found}
     texts = [_text_shown(number, title, text, found) for number, (title, text) in enumerate(titled)]
@@ -142,7 +137,9 @@ def case_view(state: State, place: int) -> CaseView:
         system,
         tuple(each for each in texts if each is not answer),
         answer,
-        () if case is None else tuple((_title(name), visible(str(value))) for name, value in case.metadata.items()),
+        ()
+        if case is None
+        else tuple((_title(name), visible(str(value))) for name, value in case.metadata.items()),
         state.texts.why_not or ("" if titled else "this answer is not among the cases of the run"),
         tuple(votes),
         difference_of(state, place),
@@ -153,6 +150,26 @@ def case_view(state: State, place: int) -> CaseView:
         _spent(state, place),
         shown,
     )
+
+
+def located_quotations(state: State, place: int) -> tuple[list[tuple[str, Quotable]], list[Found]]:
+    """The texts behind an answer with their titles, and every quotation with its place in them."""
+    records = state.records(place)
+    titled, _ = texts_of(state, place, last_draft(records))
+    return titled, _located(votes_of(state, place), shown_steps(records, hidden=state.hidden), titled)
+
+
+def _located(
+    votes: Sequence[Vote], steps: list[StepShown], titled: Sequence[tuple[str, Quotable]]
+) -> list[Found]:
+    quotations = [
+        quotation
+        for vote in votes
+        for said in vote.said
+        for quotation in quoted_in(visible(said.words), vote.rater)
+    ]
+    quotations += quotations_of(steps)
+    return locate(quotations, [text for _, text in titled]) if titled else []
 
 
 def text_page(text: str, found: Sequence[Found], start: int) -> tuple[tuple[Piece, ...], int, int]:
@@ -223,7 +240,11 @@ def _spent(state: State, place: int) -> tuple[tuple[str, str], ...]:
     judged = rows.filter((rows["rater_kind"] == "judge") & rows["dimension"].is_in(own))
     currency = state.snapshot.manifest.prices.currency or "USD"
     made = []
-    for name, form in (("seconds", "{:,.1f} s of judging"), ("cost", "{:.4g} " + currency), ("calls", "{:,.0f} calls")):
+    for name, form in (
+        ("seconds", "{:,.1f} s of judging"),
+        ("cost", "{:.4g} " + currency),
+        ("calls", "{:,.0f} calls"),
+    ):
         known = judged[name].drop_nulls()
         if len(known):
             whole = "" if len(known) == len(judged) else f" (known of {len(known)} of {len(judged)} ratings)"

@@ -66,12 +66,16 @@ class Choice:
             if given[name] and given[name] not in names:
                 raise MedjuryError(f"there is no {name} {given[name][:80]!r}; {nearest(given[name], names)}")
         page = query.get("page", "1")
-        return cls(**{**given, "q": given["q"][:200]}, page=int(page) if page.isdigit() and 0 < len(page) < 7 else 1)
+        return cls(
+            **{**given, "q": given["q"][:200]}, page=int(page) if page.isdigit() and 0 < len(page) < 7 else 1
+        )
 
     def address(self, **changes: Any) -> str:
         """The part of an address behind the question mark; another choice begins on its first page."""
         made = replace(self, **{"page": 1, **changes})
-        values = {name: value for name, value in asdict(made).items() if value and (name, value) != ("page", 1)}
+        values = {
+            name: value for name, value in asdict(made).items() if value and (name, value) != ("page", 1)
+        }
         return f"?{urlencode(values, errors='replace')}" if values else ""
 
     @property
@@ -89,7 +93,13 @@ class Choice:
             how = "without a score of" if self.show == "lost" else "scored by"
             show = f"dangerous to clinicians, {how} {self.rater or state.snapshot.rater}"
         reason = f"because of {self.reason.replace('_', ' ')}" if self.reason else ""
-        parts = (show, reason, label.get(self.dimension, ""), self.system, PARTS[self.part] if self.part else "")
+        parts = (
+            show,
+            reason,
+            label.get(self.dimension, ""),
+            self.system,
+            PARTS[self.part] if self.part else "",
+        )
         searched = f"“{self.q}”" if self.q else ""
         return " · ".join(filter(None, (*parts, searched)))
 
@@ -163,4 +173,4 @@ def _lowest(state: State, dimension: str) -> Floats:
         assert each.grades is not None
         scores = each.oriented(snapshot.scores(each.name, snapshot.rater))
         found.append((scores - each.grades.lowest) / (each.grades.highest - each.grades.lowest))
-    return np.fmin.reduce(found)
+    return np.asarray(np.fmin.reduce(found))

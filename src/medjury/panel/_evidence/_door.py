@@ -41,8 +41,8 @@ HEADERS = (
     (b"cache-control", b"no-store"),
 )
 _USED = (
-    "This link was used already, or is not the one that was printed. A link opens the evidence once, in one browser: "
-    "stop `medjury view` and start it again for a new one."
+    "This link was used already, or is not the one that was printed. A link opens the evidence once, in one "
+    "browser: stop `medjury view` and start it again for a new one."
 )
 
 
@@ -70,7 +70,9 @@ class Door:
             raise HTTPException(403)
 
 
-def view_app(run: EvidenceRun, door: Door, *, beside: EvidenceRun | None = None, hosts: frozenset[str]) -> FastAPI:
+def view_app(
+    run: EvidenceRun, door: Door, *, beside: EvidenceRun | None = None, hosts: frozenset[str]
+) -> FastAPI:
     """The application of `medjury view`, for requests to one of these hosts."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.panel = SimpleNamespace(study=None)
@@ -109,7 +111,10 @@ class _Headers:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 names = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(each for each in HEADERS if each[0] not in names)]
+                message["headers"] = [
+                    *message["headers"],
+                    *(each for each in HEADERS if each[0] not in names),
+                ]
             await send(message)
 
         host = urlsplit("//" + dict(scope["headers"]).get(b"host", b"").decode("latin-1")).hostname
@@ -125,7 +130,12 @@ def _http_error(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, StarletteHTTPException) else 500
     if status == 403:
         return error_page(request, 403, "This browser was not let in", _USED)
-    return error_page(request, status, "There is no such page", "The address may be mistyped, or the run has no such answer.")
+    return error_page(
+        request,
+        status,
+        "There is no such page",
+        "The address may be mistyped, or the run has no such answer.",
+    )
 
 
 def _refused(request: Request, error: Exception) -> Response:

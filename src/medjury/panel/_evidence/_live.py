@@ -34,7 +34,9 @@ KINDS: Mapping[str, type[Body]] = {
 class Steps(Protocol):
     """How ratings of several steps came about, answer by answer."""
 
-    def of_answer(self, item: str, system: str, kinds: Mapping[str, type[Body]]) -> Iterator[Record[Body]]: ...
+    def of_answer(
+        self, item: str, system: str, kinds: Mapping[str, type[Body]]
+    ) -> Iterator[Record[Body]]: ...
 
 
 class StoredSteps:
@@ -44,14 +46,18 @@ class StoredSteps:
         self._packed: dict[Key, list[tuple[str, int, bytes]]] = {}
 
     def add(self, key: Key, rater: str, repeat: int, body: str) -> None:
-        self._packed.setdefault(key, []).append((rater, repeat, zlib.compress(body.encode("utf-8", "replace"), 1)))
+        self._packed.setdefault(key, []).append(
+            (rater, repeat, zlib.compress(body.encode("utf-8", "replace"), 1))
+        )
 
     def of_answer(self, item: str, system: str, kinds: Mapping[str, type[Body]]) -> Iterator[Record[Body]]:
         for rater, repeat, packed in self._packed.get((item, system), ()):
             text = zlib.decompress(packed)
             try:
                 first = Body.model_validate_json(text)
-                yield Record("", item, system, rater, repeat, kinds.get(first.kind, Body).model_validate_json(text))
+                yield Record(
+                    "", item, system, rater, repeat, kinds.get(first.kind, Body).model_validate_json(text)
+                )
             except ValidationError:
                 continue  # a record that is being written anew; the run's end tells of one that is broken
 

@@ -25,7 +25,9 @@ def routes(panel: Panel) -> APIRouter:
 
     def runs() -> tuple[EvidenceRun, EvidenceRun | None]:
         if panel.study is None or not (panel.study.output / files.MANIFEST).is_file():
-            raise MedjuryError("this study has no run yet; its evidence can be read once `medjury run` has begun")
+            raise MedjuryError(
+                "this study has no run yet; its evidence can be read once `medjury run` has begun"
+            )
         with lock:
             try:
                 if "run" not in opened or opened["run"].changed:

@@ -1,4 +1,4 @@
-"""Names of answers in addresses and on pages: every answer has one address that stays, and hidden names stay hidden."""
+"""Names of answers in addresses and on pages: every answer has one address that stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers behind a number of the report: a row of one of its tables, and the lists that its counts are counts of.
+"""The answers behind a number of the report: a row of one of its tables, and the lists that its counts count.
 
 The row is read from the very table that the report saved. The lists come from the same evidence as its numbers.
 """
@@ -83,7 +83,9 @@ def _severe(snapshot: Snapshot, row: Row) -> Iterator[Behind]:
         rater, name = row["rater"], dimension.name
         lost = snapshot.dangerous_scored(name, rater, scored=False)
         yield Behind("severe errors", snapshot.missed(name, rater), "errors")
-        yield Behind("dangerous answers that it scored", snapshot.dangerous_scored(name, rater), "dangerous answers")
+        yield Behind(
+            "dangerous answers that it scored", snapshot.dangerous_scored(name, rater), "dangerous answers"
+        )
         yield Behind("dangerous answers without its score", lost, "of them unscored")
 
 
@@ -155,7 +157,7 @@ def _triage(snapshot: Snapshot, row: Row) -> Iterator[Behind]:
 
 
 def _in_scope(snapshot: Snapshot, row: Row) -> Iterator[Behind]:
-    """Any other row: the answers of its system, with its rater's scores on its dimension, as far as it names them."""
+    """Any other row: the answers of its system, or those that its rater scored, as far as it names them."""
     rater = row.get("rater") or row.get("judge") or ""
     if row.get("system"):
         found = np.array([system == row["system"] for _, system in snapshot.keys], dtype=bool)

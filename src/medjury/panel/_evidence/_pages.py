@@ -1,26 +1,23 @@
-"""The pages of the evidence browser. They only read; whoever may see them is decided by the guard they are given."""
+"""The pages of the evidence browser. They only read; who may see them is decided by the guard they are given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from medjury.errors import MedjuryError
 from medjury.panel._evidence._beside import beside_run, beside_systems
-from medjury.panel._evidence._case_view import case_view, text_page, texts_of
+from medjury.panel._evidence._case_view import case_view, located_quotations, text_page
 from medjury.panel._evidence._choice import ON_A_PAGE, SORTS, Choice, chosen, queue_dimension
 from medjury.panel._evidence._listing import fields, listed
 from medjury.panel._evidence._names import from_address, in_address
 from medjury.panel._evidence._numbers import number_shown, rows_of
 from medjury.panel._evidence._overview import overview, so_far, standing
-from medjury.panel._evidence._quotations import locate, quoted_in
 from medjury.panel._evidence._run import EvidenceRun, State
-from medjury.panel._evidence._steps import last_draft, quotations_of, shown_steps
-from medjury.panel._evidence._case_view import visible
-from medjury.panel._evidence._votes import votes_of
 from medjury.panel._look import page
 
 Shelf = Callable[[], tuple[EvidenceRun, EvidenceRun | None]]
@@ -33,7 +30,14 @@ def evidence_routes(runs: Shelf, guard: Any, base: str = "") -> APIRouter:
     router = APIRouter(dependencies=[Depends(guard)], include_in_schema=False)
 
     def show(request: Request, template: str, state: State, run: EvidenceRun, **values: Any) -> HTMLResponse:
-        known = {"base": base, "run": run, "state": state, "standing": standing(state), "tab": "", "choice": None}
+        known: dict[str, Any] = {
+            "base": base,
+            "run": run,
+            "state": state,
+            "standing": standing(state),
+            "tab": "",
+            "choice": None,
+        }
         known["so_far"] = so_far(state) if state.snapshot.going_on else ""
         return page(request, f"evidence/{template}", **(known | values))
 
@@ -57,16 +61,25 @@ def evidence_routes(runs: Shelf, guard: Any, base: str = "") -> APIRouter:
         run, _ = runs()
         state = run.state
         choice = Choice.read(request.query_params, state)
-        numbers = chosen(run, state, choice)
         note = ""
-        if choice.show == "queue":
-            label = state.snapshot.evidence.label(queue_dimension(state, choice))
-            note = f"In the order of `medjury triage` by {label}; held-out answers alone."
+        try:
+            numbers = chosen(run, state, choice)
+            if choice.show == "queue":
+                label = state.snapshot.evidence.label(queue_dimension(state, choice))
+                note = f"In the order of `medjury triage` by {label}; held-out answers alone."
+        except MedjuryError as error:  # triage says what it lacks
+            numbers, note = np.zeros(0, dtype=np.int64), f"There is no triage queue: {error}"
         heading = choice.words(state) or "Every answer"
         heading += f", {SORTS[choice.sort]} first" if choice.sort else ""
-        values = {"heading": heading[:1].upper() + heading[1:], "fields": fields(state, choice), "choice": choice}
+        values = {
+            "heading": heading[:1].upper() + heading[1:],
+            "fields": fields(state, choice),
+            "choice": choice,
+        }
         tab = "queue" if choice.show == "queue" else "cases"
-        return show(request, "cases.html", state, run, **values, **listed(state, numbers, choice), note=note, tab=tab)
+        return show(
+            request, "cases.html", state, run, **values, **listed(state, numbers, choice), note=note, tab=tab
+        )
 
     @router.get(f"{base}/case/{{item}}/{{system}}")
     def case(request: Request, item: str, system: str) -> Response:
@@ -78,12 +91,18 @@ def evidence_routes(runs: Shelf, guard: Any, base: str = "") -> APIRouter:
         values = _around(run, state, place, choice, base)
         address = state.address(place)
         others = [
-            (state.snapshot.keys[each][1] or "no name", f"{base}/beside{address[5:]}?system={state.snapshot.keys[each][1]}")
+            (
+                state.snapshot.keys[each][1] or "no name",
+                f"{base}/beside{address[5:]}?system={state.snapshot.keys[each][1]}",
+            )
             for each in state.snapshot.items[state.snapshot.keys[place][0]]
             if each != place
         ]
         held = other is not None and other.state.snapshot.number.get(state.snapshot.keys[place]) is not None
-        values |= {"others": others[:12], "beside": f"{base}/beside{address[5:]}" if held and not state.hidden else ""}
+        values |= {
+            "others": others[:12],
+            "beside": f"{base}/beside{address[5:]}" if held and not state.hidden else "",
+        }
         values |= {"dimensions": state.snapshot.dimensions, "chosen": choice.dimension, "address": address}
         return show(request, "case.html", state, run, view=view, tab="cases", choice=choice, **values)
 
@@ -92,19 +111,11 @@ def evidence_routes(runs: Shelf, guard: Any, base: str = "") -> APIRouter:
         run, _ = runs()
         state = run.state
         place = _place(state, item, system)
-        records = state.records(place)
-        titled, _ = texts_of(state, place, last_draft(records))
+        titled, located = located_quotations(state, place)
         if not number.isdigit() or int(number[:6]) >= len(titled):
             raise HTTPException(404)
         title, whole = titled[int(number)]
-        quotations = [
-            each
-            for vote in votes_of(state, place)
-            for said in vote.said
-            for each in quoted_in(visible(said.words), vote.rater)
-        ]
-        quotations += quotations_of(shown_steps(records, hidden=state.hidden))
-        found = [each for each in locate(quotations, [text for _, text in titled]) if each.text == int(number)]
+        found = [each for each in located if each.text == int(number)]
         pieces, begin, end = text_page(whole.text, found, _number(request.query_params.get("from", "0")))
         return show(
             request, "text.html", state, run, title=title, name=state.name(place), address=state.address(place),
@@ -117,7 +128,9 @@ def evidence_routes(runs: Shelf, guard: Any, base: str = "") -> APIRouter:
         state = run.state
         place = _place(state, item, system)
         if "system" in request.query_params:
-            second = state.snapshot.number.get((state.snapshot.keys[place][0], request.query_params["system"]))
+            second = state.snapshot.number.get(
+                (state.snapshot.keys[place][0], request.query_params["system"])
+            )
             if second is None:
                 raise HTTPException(404)
             values = beside_systems(state, place, second)
@@ -146,7 +159,14 @@ def evidence_routes(runs: Shelf, guard: Any, base: str = "") -> APIRouter:
             (place, f"{base}/number/{in_address(name)}/{place}", [_cell(row[title]) for title in titles])
             for place, row in enumerate(rows[first : first + ON_A_PAGE], start=first + 1)
         ]
-        values = {"name": name, "rows": shown, "titles": titles, "total": len(rows), "page": number, "pages": pages}
+        values = {
+            "name": name,
+            "rows": shown,
+            "titles": titles,
+            "total": len(rows),
+            "page": number,
+            "pages": pages,
+        }
         return show(request, "table.html", run.state, run, tab="numbers", **values)
 
     @router.get(f"{base}/number/{{table}}/{{row}}")
@@ -157,7 +177,11 @@ def evidence_routes(runs: Shelf, guard: Any, base: str = "") -> APIRouter:
         _rows(run, name)
         found = number_shown(run, state, name, _number(row))
         wanted = min(max(1, _number(request.query_params.get("list", "1"))), max(1, len(found.lists)))
-        values: dict[str, Any] = {"number": found, "up": f"{base}/numbers/{in_address(name)}", "chosen": wanted}
+        values: dict[str, Any] = {
+            "number": found,
+            "up": f"{base}/numbers/{in_address(name)}",
+            "chosen": wanted,
+        }
         values["lists"] = [{"title": each.title, "count": int(each.flags.sum())} for each in found.lists]
         if found.lists:
             places = found.lists[wanted - 1].flags.nonzero()[0]
@@ -179,7 +203,11 @@ def _around(run: EvidenceRun, state: State, place: int, choice: Choice, base: st
     at = int(here[0])
 
     def link(index: int) -> str:
-        return f"{base}{state.address(int(numbers[index]))}{choice.address()}" if 0 <= index < len(numbers) else ""
+        return (
+            f"{base}{state.address(int(numbers[index]))}{choice.address()}"
+            if 0 <= index < len(numbers)
+            else ""
+        )
 
     page = at // ON_A_PAGE + 1
     return {

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 # Words between quotation marks in an explanation; three words or more, for one or two are a term and no quotation.
 _MARKED = re.compile(r"“([^“”]{8,600})”|\"([^\"\n]{8,600})\"|«([^«»]{8,600})»")
@@ -122,9 +123,11 @@ def pieces(text: str, found: Iterable[Found], *, start: int = 0, end: int | None
     """A text (its signs from `start` to `end`) cut where quotations begin and end."""
     end = len(text) if end is None else min(end, len(text))
     here = [each for each in found if each.start < end and each.end > start]
-    cuts = sorted({start, end, *(min(max(cut, start), end) for each in here for cut in (each.start, each.end))})
+    cuts = sorted(
+        {start, end, *(min(max(cut, start), end) for each in here for cut in (each.start, each.end))}
+    )
     made = []
-    for left, right in zip(cuts, cuts[1:], strict=False):
+    for left, right in pairwise(cuts):
         over = [each for each in here if each.start < right and each.end > left]
         made.append(
             Piece(
@@ -141,4 +144,8 @@ def pieces(text: str, found: Iterable[Found], *, start: int = 0, end: int | None
 def _lower(text: str) -> str:
     """Small letters, sign for sign: the few that become two would move every place behind them."""
     made = text.lower()
-    return made if len(made) == len(text) else "".join(one if len(one := sign.lower()) == 1 else sign for sign in text)
+    return (
+        made
+        if len(made) == len(text)
+        else "".join(one if len(one := sign.lower()) == 1 else sign for sign in text)
+    )

@@ -84,7 +84,9 @@ class EvidenceRun:
     """One run folder, only ever read. While the run goes on its store is looked at again, at most once a second and
     behind the reader's back: a page never waits for it."""
 
-    def __init__(self, folder: str | Path, *, cases: str | Path | None = None, hide_texts: bool | None = None) -> None:
+    def __init__(
+        self, folder: str | Path, *, cases: str | Path | None = None, hide_texts: bool | None = None
+    ) -> None:
         self.folder = Path(folder)
         self.manifest = read_manifest(self.folder)
         self.hidden = self.manifest.report.hide_texts if hide_texts is None else hide_texts

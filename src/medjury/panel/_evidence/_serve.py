@@ -43,7 +43,9 @@ def serve_evidence(
         say("Read only; Ctrl-C ends it.")
         threading.Thread(target=run.warm_up, daemon=True).start()
         # No access log: an address may hold a case's name or the words of a search.
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, lifespan="off"
+        )
         uvicorn.Server(config).run(sockets=[bound])
 
 
@@ -69,5 +71,7 @@ def listening(host: str, port: int) -> socket.socket:
         bound.bind((host, port))
     except OSError as error:
         bound.close()
-        raise MedjuryError(f"{host}, port {port}: cannot be served ({error.strerror}); give another --port") from None
+        raise MedjuryError(
+            f"{host}, port {port}: cannot be served ({error.strerror}); give another --port"
+        ) from None
     return bound

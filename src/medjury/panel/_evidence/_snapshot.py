@@ -1,5 +1,5 @@
-"""One state of a run's ratings, answer by answer. Every number comes from the rating table and the evidence that the
-report reads; here they are only brought into one order of answers."""
+"""One state of a run's ratings, answer by answer. Every number comes from the rating table and the evidence that
+the report reads; here they are only brought into one order of answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
+_Made = TypeVar("_Made")
 _ORDER = {"clinician": 0, "jury": 1, "judge": 2}
 
 
@@ -88,7 +89,9 @@ class Snapshot:
         """Why ratings have no score, and how many of them."""
         import polars as pl
 
-        lost = self.rows.filter(pl.col("status") == "unscored").select(pl.col("reason").fill_null("not known"))
+        lost = self.rows.filter(pl.col("status") == "unscored").select(
+            pl.col("reason").fill_null("not known")
+        )
         return dict(lost.group_by("reason").len().sort("len", "reason", descending=[True, False]).iter_rows())
 
     @property
@@ -130,7 +133,9 @@ class Snapshot:
             if dimension:
                 grid, found, why = self.evidence.differences(dimension)
                 return self._spread(grid, found if why else None)
-            found = np.column_stack([self.difference(each.name) for each in self.dimensions] or [self._nothing])
+            found = np.column_stack(
+                [self.difference(each.name) for each in self.dimensions] or [self._nothing]
+            )
             largest = np.nanargmax(np.nan_to_num(np.abs(found), nan=-1.0), axis=1)
             return np.asarray(found[np.arange(len(found)), largest])
 
@@ -156,7 +161,7 @@ class Snapshot:
                 width = self._nothing.copy()
                 width[known] = np.nanmax(votes[known], axis=1) - np.nanmin(votes[known], axis=1)
                 widths.append(width)
-            return np.fmax.reduce(widths)
+            return np.asarray(np.fmax.reduce(widths))
 
         return self._once(("apart", dimension), made)
 
@@ -208,7 +213,9 @@ class Snapshot:
                 wanted &= pl.col(name) == value if value else pl.lit(True)
             wanted &= pl.col("reason").fill_null("not known") == reason if reason else pl.lit(True)
             found = np.zeros(len(self.keys), dtype=bool)
-            found[[self.number[key] for key in self.rows.filter(wanted).select("item", "system").iter_rows()]] = True
+            found[
+                [self.number[key] for key in self.rows.filter(wanted).select("item", "system").iter_rows()]
+            ] = True
             return found
 
         return self._once(("status", status, dimension, rater, reason), made)
@@ -225,7 +232,9 @@ class Snapshot:
     @cached_property
     def queues(self) -> tuple[str, ...]:
         """The dimensions by which there is an order for review."""
-        return tuple(each.name for each in self.table.counted if each.grades is not None and self.table.judges)
+        return tuple(
+            each.name for each in self.table.counted if each.grades is not None and self.table.judges
+        )
 
     def sums(self, what: str) -> Floats:
         """Seconds, cost or calls of the judges on every answer, NaN where none is known."""
@@ -256,11 +265,12 @@ class Snapshot:
 
         return self._once((what, dimension, rater), made)
 
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _once(self, key: Any, make: Callable[[], _Made]) -> _Made:
         with self._lock:
             if key not in self._made:
                 self._made[key] = make()
-            return self._made[key]
+            made: _Made = self._made[key]
+            return made
 
     @cached_property
     def _nothing(self) -> Floats:
@@ -285,7 +295,7 @@ class Snapshot:
         return replace(table, rows=table.everything, development_rows=table.development_rows.clear())
 
     def _whole_grid(self, dimension: str) -> Grid:
-        return self._once(("grid", dimension), lambda: self._whole.grid(dimension, self.evidence.roles))  # type: ignore[no-any-return]
+        return self._once(("grid", dimension), lambda: self._whole.grid(dimension, self.evidence.roles))
 
     def _places(self, grid: Grid) -> Numbers:
         """The numbers of a grid's answers."""
@@ -297,4 +307,3 @@ class Snapshot:
         if values is not None:
             column[self._places(grid)] = values
         return column
-

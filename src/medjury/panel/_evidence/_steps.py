@@ -108,7 +108,8 @@ def _shown(body: Body, rater: str) -> StepShown:
         return StepShown("adaptive jury", rater, summary, turns=turns)
     if isinstance(body, RepeatsBody):
         turns = tuple(
-            TurnShown(f"draw {draw.draw}", _reasons(draw.outcomes), _grades(draw.outcomes)) for draw in body.draws
+            TurnShown(f"draw {draw.draw}", _reasons(draw.outcomes), _grades(draw.outcomes))
+            for draw in body.draws
         )
         return StepShown("repeats", rater, f"{len(body.draws)} draws", turns=turns)
     cut = f"{len(body.context.notes_left_out)} notes were left out of what it read" if body.context else ""
@@ -124,7 +125,9 @@ def _claims(body: ClaimsBody, rater: str) -> StepShown:
     share = "" if body.share is None else f"; share of support {grade(body.share)}"
     needed = "" if body.threshold is None else f" (needed {grade(body.threshold)})"
     summary = f"{len(body.claims)} claims: {', '.join(counts)}" + (f", {lost} not verified" if lost else "")
-    return StepShown("claims", rater, summary + share + needed, tuple(_claim(each, rater) for each in body.claims))
+    return StepShown(
+        "claims", rater, summary + share + needed, tuple(_claim(each, rater) for each in body.claims)
+    )
 
 
 def _claim(claim: RecordedClaim, rater: str) -> ClaimShown:
@@ -135,7 +138,7 @@ def _claim(claim: RecordedClaim, rater: str) -> ClaimShown:
     evidence = [Quotation(each.quote, whose, each.source, tone) for each in claim.evidence if each.quote]
     refused = [(Quotation(each.quote, rater), each.why) for each in claim.invented if each.quote]
     return ClaimShown(
-        claim.number, claim.claim, verdict, claim.importance, why, tuple([*own, *evidence]), tuple(refused)
+        claim.number, claim.claim, verdict, claim.importance, why, (*own, *evidence), tuple(refused)
     )
 
 
@@ -162,16 +165,23 @@ def _concordance(body: ConcordanceBody, rater: str) -> StepShown:
     turns = [TurnShown("are they concordant?", _reasons(body.concordance), _grades(body.concordance))]
     for order in body.orders:
         prefers = order.failure or (f"prefers {order.prefers}" if order.prefers else "prefers neither")
-        turns.append(TurnShown(f"{order.first} first, {order.second} second", order.reason or order.message, prefers))
+        turns.append(
+            TurnShown(f"{order.first} first, {order.second} second", order.reason or order.message, prefers)
+        )
     verdict = _grades(body.concordance)
-    return StepShown("concordance", rater, f"{verdict}; preference {_outcome(body.preference)}", turns=tuple(turns))
+    return StepShown(
+        "concordance", rater, f"{verdict}; preference {_outcome(body.preference)}", turns=tuple(turns)
+    )
 
 
 def _closed_loop(body: ClosedLoopBody, rater: str) -> StepShown:
-    turns, before = [], None
+    turns: list[TurnShown] = []
+    before: str | None = None
     for each in body.rounds:
         difference = None if before is None else word_difference(before, each.draft)
-        passed = {True: "passed", False: f"failed: {', '.join(each.failing)}", None: "a score is missing"}[each.passed]
+        passed = {True: "passed", False: f"failed: {', '.join(each.failing)}", None: "a score is missing"}[
+            each.passed
+        ]
         turns.append(
             TurnShown(f"draft {each.round}", each.draft, f"{_grades(each.scores)}; {passed}", "", difference)
         )
@@ -186,8 +196,14 @@ def _grades(outcomes: dict[str, RecordedOutcome]) -> str:
 def _outcome(outcome: RecordedOutcome) -> str:
     if outcome.score is not None:
         return grade(outcome.score)
-    return f"no score ({(outcome.reason or 'not known').replace('_', ' ')})" if outcome.reason else "not applicable"
+    return (
+        f"no score ({(outcome.reason or 'not known').replace('_', ' ')})"
+        if outcome.reason
+        else "not applicable"
+    )
 
 
 def _reasons(outcomes: dict[str, RecordedOutcome]) -> str:
-    return "\n".join(dict.fromkeys(outcome.explanation for outcome in outcomes.values() if outcome.explanation))
+    return "\n".join(
+        dict.fromkeys(outcome.explanation for outcome in outcomes.values() if outcome.explanation)
+    )

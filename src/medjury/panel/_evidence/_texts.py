@@ -45,7 +45,12 @@ class Texts:
         """All that a case says, for the index; one at a time."""
         for key, packed in self._packed.items():
             case = _unpacked(packed)
-            parts = [case.candidate, case.reference, *case.texts.values(), *(note.text for note in case.notes)]
+            parts = [
+                case.candidate,
+                case.reference,
+                *case.texts.values(),
+                *(note.text for note in case.notes),
+            ]
             parts += [str(value) for value in case.metadata.values()]
             yield key, "\n".join(part for part in parts if part)
 
@@ -87,5 +92,13 @@ def _unpacked(packed: bytes) -> Case:
         zlib.decompress(packed)
     )
     return Case(
-        item, candidate, reference, texts, tuple(Note(*note) for note in notes), system, vendor, patient, metadata
+        item,
+        candidate,
+        reference,
+        texts,
+        tuple(Note(*note) for note in notes),
+        system,
+        vendor,
+        patient,
+        metadata,
     )

@@ -103,7 +103,9 @@ def _given(state: State, place: int, names: Sequence[str]) -> Iterator[Vote]:
         yield from (replace(each, again=True) for each in repeats)
 
 
-def _one(state: State, rater: str, kind: str, names: Sequence[str], repeat: int, part: polars.DataFrame) -> Vote:
+def _one(
+    state: State, rater: str, kind: str, names: Sequence[str], repeat: int, part: polars.DataFrame
+) -> Vote:
     by_name: dict[str, dict[str, Any]] = {row["dimension"]: row for row in part.iter_rows(named=True)}
     cells = tuple(_cell(by_name.get(name)) for name in names)
     said = () if state.hidden else _said(state.snapshot, by_name)
@@ -133,4 +135,3 @@ def _said(snapshot: Snapshot, rows: dict[str, dict[str, Any]]) -> tuple[Said, ..
             by_text.setdefault(row["explanation"], []).append(snapshot.evidence.label(name))
     alone = len(by_text) == 1 and len(next(iter(by_text.values()))) > 1
     return tuple(Said("" if alone else ", ".join(labels), words) for words, labels in by_text.items())
-
