@@ -14,7 +14,9 @@ import pytest
 from tests.panel.evidence.planted_run import Reader, every_page, plant_study, small_ratings
 
 from medjury.cli import main
+from medjury.errors import MedjuryError
 from medjury.panel._evidence import EvidenceRun
+from medjury.panel._evidence._serve import listening
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +84,12 @@ def test_another_name_for_this_machine_is_refused(run: Path) -> None:
     assert reader.get("/", headers={"host": "evil.example"}).status_code == 421
 
 
-@pytest.mark.parametrize("path", ["/case/..%2f..%2fetc/passwd", "/numbers/..%2fmanifest", "/static/../_door.py",
-                                  "/static/%2e%2e/%2e%2e/_door.py", "/number/..~2F..~2Fcases/1", "/case/%00/%00",
-                                  "/case/case-0001/alpha/text/999999999999", "/case/case-0001/alpha/text/x"])  # fmt: skip
+TRICKS = ["/case/..%2f..%2fetc/passwd", "/numbers/..%2fmanifest", "/static/../_door.py",
+          "/static/%2e%2e/%2e%2e/_door.py", "/number/..~2F..~2Fcases/1", "/case/%00/%00",
+          "/case/case-0001/alpha/text/99999999999", "/case/case-0001/alpha/text/x"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", TRICKS)
 def test_tricks_with_paths_find_nothing(run: Path, path: str) -> None:
     answer = Reader(EvidenceRun(run)).get(path)
     assert answer.status_code == 404
@@ -99,7 +104,7 @@ def test_what_the_run_does_not_have_is_refused_with_what_it_has(run: Path, query
 
 
 def test_beyond_this_machine_only_where_it_is_said(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["view", str(run), "--host", "0.0.0.0"]) == 2  # noqa: S104 - refused
+    assert main(["view", str(run), "--host", "0.0.0.0"]) == 2
     told = capsys.readouterr().err
     assert "beyond this machine" in told
     assert "--open-to-network" in told
@@ -108,30 +113,22 @@ def test_beyond_this_machine_only_where_it_is_said(run: Path, capsys: pytest.Cap
 
 def test_the_command_prints_a_link_that_opens(run: Path) -> None:
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    server = subprocess.Popen(
-        [sys.executable, "-m", "medjury", "view", str(run)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-    try:
-        assert server.stdout is not None
-        link = re.search(r"http://127\.0\.0\.1:\d+/open/\S+", server.stdout.readline())
-        assert link is not None
-        with httpx.Client(transport=httpx.HTTPTransport(retries=5)) as browser:
+    command = [sys.executable, "-m", "medjury", "view", str(run)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        try:
+            assert server.stdout is not None
+            link = re.search(r"http://127\.0\.0\.1:\d+/open/\S+", server.stdout.readline())
+            assert link is not None
             base = link[0].partition("/open/")[0]
-            assert browser.get(f"{base}/cases").status_code == 403
-            assert "planted study" in browser.get(link[0], follow_redirects=True).text
-            page = browser.get(f"{base}/cases")
-            assert page.status_code == 200
-            assert "case-0001" in page.text
-            assert "server" not in page.headers
-        second = subprocess.run(
-            [sys.executable, "-m", "medjury", "view", str(run), "--port", base.rpartition(":")[2]],
-            capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
-        assert second.returncode == 2
-        assert "give another --port" in second.stderr
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.wait(timeout=20)
+            with httpx.Client(transport=httpx.HTTPTransport(retries=5)) as browser:
+                assert browser.get(f"{base}/cases").status_code == 403
+                assert "planted study" in browser.get(link[0], follow_redirects=True).text
+                page = browser.get(f"{base}/cases")
+                assert page.status_code == 200
+                assert "case-0001" in page.text
+                assert "server" not in page.headers
+            with pytest.raises(MedjuryError, match="give another --port"):
+                listening("127.0.0.1", int(base.rpartition(":")[2]))
+        finally:
+            server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=20) == 0

@@ -16,6 +16,7 @@ SCRIPT = (
 )
 TURNED = "dose \u202e005\u202c mg \u2066hidden\u2069"
 NULLS = "null \x00 bytes \x1b[31m and \x85"
+CONTROLS = NULLS.replace("\x00", "")  # a case with a null byte is refused where cases are read
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +29,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = {
         "case-0001": {
             "candidate": f"{SCRIPT} {TURNED}",
-            "reference": NULLS,
+            "reference": CONTROLS,
             "texts": {"<i>question</i>": SCRIPT},
-            "notes": [{"id": SCRIPT, "text": f"{SCRIPT}{TURNED}{NULLS}", "kind": SCRIPT}],
+            "notes": [{"id": SCRIPT, "text": f"{SCRIPT}{TURNED}{CONTROLS}", "kind": SCRIPT}],
             "metadata": {"<u>age</u>": SCRIPT},
         }
     }

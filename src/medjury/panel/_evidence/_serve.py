@@ -6,6 +6,7 @@ import ipaddress
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from medjury.errors import MedjuryError
@@ -46,7 +47,8 @@ def serve_evidence(
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, server_header=False, lifespan="off"
         )
-        uvicorn.Server(config).run(sockets=[bound])
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[bound])
 
 
 def check_host(host: str, open_to_network: bool) -> None:
