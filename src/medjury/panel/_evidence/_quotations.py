@@ -17,6 +17,8 @@ from itertools import pairwise
 _MARKED = re.compile(r"“([^“”]{8,600})”|\"([^\"\n]{8,600})\"|«([^«»]{8,600})»")
 _FEWEST_WORDS = 3
 _WORD = re.compile(r"\S+")
+# Two signs for one thing: quotation marks, dashes, and the micro sign beside the Greek letter.
+_PLAIN = str.maketrans("‘’“”–—−‑µ", "''\"\"----μ")
 _EDGE = " \t\r\n\"'“”‘’«»….,;:"
 _MOST = 200  # quotations of one answer
 # Where several lie over one another, the first of these counts.
@@ -142,10 +144,8 @@ def pieces(text: str, found: Iterable[Found], *, start: int = 0, end: int | None
 
 
 def _lower(text: str) -> str:
-    """Small letters, sign for sign: the few that become two would move every place behind them."""
+    """Small letters and plain marks, sign for sign: the few that become two would move every place behind them."""
     made = text.lower()
-    return (
-        made
-        if len(made) == len(text)
-        else "".join(one if len(one := sign.lower()) == 1 else sign for sign in text)
-    )
+    if len(made) != len(text):
+        made = "".join(one if len(one := sign.lower()) == 1 else sign for sign in text)
+    return made.translate(_PLAIN)
