@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 from medjury.errors import MedjuryError
 from medjury.panel._evidence._live import KINDS, Steps, read_snapshot, stamp
 from medjury.panel._evidence._names import from_address, in_address, shown_name
-from medjury.panel._evidence._snapshot import Flags, Snapshot
+from medjury.panel._evidence._snapshot import Flags, Numbers, Snapshot
 from medjury.panel._evidence._texts import Key, Texts, read_texts
 from medjury.panel._evidence._word_index import WordIndex, words_of
 from medjury.runs import Body, Record, files, read_manifest
@@ -31,6 +31,7 @@ class State:
     steps: Steps
     texts: Texts
     hidden: bool
+    _places: Numbers | None = None
 
     @cached_property
     def said(self) -> WordIndex:
@@ -75,6 +76,13 @@ class State:
         known = self._items.get(item, "") if self.hidden else item
         return self.snapshot.number.get((known, from_address(system_part)))
 
+    def places_of(self, keys: Sequence[Key]) -> Numbers:
+        """The numbers of these answers; that of one without a rating is behind the last."""
+        if self._places is None:
+            number = self.snapshot.number
+            self._places = np.array([number.get(key, len(number)) for key in keys], dtype=np.int64)
+        return self._places
+
     def records(self, place: int) -> list[Record[Body]]:
         item, system = self.snapshot.keys[place]
         return list(self.steps.of_answer(item, system, KINDS))
@@ -90,7 +98,7 @@ class EvidenceRun:
         self.folder = Path(folder)
         self.manifest = read_manifest(self.folder)
         self.hidden = self.manifest.report.hide_texts if hide_texts is None else hide_texts
-        self._lock = threading.Lock()
+        self._lock, self._indexing = threading.Lock(), threading.Lock()
         self._stamp = stamp(self.folder, self.manifest)
         self._looked_at = time.monotonic()
         snapshot, steps = read_snapshot(self.folder)
@@ -114,14 +122,20 @@ class EvidenceRun:
         except MedjuryError:
             return True
 
+    @property
+    def text_index(self) -> tuple[WordIndex, list[Key]]:
+        """The words of the texts, and whose they are. Texts do not change, so the index is made once; whoever asks
+        while it is being made waits for it."""
+        with self._indexing:
+            return self._text_index
+
     @cached_property
-    def text_index(self) -> tuple[WordIndex, dict[int, Key]]:
-        """The words of the texts. They do not change, so the index is made once; its numbers are its own."""
-        index, keys = WordIndex(), dict[int, Key]()
+    def _text_index(self) -> tuple[WordIndex, list[Key]]:
+        index, keys = WordIndex(), list[Key]()
 
         def numbered() -> Iterator[tuple[int, str]]:
             for number, (key, text) in enumerate(self._state.texts.searchable()):
-                keys[number] = key
+                keys.append(key)
                 yield number, text
 
         index.add(numbered())
@@ -131,12 +145,12 @@ class EvidenceRun:
         """The answers whose id, texts or explanations hold every word."""
         index, keys = self.text_index
         found = np.ones(len(state.snapshot.keys), dtype=bool)
+        places = state.places_of(keys)
         for word in words_of(wanted):
-            here = np.zeros(len(found), dtype=bool)
-            here[list(state.said.holding(word))] = True
-            numbers = (state.snapshot.number.get(keys[each]) for each in index.holding(word))
-            here[[each for each in numbers if each is not None]] = True
-            found &= here
+            here = np.zeros(len(found) + 1, dtype=bool)  # the last is for texts without a rating yet
+            here[state.said.holding(word)] = True
+            here[places[index.holding(word)]] = True
+            found &= here[:-1]
         return found
 
     def warm_up(self) -> None:

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from medjury.errors import MedjuryError
 from medjury.panel._evidence._run import EvidenceRun
+from medjury.runs import read_manifest
+
+_MANY = 2_000  # answers, from which on the reader waits long enough to wonder
 
 
 def serve_evidence(
@@ -30,6 +33,8 @@ def serve_evidence(
     from medjury.panel._evidence._door import Door, view_app
 
     check_host(host, open_to_network)
+    if (answers := read_manifest(folder).cases) > _MANY:
+        say(f"Reading {answers:,} answers and checking their texts…")
     run = EvidenceRun(folder, cases=cases, hide_texts=hide_texts)
     other = None if beside is None else EvidenceRun(beside, hide_texts=hide_texts)
     with listening(host, port) as bound:

@@ -8,6 +8,9 @@ import threading
 import unicodedata
 from collections.abc import Iterable
 
+import numpy as np
+from numpy.typing import NDArray
+
 # What the index takes for a word: letters and digits, as SQLite's tokenizer does.
 _WORD = re.compile(r"[^\W_]+")
 _MOST_WORDS = 12
@@ -41,11 +44,11 @@ class WordIndex:
             )
             self._database.execute("COMMIT")
 
-    def holding(self, word: str) -> set[int]:
+    def holding(self, word: str) -> NDArray[np.int64]:
         """The answers with a word that begins so, whatever its case and accents."""
         with self._lock:
             found = self._database.execute("SELECT rowid FROM held WHERE held MATCH ?", (f'"{word}"*',))
-            return {number for (number,) in found}
+            return np.fromiter((number for (number,) in found), dtype=np.int64)
 
     def close(self) -> None:
         with self._lock:
