@@ -18,8 +18,8 @@ PACKAGE = Path(medjury.__file__).parent
 # Left to right. A room may import from any room before it, never from one after it.
 ORDER = (
     "cases", "instruments", "models", "ratings", "runs", "statistics", "tables", "judging", "agreement",
-    "transcripts", "metrics", "calibration", "audits", "ranking", "tuning", "suites", "validation", "report",
-    "studies", "recipes", "inspection", "panel", "cli",
+    "transcripts", "metrics", "calibration", "audits", "ranking", "validation", "report", "studies",
+    "tuning", "suites", "recipes", "inspection", "panel", "cli",
 )  # fmt: skip
 ROOMS = [room for room in ORDER if (PACKAGE / room).is_dir()]
 

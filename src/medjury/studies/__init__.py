@@ -2,12 +2,14 @@
 
 from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
+from medjury.studies._file import PanelPart, RoundPart
 from medjury.studies._gate import read_rules
 from medjury.studies._hashed import HashedCases
 from medjury.studies._manifest import run_name
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
+from medjury.studies._rated import RatedRound, RatedStudy, load_rated_study
 from medjury.studies._record import RecordResult, record_run
 from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import check_drafting, check_study, draft_study, register_study, run_study
@@ -22,9 +24,13 @@ __all__ = [
     "DraftResult",
     "HashedCases",
     "JudgePlan",
+    "PanelPart",
+    "RatedRound",
+    "RatedStudy",
     "RecordResult",
     "Registered",
     "RereadResult",
+    "RoundPart",
     "RunPlan",
     "RunResult",
     "Study",
@@ -37,6 +43,7 @@ __all__ = [
     "draft_study",
     "gate_outlook",
     "judges_settings",
+    "load_rated_study",
     "load_study",
     "plan_study",
     "read_rules",

@@ -299,6 +299,111 @@ class ReportPart(Part):
         return [value] if isinstance(value, str) else value
 
 
+class AssignPart(Part):
+    """Who rates which case: everyone all; `per_case` of them; everyone an `overlap` (a share below 1, or a number
+    of cases) and one of them each of the rest; or fixed `pairs`."""
+
+    per_case: int | None = Field(default=None, ge=1, le=1000)
+    overlap: float | None = Field(default=None, gt=0)
+    pairs: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_word_is_enough(cls, value: Any) -> Any:
+        if value in ("all", "pairs"):
+            return {"pairs": value == "pairs"}
+        if not isinstance(value, dict | AssignPart):
+            raise ValueError("is `all`, `pairs`, `{per_case: 2}` or `{overlap: 0.2}`")
+        return value
+
+    @model_validator(mode="after")
+    def _one_design(self) -> AssignPart:
+        if sum((self.per_case is not None, self.overlap is not None, self.pairs)) > 1:
+            raise ValueError(
+                "`per_case`, `overlap` and `pairs` each say who rates which case; keep one of them"
+            )
+        if self.overlap is not None and self.overlap >= 1 and self.overlap != int(self.overlap):
+            raise ValueError("an `overlap` is a share below 1, such as 0.2, or a whole number of cases")
+        return self
+
+
+class KeyPart(Part):
+    """The right grades of a training case (null: not applicable), and why."""
+
+    case: str
+    system: str | None = None
+    grades: dict[str, int | None] = Field(min_length=1)
+    reason: str = ""
+
+
+class RoundPart(Part):
+    """One round of a panel. `cases` are ids (or a file of them), `file` is a file of cases of the round's own;
+    without either it has all cases of the study that no training or calibration round uses."""
+
+    name: Name
+    kind: Literal["training", "calibration", "rating", "rescore"] = "rating"
+    assign: AssignPart = AssignPart()
+    cases: list[str] | str | None = None
+    file: CasesPart | None = None
+    show: list[str] | None = Field(default=None, min_length=1)
+    key: list[KeyPart] = []
+    pass_mark: float | None = Field(default=None, gt=0, le=1)
+    within: int = Field(default=0, ge=0, le=10)  # how far from the key a grade may lie and still be right
+
+    @field_validator("file", mode="before")
+    @classmethod
+    def _a_bare_path_is_enough(cls, value: Any) -> Any:
+        return {"path": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _what_belongs_to_its_kind(self) -> RoundPart:
+        if self.kind in ("training", "calibration"):
+            if self.assign != AssignPart():
+                raise ValueError(f"everyone rates every case of a {self.kind} round; take `assign` out")
+            if self.cases is None and self.file is None:
+                raise ValueError(f"a {self.kind} round needs its own `cases` (ids) or `file`")
+        if (self.kind == "training") != bool(self.key):
+            raise ValueError("a training round, and no other, needs a `key`: the right grades of its cases")
+        if self.pass_mark is not None and self.kind != "training":
+            raise ValueError("only a training round has a `pass_mark`")
+        if self.cases is not None and self.file is not None:
+            raise ValueError("`cases` and `file` both say which cases are rated; keep one of them")
+        return self
+
+
+Justification = Literal["none", "optional", "required"]
+
+
+class PanelTextsPart(Part):
+    """What raters read besides the instrument: on their first page, above the form, and at the end."""
+
+    welcome: str = ""
+    task: str = ""
+    thanks: str = ""
+
+
+class PanelPart(Part):
+    """How clinicians rate in the browser: see docs/panel.md. Without it everyone rates every case, blind."""
+
+    rounds: list[RoundPart] = Field(default=[RoundPart(name="rating")], min_length=1)
+    seed: int = 0
+    blind_words: list[Annotated[str, Field(min_length=2)]] = []
+    justification: Justification | dict[str, Justification] = "optional"
+    differences: bool | None = (
+        None  # mark what differs between reference and answer; by default for transcripts
+    )
+    examples: bool = True
+    minutes_idle: float = Field(default=3.0, gt=0, le=60)
+    texts: PanelTextsPart = PanelTextsPart()
+
+    @model_validator(mode="after")
+    def _rounds_have_names(self) -> PanelPart:
+        names = [each.name for each in self.rounds]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"two rounds are called {twice[0]!r}; give each a name of its own")
+        return self
+
+
 class StudyFile(Part):
     """The whole file."""
 
@@ -330,6 +435,7 @@ class StudyFile(Part):
     gate: GatePart = GatePart()
     protocol: str | None = None  # the file that `medjury register` wrote; by default the one beside the study
     report: ReportPart = ReportPart()
+    panel: PanelPart = PanelPart()
 
     @field_validator("jury", mode="before")
     @classmethod
@@ -357,3 +463,9 @@ class StudyFile(Part):
         if isinstance(value, list):
             return [{"kind": each} if isinstance(each, str) else each for each in value]
         return value
+
+
+class RatedStudyFile(StudyFile):
+    """The same for a study that clinicians rate: it needs no judge."""
+
+    judges: list[JudgePart] = []

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from medjury.cases import CaseSource, RedactedCases, make_redactor, read_cases
-from medjury.documents import Document, nearest, read_document, validate
+from medjury.cases import CaseSource
+from medjury.documents import read_document, validate
 from medjury.errors import MedjuryError
-from medjury.instruments import Instrument, load_instrument
+from medjury.instruments import Instrument
 from medjury.judging import AfterDrafting, Drafter, Jury
 from medjury.models import ChatModel
 from medjury.runs import files
@@ -19,6 +18,7 @@ from medjury.studies._drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
 from medjury.studies._juries import make_jury, ways_note
+from medjury.studies._material import named, read_material
 from medjury.studies._metric_raters import MetricRaters, metric_raters
 from medjury.studies._strategies import Setup, make_rater
 
@@ -58,22 +58,8 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
     document = read_document(path)
     settings = validate(document, StudyFile)
     folder = Path(document.file).resolve().parent
-    instrument = _named(document, ("instrument",), lambda: _load_instrument(settings.instrument, folder))
-    if settings.dimensions is not None:
-        instrument = _named(document, ("dimensions",), lambda: _only(instrument, settings.dimensions or []))
-    _named(document, ("report", "rank_by"), lambda: _can_rank_by(instrument, settings.report.rank_by or []))
-    source = _named(
-        document,
-        ("cases",),
-        lambda: read_cases(
-            folder / settings.cases.path,
-            mapping=settings.cases.mapping,
-            on_bad="skip" if skip_bad_cases else "refuse",
-        ),
-    )
-    redactor = None
-    if settings.redact:
-        redactor = _named(document, ("redact",), lambda: make_redactor(settings.redact, folder=folder))
+    material = read_material(document, settings, skip_bad_cases=skip_bad_cases)
+    instrument, source, redactor = material.instrument, material.source, material.redactor
     if settings.drafting is not None and any(
         stated_examples(settings, part).shots for part in settings.judges
     ):
@@ -99,7 +85,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
     drafter, drafting_models = None, []
     if settings.drafting is not None:
         part = settings.drafting
-        drafter, made = _named(document, ("drafting",), lambda: make_drafter(part, folder))
+        drafter, made = named(document, ("drafting",), lambda: make_drafter(part, folder))
         drafting_models = [made]
         judges = [AfterDrafting(judge) for judge in judges]
         if any(model.name == made[0].name for setup in setups for model, _ in setup.models):
@@ -113,26 +99,18 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         settings,
         instrument,
         jury,
-        source if redactor is None else RedactedCases(source, redactor),
+        material.cases,
         output,
-        _named(document, ("store",), lambda: store_address(settings.store, folder, output)),
+        named(document, ("store",), lambda: store_address(settings.store, folder, output)),
         (*(made for setup in setups for made in setup.models), *drafting_models),
         drafter,
         (*examples.notes(), *ways_note(jury), *_recorded_notes(setups)),
-        _named(
+        named(
             document,
             ("metrics",),
             lambda: metric_raters(settings.metrics, folder, [*(each.name for each in judges), jury.name]),
         ),
     )
-
-
-def _named(document: Document, place: tuple[str | int, ...], build: Any) -> Any:
-    """Run one step of the set-up; what goes wrong in it is told with the line of the file that asked for it."""
-    try:
-        return build()
-    except MedjuryError as error:
-        raise MedjuryError(document.complaint(place, str(error))) from None
 
 
 def _recorded_notes(setups: Sequence[Setup]) -> list[str]:
@@ -141,36 +119,6 @@ def _recorded_notes(setups: Sequence[Setup]) -> list[str]:
     ]
     told = "recorded answers from a file: nobody is asked, and costs are those of that time"
     return [f"{', '.join(names)}: {told}"] if names else []
-
-
-def _load_instrument(name: str, folder: Path) -> Instrument:
-    return load_instrument(folder / name if name.endswith((".yaml", ".yml")) else name)
-
-
-def _only(instrument: Instrument, names: list[str]) -> Instrument:
-    """The instrument with some of its dimensions, and only what still follows from them."""
-    known = [dimension.name for dimension in instrument.dimensions]
-    for name in names:
-        if name not in known:
-            raise MedjuryError(f"{instrument.name} has no dimension {name!r}; {nearest(name, known)}")
-    dimensions = tuple(each for each in instrument.dimensions if each.name in names)
-    for each in dimensions:
-        if each.skip and each.skip.dimension not in names:
-            raise MedjuryError(f"{each.name!r} depends on {each.skip.dimension!r}; add it to the list")
-    reversed_ = tuple(each for each in instrument.reversed if each.of in names)
-    there = {*names, *(each.name for each in reversed_)}
-    composites = tuple(each for each in instrument.composites if set(each.weights) <= there)
-    return replace(instrument, dimensions=dimensions, reversed=reversed_, composites=composites)
-
-
-def _can_rank_by(instrument: Instrument, names: list[str]) -> None:
-    known = [each.name for each in instrument.dimensions]
-    known += [each.name for each in instrument.reversed] + [each.name for each in instrument.composites]
-    for name in names:
-        if name not in known:
-            raise MedjuryError(
-                f"{instrument.name} has no dimension or composite {name!r}; {nearest(name, known)}"
-            )
 
 
 def _judge_name(part: JudgePart) -> str:

@@ -1,0 +1,119 @@
+"""A study as clinicians rate it: cases, instrument and rounds. No model is made, and none need be reachable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from medjury.cases import CaseReader, CaseSource
+from medjury.documents import Document, nearest, read_document, validate
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument, Unscored, read_grade
+from medjury.studies._case_ids import case_ids
+from medjury.studies._file import PanelPart, RatedStudyFile, RoundPart
+from medjury.studies._material import Material, named, read_case_file, read_material
+
+ANSWER = "answer"  # what a panel calls the candidate
+
+
+@dataclass(frozen=True)
+class RatedRound:
+    """One round: its settings, and its cases. `only` are ids; `without` are left to other rounds."""
+
+    settings: RoundPart
+    cases: CaseSource
+    only: frozenset[str] | None = None
+    without: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.settings.name
+
+
+@dataclass(frozen=True)
+class RatedStudy:
+    """A study ready to be rated in the browser."""
+
+    name: str
+    file: Path
+    settings: RatedStudyFile
+    instrument: Instrument
+    cases: CaseSource
+    rounds: Sequence[RatedRound]
+
+    @property
+    def panel(self) -> PanelPart:
+        return self.settings.panel
+
+
+def load_rated_study(path: str | Path, *, skip_bad_cases: bool = False) -> RatedStudy:
+    """Read a study file for its clinicians; every problem is reported with its line and what to do about it."""
+    document = read_document(path)
+    settings = validate(document, RatedStudyFile)
+    if settings.drafting is not None:
+        problem = (
+            "clinicians rate answers that exist, and this study has yet to draft them; write them first "
+            "(`medjury draft STUDY --cases FILE`) and name that file as the cases"
+        )
+        raise MedjuryError(document.complaint(("drafting",), problem))
+    material = read_material(document, settings, skip_bad_cases=skip_bad_cases)
+    _check(document, settings.panel, material.instrument)
+    folder = Path(document.file).resolve().parent
+    rounds = _rounds(document, settings.panel, material, folder)
+    return RatedStudy(
+        settings.study, Path(document.file), settings, material.instrument, material.cases, rounds
+    )
+
+
+def _rounds(document: Document, panel: PanelPart, material: Material, folder: Path) -> list[RatedRound]:
+    ids = [_ids(document, index, part, folder) for index, part in enumerate(panel.rounds)]
+    pairs = list(zip(panel.rounds, ids, strict=True))
+    practice = [found for part, found in pairs if found and part.kind in ("training", "calibration")]
+    used = frozenset[str]().union(*practice)
+    rounds = []
+    for index, (part, only) in enumerate(pairs):
+        source = _source(document, index, part, material, folder)
+        without = used if only is None and part.file is None else frozenset[str]()
+        rounds.append(RatedRound(part, material.redacted(source), only, without))
+    return rounds
+
+
+def _ids(document: Document, index: int, part: RoundPart, folder: Path) -> frozenset[str] | None:
+    stated = part.cases
+    if stated is None:
+        return None
+    return frozenset(named(document, ("panel", "rounds", index, "cases"), lambda: case_ids(stated, folder)))
+
+
+def _source(document: Document, index: int, part: RoundPart, material: Material, folder: Path) -> CaseReader:
+    file = part.file
+    if file is None:
+        return material.source
+    return named(document, ("panel", "rounds", index, "file"), lambda: read_case_file(file, folder))
+
+
+def _check(document: Document, panel: PanelPart, instrument: Instrument) -> None:
+    """Dimensions, inputs and grades that the panel's part names are the instrument's."""
+    if isinstance(panel.justification, dict):
+        for name in panel.justification:
+            _known(document, ("panel", "justification", name), name, [d.name for d in instrument.dimensions])
+    for index, part in enumerate(panel.rounds):
+        place = ("panel", "rounds", index)
+        for at, name in enumerate(part.show or []):
+            inputs = [ANSWER if each.name == "candidate" else each.name for each in instrument.inputs]
+            _known(document, (*place, "show", at), name, inputs)
+        for at, key in enumerate(part.key):
+            for name, grade in key.grades.items():
+                there = (*place, "key", at, "grades", name)
+                _known(document, there, name, [d.name for d in instrument.dimensions])
+                read = read_grade(instrument.dimension(name), grade)
+                if isinstance(read, Unscored):
+                    raise MedjuryError(document.complaint(there, read.message))
+
+
+def _known(document: Document, place: tuple[str | int, ...], name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise MedjuryError(
+            document.complaint(place, f"{name!r} is not in the instrument; {nearest(name, known)}")
+        )
