@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 from fastapi import APIRouter, HTTPException
 
@@ -24,16 +25,25 @@ def routes(panel: Panel) -> APIRouter:
     lock = threading.Lock()
 
     def runs() -> tuple[EvidenceRun, EvidenceRun | None]:
-        if panel.study is None or not (panel.study.output / files.MANIFEST).is_file():
+        folder = _run_folder(panel)
+        if folder is None or not (folder / files.MANIFEST).is_file():
             raise MedjuryError(
                 "this study has no run yet; its evidence can be read once `medjury run` has begun"
             )
         with lock:
             try:
                 if "run" not in opened or opened["run"].changed:
-                    opened["run"] = EvidenceRun(panel.study.output)
+                    opened["run"] = EvidenceRun(folder)
             except MedjuryError as error:
                 raise HTTPException(404, str(error)) from None
         return opened["run"], None
 
     return evidence_routes(runs, person_with(*READERS), "/evidence")
+
+
+def _run_folder(panel: Panel) -> Path | None:
+    """Where the study's run lies, or will."""
+    study = panel.study
+    if study is None:
+        return None
+    return study.file.resolve().parent / (study.settings.output or f"runs/{study.settings.study}")
