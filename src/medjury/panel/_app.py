@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from medjury.panel._panel import Panel
 from medjury.panel._parts import parts
+from medjury.version import __version__
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -24,7 +25,7 @@ def make_app(panel: Panel) -> FastAPI:
     from medjury.panel._declared import Everybody, declared_routes
     from medjury.panel._look import NavigationLink, look_of
 
-    app = FastAPI(title="Medjury panel", docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(title="Medjury panel", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.panel = panel
     own = APIRouter()
 

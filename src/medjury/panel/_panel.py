@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from medjury.panel._database import PanelDatabase
+from medjury.panel._open_id_settings import OpenIdSettings
 
 if TYPE_CHECKING:
-    from medjury.studies import Study
+    from medjury.studies import RatedStudy
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,9 @@ class Panel:
 
     database: PanelDatabase
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    study: Study | None = None
+    study: RatedStudy | None = None
     public_url: str = "http://localhost:8765"
+    open_id: OpenIdSettings | None = None
 
     @property
     def is_secure(self) -> bool:

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from medjury.errors import MedjuryError
 from medjury.panel._access._credentials import set_password
 from medjury.panel._access._forms import Form, form_of
+from medjury.panel._access._passkeys import count_passkeys, passkeys_work
 from medjury.panel._access._passwords import check_new_password, hash_password, is_password
 from medjury.panel._access._people import Person
 from medjury.panel._access._sessions import end_sessions
@@ -18,7 +19,7 @@ from medjury.panel._access._sign_in import in_words, let_in
 from medjury.panel._access._tables import people_table
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import signed_in_as_anything
-from medjury.panel._access._waiting import account_key, forget_failures, note_failure, seconds_to_wait
+from medjury.panel._access._waiting import account_key, begin_attempt, succeeded
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 
@@ -33,24 +34,23 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
     @router.post("/account/password")
     def change(request: Request, person: _Whoever, form: Annotated[Form, Depends(form_of)]) -> Response:
         now, key = panel.now(), account_key(person.name)
-        with panel.database.reading() as connection:
-            wait = seconds_to_wait(connection, (key,), now)
+        with panel.database.writing() as connection:
+            wait = begin_attempt(connection, (key,), now)
             old = connection.execute(
                 select(people_table.c.password).where(people_table.c.id == person.id)
             ).scalar()
         if wait:
             return _page(request, panel, person, f"Too many attempts. Try again in {in_words(wait)}.", 429)
         if old is not None and not is_password(old, form.get("present", "")):
-            with panel.database.writing() as connection:
-                note_failure(connection, (key,), now)
             return _page(request, panel, person, "Your present password is not right.", 403)
+        with panel.database.writing() as connection:
+            succeeded(connection, key)
         try:
             check_new_password(form.get("password", ""), form.get("again", ""), person.name)
         except MedjuryError as error:
             return _page(request, panel, person, str(error), 400)
         hashed = hash_password(form["password"])
         with panel.database.writing() as connection:
-            forget_failures(connection, key)
             set_password(connection, person, hashed)
             end_sessions(connection, person, now)
             trail(connection, person, "changed the password", now=now)
@@ -70,6 +70,13 @@ def _page(request: Request, panel: Panel, person: Person, problem: str = "", sta
         password = connection.execute(
             select(people_table.c.password).where(people_table.c.id == person.id)
         ).scalar()
+        count = count_passkeys(connection, person)
     return page(
-        request, "access/account.html", status=status, problem=problem, has_password=password is not None
+        request,
+        "access/account.html",
+        status=status,
+        problem=problem,
+        has_password=password is not None,
+        passkeys=passkeys_work(panel),
+        count=count,
     )

@@ -9,11 +9,13 @@ from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
 from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartParser
 
 from medjury.panel._access._cookies import form_secret
 from medjury.panel._access._secrets import form_token
 
 MOST_FIELDS = 2000
+LARGEST_BODY = 2 * 1024 * 1024
 
 
 class Form(Mapping[str, str]):
@@ -44,21 +46,8 @@ class _FormOf:
     checks_origin: bool = True
 
     async def __call__(self, request: Request) -> Form:
-        _refuse_other_sites(request)
-        try:
-            sent = await request.form(max_fields=MOST_FIELDS, max_files=4)
-        except HTTPException:
-            raise
-        except Exception:  # whatever was sent is no form
-            raise HTTPException(400) from None
-        fields: list[tuple[str, str]] = []
-        files: dict[str, bytes] = {}
-        for name, value in sent.multi_items():
-            if isinstance(value, UploadFile):
-                files[name] = await value.read()
-            else:
-                fields.append((name, _storable(value)))
-        form = Form(fields, files)
+        refuse_other_sites(request)
+        form = await _read(request)
         secret = form_secret(request)
         given = request.headers.get("x-csrf-token") or form.get("csrf", "")
         if secret is None or not hmac.compare_digest(given.encode(), form_token(secret).encode()):
@@ -71,7 +60,37 @@ class _FormOf:
 form_of = _FormOf()
 
 
-def _refuse_other_sites(request: Request) -> None:
+class _InMemory(MultiPartParser):
+    """What is sent may hold clinical text: it is not written to a temporary file, however large it is."""
+
+    spool_max_size = LARGEST_BODY + 1
+
+
+async def _read(request: Request) -> Form:
+    kind = request.headers.get("content-type", "")
+    try:
+        if kind.startswith("multipart/form-data"):
+            sent = await _InMemory(
+                request.headers, request.stream(), max_files=4, max_fields=MOST_FIELDS
+            ).parse()
+        else:
+            sent = await request.form(max_fields=MOST_FIELDS)
+    except HTTPException:
+        raise
+    except Exception:  # whatever was sent is no form
+        raise HTTPException(400) from None
+    fields: list[tuple[str, str]] = []
+    files: dict[str, bytes] = {}
+    for name, value in sent.multi_items():
+        if isinstance(value, UploadFile):
+            files[name] = await value.read()
+        else:
+            fields.append((name, _storable(value)))
+    await sent.close()
+    return Form(fields, files)
+
+
+def refuse_other_sites(request: Request) -> None:
     """A browser says which site a request comes from; one that is not ours changes nothing here."""
     origin = request.headers.get("origin")
     own = {urlsplit(request.app.state.panel.public_url).netloc, request.headers.get("host", "")}

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.errors import MedjuryError
 from medjury.panel._access._cookies import set_visit
+from medjury.panel._access._forms import LARGEST_BODY
 from medjury.panel._access._visitors import SignInFirst, visitor
 from medjury.panel._look import error_page
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from medjury.panel._panel import Panel
 
-LARGEST_BODY = 2 * 1024 * 1024
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _PERMISSIONS = (
     "accelerometer=(), autoplay=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), "
@@ -34,6 +34,7 @@ _PERMISSIONS = (
 )
 _MESSAGES = {
     400: ("That request cannot be read", "Go back, open the page again and try once more."),
+    401: ("Sign in first", "Send an API key in the header Authorization: Bearer KEY, or sign in."),
     403: (
         "This page is not for you",
         "Your role does not open it. Ask the coordinator of the study if it should.",
@@ -97,8 +98,7 @@ class _Guard:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = dict(scope["headers"])
-        host = urlsplit("//" + headers.get(b"host", b"").decode("latin-1")).hostname
-        if scope["path"] != "/healthz" and host not in self._hosts:
+        if scope["path"] != "/healthz" and _host(headers.get(b"host", b"")) not in self._hosts:
             return _plain(421)
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
@@ -130,6 +130,13 @@ class _Bounded:
             self.too_large = True
             raise HTTPException(413)
         return message
+
+
+def _host(header: bytes) -> str | None:
+    try:
+        return urlsplit("//" + header.decode("latin-1")).hostname
+    except ValueError:
+        return None
 
 
 def _headers(panel: Panel) -> list[tuple[bytes, bytes]]:
@@ -176,6 +183,8 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _answer(request: Request, status: int, said: str = "") -> Response:
     title, message = _MESSAGES.get(status, (HTTPStatus(status).phrase, "Go back and try again."))
+    if said and status in (400, 403):
+        title = "Nothing was changed"
     if _is_api(request):
         return JSONResponse({"error": said or message}, status)
     if not hasattr(request.state, "person"):

@@ -9,7 +9,7 @@ import math
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, select, text, update
 
 from medjury.panel._access._moments import read, stored
 from medjury.panel._access._people import compared
@@ -39,10 +39,31 @@ def seconds_to_wait(connection: Connection, keys: tuple[str, ...], now: datetime
     return max((_left(row.key, row.failures, read(row.last_at), now) for row in rows), default=0)
 
 
+def begin_attempt(connection: Connection, keys: tuple[str, ...], now: datetime) -> int:
+    """How long to wait; where that is not at all, the attempt counts as failed until `succeeded` says otherwise. So
+    many guesses at once are no more than one after another."""
+    _take_turns(connection)
+    wait = seconds_to_wait(connection, keys, now)
+    if not wait:
+        note_failure(connection, keys, now)
+    return wait
+
+
+def succeeded(connection: Connection, account: str, *others: str) -> None:
+    """The person got in: their failures are forgotten, and for their address this attempt alone."""
+    forget_failures(connection, account)
+    connection.execute(
+        update(attempts_table)
+        .where(attempts_table.c.key.in_(others), attempts_table.c.failures > 0)
+        .values(failures=attempts_table.c.failures - 1)
+    )
+
+
 def note_failure(connection: Connection, keys: tuple[str, ...], now: datetime) -> None:
     """One failure more for each of these. A day without one, and they are forgotten."""
+    _take_turns(connection)
     connection.execute(delete(attempts_table).where(attempts_table.c.last_at < stored(now - FORGOTTEN)))
-    for key in sorted(keys):
+    for key in keys:
         changed = connection.execute(
             update(attempts_table)
             .where(attempts_table.c.key == key)
@@ -50,6 +71,11 @@ def note_failure(connection: Connection, keys: tuple[str, ...], now: datetime) -
         )
         if not changed.rowcount:
             connection.execute(insert(attempts_table).values(key=key, failures=1, last_at=stored(now)))
+
+
+def _take_turns(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":  # in SQLite the writer's turn is ours already
+        connection.execute(text("LOCK TABLE attempts IN SHARE ROW EXCLUSIVE MODE"))
 
 
 def forget_failures(connection: Connection, key: str) -> None:

@@ -1,0 +1,20 @@
+"""What all tests of the panel share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from argon2 import PasswordHasher
+
+from medjury.panel._access import _passwords
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _passwords_are_quickly_hashed() -> Iterator[None]:
+    """Real argon2 with the least work: dozens of people join in these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        quick = cache(lambda: PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
+        patch.setattr(_passwords, "_hasher", quick)
+        yield
