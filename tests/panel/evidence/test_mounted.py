@@ -10,7 +10,7 @@ from tests.panel.visitors import Visitor, sign_in
 
 from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
-from medjury.studies import load_study
+from medjury.studies import load_rated_study
 
 PAGES = (
     "/evidence",
@@ -26,7 +26,7 @@ PAGES = (
 
 @pytest.fixture
 def app(econsult: Path, tmp_path: Path) -> FastAPI:
-    study = load_study(econsult.parent.parent / "study.yaml")
+    study = load_rated_study(econsult.parent.parent / "study.yaml")
     return make_app(Panel(open_panel_database(tmp_path / "panel.sqlite"), study=study))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from fastapi import APIRouter, HTTPException
+from fastapi import APIRouter
 
 from medjury.errors import MedjuryError
 from medjury.panel._access import Role, person_with
@@ -31,11 +31,8 @@ def routes(panel: Panel) -> APIRouter:
                 "this study has no run yet; its evidence can be read once `medjury run` has begun"
             )
         with lock:
-            try:
-                if "run" not in opened or opened["run"].changed:
-                    opened["run"] = EvidenceRun(folder)
-            except MedjuryError as error:
-                raise HTTPException(404, str(error)) from None
+            if "run" not in opened or opened["run"].changed:
+                opened["run"] = EvidenceRun(folder)
         return opened["run"], None
 
     return evidence_routes(runs, person_with(*READERS), "/evidence")
