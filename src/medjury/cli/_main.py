@@ -40,6 +40,7 @@ COMMANDS = {
     "align": "align what was said with what was recognised, turn by turn",
     "transcripts": "from two transcripts to a finished study of clinical impact",
     "report": "write a run's report: may this jury be trusted, for what, and how do we know",
+    "view": "read the evidence case by case in a browser: source, answer, every vote; or write it as one file",
     "gate": "the verdict of a run's report, with an exit status and JUnit for pipelines",
     "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",

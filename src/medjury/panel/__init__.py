@@ -14,6 +14,7 @@ from medjury.panel._panel import Panel
 from medjury.panel._saving_files import save_question_replies, save_references
 from medjury.panel._serve import listen, reached_at, serve
 from medjury.panel._trail_text import trail_text
+from medjury.panel._view import serve_evidence, write_evidence_file
 
 __all__ = [
     "Panel",
@@ -28,5 +29,7 @@ __all__ = [
     "save_question_replies",
     "save_references",
     "serve",
+    "serve_evidence",
     "trail_text",
+    "write_evidence_file",
 ]

@@ -66,6 +66,12 @@ class Records:
         """The records with one kind of body in the order of the file, one at a time."""
         return self._read(self._places.get(kind.model_fields["kind"].default, ()), kind)
 
+    def of_answer(self, item: str, system: str, kinds: Mapping[str, type[Body]]) -> Iterator[Record[Body]]:
+        """The records of one answer in the order of the file, each with the body of its kind where `kinds` has it;
+        one of a kind that it does not have, with what all bodies have."""
+        for number, start, kind in self._of_answer.get((item, system), ()):
+            yield from self._read([(number, start)], kinds.get(kind, Body))
+
     def _read(self, places: Sequence[tuple[int, int]], kind: type[AnyBody]) -> Iterator[Record[AnyBody]]:
         if self._path is None or not places:
             return
@@ -78,21 +84,33 @@ class Records:
     def _places(self) -> dict[str, list[tuple[int, int]]]:
         """The line number and the first byte of every record, by kind."""
         found: dict[str, list[tuple[int, int]]] = {}
+        for number, start, said in self._gone_through():
+            found.setdefault(said["kind"], []).append((number, start))
+        return found
+
+    @cached_property
+    def _of_answer(self) -> dict[tuple[str, str], list[tuple[int, int, str]]]:
+        """The same with the kind, by item and system."""
+        found: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
+        for number, start, said in self._gone_through():
+            found.setdefault((said["item"], said["system"]), []).append((number, start, said["kind"]))
+        return found
+
+    def _gone_through(self) -> Iterator[tuple[int, int, dict[str, Any]]]:
+        """Line number, first byte and values of every record."""
         if self._path is None:
-            return found
+            return
         start = 0
         try:
             with self._path.open("rb") as file:
                 for number, line in enumerate(file, start=1):
                     if line.strip():
-                        kind = _line(self._path, number, line)["kind"]
-                        found.setdefault(kind, []).append((number, start))
+                        yield number, start, _line(self._path, number, line)
                     start += len(line)
         except OSError as error:
             raise MedjuryError(
                 f"{self._path} cannot be read ({error.strerror}); run the study again"
             ) from None
-        return found
 
 
 def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:

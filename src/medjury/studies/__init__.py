@@ -4,6 +4,7 @@ from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
 from medjury.studies._file import PanelPart, RoundPart
 from medjury.studies._gate import read_rules
+from medjury.studies._hashed import HashedCases
 from medjury.studies._manifest import run_name
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
@@ -12,6 +13,7 @@ from medjury.studies._rated import RatedRound, RatedStudy, load_rated_study
 from medjury.studies._record import RecordResult, record_run
 from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import check_drafting, check_study, draft_study, register_study, run_study
+from medjury.studies._run_cases import run_cases, run_store
 from medjury.studies._study import Study, load_study
 from medjury.studies._transcript_calls import CallFiles, calls_in
 from medjury.studies._transcript_collection import TranscriptCollection, collect
@@ -20,6 +22,7 @@ from medjury.studies._transcript_study import TranscriptStudy, judges_settings, 
 __all__ = [
     "CallFiles",
     "DraftResult",
+    "HashedCases",
     "JudgePlan",
     "PanelPart",
     "RatedRound",
@@ -47,7 +50,9 @@ __all__ = [
     "record_run",
     "register_study",
     "reread_run",
+    "run_cases",
     "run_name",
+    "run_store",
     "run_study",
     "transcript_study",
 ]

@@ -101,7 +101,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         jury,
         material.cases,
         output,
-        named(document, ("store",), lambda: _store_address(settings.store, folder, output)),
+        named(document, ("store",), lambda: store_address(settings.store, folder, output)),
         (*(made for setup in setups for made in setup.models), *drafting_models),
         drafter,
         (*examples.notes(), *ways_note(jury), *_recorded_notes(setups)),
@@ -125,7 +125,7 @@ def _judge_name(part: JudgePart) -> str:
     return part.name or str(part.options.get("model") or part.kind)
 
 
-def _store_address(store: str | None, folder: Path, output: Path) -> str:
+def store_address(store: str | None, folder: Path, output: Path) -> str:
     """A path, or a database URL. `env:NAME` takes it from the environment, where a password belongs."""
     if store is None:
         return str(output / files.STORE)

@@ -129,6 +129,21 @@ class Evidence:
         """The clinicians' one score on every answer, by the run's consensus; NaN where there is none."""
         return self.table.reference_scores(grid, self.clinicians)
 
+    def differences(self, dimension: str) -> tuple[Grid, Floats, str]:
+        """By how much the rater on trial is above the clinicians on every answer or, for want of clinicians, how
+        far the judges lie apart; NaN where that is not known. And in words which of the two it is ("": neither)."""
+        grid = self.grid(dimension)
+        if self.clinicians and self.rater:
+            return grid, grid.scores[self.rater] - self.reference(grid), "jury less clinicians"
+        apart = np.full(len(grid.items), np.nan)
+        judges = [grid.scores[name] for name in self.table.judges]
+        if len(judges) < 2:
+            return grid, apart, ""
+        table = np.column_stack(judges)
+        full = ~np.isnan(table).any(axis=1)
+        apart[full] = np.ptp(table[full], axis=1)
+        return grid, apart, "between judges"
+
     def both(self, dimension: str) -> tuple[Grid, Floats, Floats]:
         """The answers with the clinicians' consensus and a score of the rater on trial, and both scores."""
         grid = self.grid(dimension)

@@ -26,6 +26,8 @@ def section(material: Material) -> Section | None:
     blocks = [_block(material, number, each, votes) for number, each in enumerate(chosen, start=1)]
     against = "the clinicians" if evidence.clinicians else "one another, for want of clinicians"
     lead = f"The answers on which the jury differs most from {against}, with every vote and explanation."
+    if evidence.table.manifest is not None:
+        lead += " To read every answer beside its source: medjury view RUN."
     if evidence.table.settings.hide_texts:
         lead += " Names of cases and all explanations are left out of this copy."
     rows: list[tuple[Cell, ...]] = [
@@ -46,16 +48,8 @@ def _chosen(material: Material) -> list[tuple[str, str, str, float, str]]:
     evidence = material.evidence
     worst: dict[tuple[str, str], tuple[float, str, str]] = {}
     for dimension in evidence.table.dimensions:
-        grid = evidence.grid(dimension.name)
-        judges = [grid.scores[name] for name in evidence.table.judges]
-        if evidence.clinicians and evidence.rater:
-            gaps, why = grid.scores[evidence.rater] - evidence.reference(grid), "jury less clinicians"
-        elif len(judges) > 1:
-            table = np.column_stack(judges)
-            full = ~np.isnan(table).any(axis=1)
-            gaps, why = np.full(len(table), np.nan), "between judges"
-            gaps[full] = np.ptp(table[full], axis=1)
-        else:
+        grid, gaps, why = evidence.differences(dimension.name)
+        if not why:
             continue
         # Only the largest of a dimension can be among the largest of all.
         order = np.argsort(-np.nan_to_num(np.abs(gaps), nan=-1.0), kind="stable")

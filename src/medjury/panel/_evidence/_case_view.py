@@ -1,0 +1,256 @@
+"""One answer as a reader sees it: its source, the answer, every vote, and each quotation where it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from medjury.cases import Case
+from medjury.panel._evidence._quotations import Found, Piece, Quotable, Quotation, locate, pieces, quoted_in
+from medjury.panel._evidence._run import State
+from medjury.panel._evidence._steps import ClaimShown, StepShown, last_draft, quotations_of, shown_steps
+from medjury.panel._evidence._votes import Vote, difference_of, votes_of
+
+# How many signs of one text are shown on a page; the rest is on pages of its own.
+SIGNS = 60_000
+_REFERENCE, _CANDIDATE = "reference", "candidate"
+# Signs that turn the direction of the text around them: shown as what they are, so that nothing hides in them.
+_TURNING = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """The text with the signs made visible that a browser drops or obeys; sign for sign, so that places stay."""
+    return _CONTROL.sub("\ufffd", _TURNING.sub("\u2425", text))
+
+
+@dataclass(frozen=True)
+class TextShown:
+    """A text, cut where quotations begin and end. `shown` of its `length` signs are here."""
+
+    number: int
+    name: str
+    title: str
+    pieces: tuple[Piece, ...] = field(repr=False)
+    shown: int
+    length: int
+
+
+@dataclass(frozen=True)
+class QuotationShown:
+    """A quotation in a rater's words. `where` names the text in which it stands ("": in none), `link` leads there
+    where that is not on the same page."""
+
+    words: str
+    number: int
+    link: str
+    where: str
+
+
+@dataclass(frozen=True)
+class SaidPart:
+    """A part of an explanation: plain words, or a quotation."""
+
+    text: str
+    quotation: QuotationShown | None = None
+
+
+Words = tuple[tuple[str, tuple[SaidPart, ...]], ...]  # what they are about, and the words
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a rater said; of several repeats the first, and `more` of the others with their names."""
+
+    rater: str
+    kind: str
+    words: Words
+    more: tuple[tuple[str, Words], ...] = ()
+
+
+@dataclass(frozen=True)
+class CaseView:
+    name: str
+    item: str
+    system: str
+    sources: tuple[TextShown, ...]
+    answer: TextShown | None
+    facts: tuple[tuple[str, str], ...]
+    why_no_text: str
+    votes: tuple[Vote, ...]
+    difference: Vote | None
+    said: tuple[Opinion, ...]
+    steps: tuple[StepShown, ...]
+    invented: tuple[QuotationShown, ...]
+    flags: tuple[tuple[str, str], ...]
+    spent: tuple[tuple[str, str], ...]
+    _quotations: dict[Quotation, QuotationShown] = field(repr=False)
+
+    def shown(self, quotation: Quotation) -> QuotationShown | None:
+        return self._quotations.get(quotation)
+
+    def refused(self, claim: ClaimShown) -> list[tuple[QuotationShown | None, str]]:
+        return [(self.shown(quotation), why) for quotation, why in claim.refused]
+
+
+def texts_of(
+    state: State, place: int, draft: str | None = None
+) -> tuple[list[tuple[str, Quotable]], Case | None]:
+    """The texts behind an answer with their titles, the answer itself last."""
+    key = state.snapshot.keys[place]
+    case = state.texts.case(key)
+    around = case or state.texts.of_item(key[0])
+    if around is None:
+        return [], None
+    found: list[tuple[str, Quotable]] = []
+    found += [(_title(name), Quotable(name, visible(text))) for name, text in around.texts.items()]
+    for note in around.notes:
+        title = " · ".join(filter(None, (f"Note {note.id}", note.date, note.kind)))
+        found.append((title, Quotable(note.id, visible(note.text))))
+    if around.reference:
+        found.append(("Reference", Quotable(_REFERENCE, visible(around.reference))))
+    answer = case.candidate if case is not None and case.candidate is not None else draft
+    if answer is not None:
+        found.append(("Answer", Quotable(_CANDIDATE, visible(answer))))
+    return found, around
+
+
+def case_view(state: State, place: int) -> CaseView:
+    """All that is known of one answer."""
+    snapshot = state.snapshot
+    records = state.records(place)
+    steps = shown_steps(records, hidden=state.hidden)
+    titled, case = texts_of(state, place, last_draft(records))
+    votes = votes_of(state, place)
+    found = _located(votes, steps, titled)
+    address = state.address(place)
+    shown = {each.quotation: _shown(each, titled, address) for each in found}
+    texts = [_text_shown(number, title, text, found) for number, (title, text) in enumerate(titled)]
+    answer = next((each for each in texts if each.name == _CANDIDATE), None)
+    item, system = snapshot.keys[place]
+    return CaseView(
+        state.name(place),
+        state.item(item),
+        system,
+        tuple(each for each in texts if each is not answer),
+        answer,
+        ()
+        if case is None
+        else tuple((_title(name), visible(str(value))) for name, value in case.metadata.items()),
+        state.texts.why_not or ("" if titled else "this answer is not among the cases of the run"),
+        tuple(votes),
+        difference_of(state, place),
+        tuple(_opinions(votes, shown)),
+        tuple(steps),
+        tuple(each for each in shown.values() if not each.where),
+        _flags(state, place),
+        _spent(state, place),
+        shown,
+    )
+
+
+def located_quotations(state: State, place: int) -> tuple[list[tuple[str, Quotable]], list[Found]]:
+    """The texts behind an answer with their titles, and every quotation with its place in them."""
+    records = state.records(place)
+    titled, _ = texts_of(state, place, last_draft(records))
+    return titled, _located(votes_of(state, place), shown_steps(records, hidden=state.hidden), titled)
+
+
+def _located(
+    votes: Sequence[Vote], steps: list[StepShown], titled: Sequence[tuple[str, Quotable]]
+) -> list[Found]:
+    quotations = [
+        quotation
+        for vote in votes
+        for said in vote.said
+        for quotation in quoted_in(visible(said.words), vote.rater)
+    ]
+    quotations += quotations_of(steps)
+    return locate(quotations, [text for _, text in titled]) if titled else []
+
+
+def text_page(text: str, found: Sequence[Found], start: int) -> tuple[tuple[Piece, ...], int, int]:
+    """One page of a long text: its pieces, and where it begins and ends."""
+    begin = min(max(0, start), max(0, len(text) - 1))
+    end = min(len(text), begin + SIGNS)
+    return tuple(pieces(text, found, start=begin, end=end)), begin, end
+
+
+def _text_shown(number: int, title: str, text: Quotable, found: Sequence[Found]) -> TextShown:
+    here = [each for each in found if each.text == number]
+    length = len(text.text)
+    made = pieces(text.text, here, end=SIGNS)
+    return TextShown(number, text.name, title, tuple(made), min(SIGNS, length), length)
+
+
+def _shown(found: Found, titled: Sequence[tuple[str, Quotable]], address: str) -> QuotationShown:
+    words = found.quotation.words
+    if found.text is None:
+        return QuotationShown(words, found.number, "", "")
+    link = ""
+    if found.start >= SIGNS:
+        link = f"{address}/text/{found.text}?from={max(0, found.start - 500)}#q{found.number}"
+    return QuotationShown(words, found.number, link, titled[found.text][0])
+
+
+def _opinions(votes: Sequence[Vote], shown: dict[Quotation, QuotationShown]) -> Iterator[Opinion]:
+    for rater, own in groupby((vote for vote in votes if vote.said), key=lambda vote: vote.rater):
+        first, *others = own
+        more = tuple((vote.note, _said(vote, shown)) for vote in others)
+        yield Opinion(rater, first.kind, _said(first, shown), more)
+
+
+def _said(vote: Vote, shown: dict[Quotation, QuotationShown]) -> Words:
+    """What a rater said, with each quotation as a part of its own."""
+    made = []
+    for said in vote.said:
+        parts, rest = [], visible(said.words)
+        for quotation in quoted_in(rest, vote.rater):
+            known = shown.get(quotation)
+            before, words, rest = rest.partition(quotation.words)
+            parts += [SaidPart(before), SaidPart(words, known)]
+        made.append((said.about, (*parts, SaidPart(rest))))
+    return tuple(made)
+
+
+def _flags(state: State, place: int) -> tuple[tuple[str, str], ...]:
+    """What must be seen first, with a word for its colour."""
+    snapshot = state.snapshot
+    flags = []
+    dangerous = [each.label for each in snapshot.dimensions if snapshot.dangerous(each.name)[place]]
+    missed = [each.label for each in snapshot.dimensions if snapshot.missed(each.name)[place]]
+    if dangerous:
+        flags.append(("danger", f"dangerous to clinicians: {', '.join(dangerous)}"))
+    if missed:
+        flags.append(("danger", f"missed by {snapshot.rater}: {', '.join(missed)}"))
+    if snapshot.with_status("unscored")[place]:
+        flags.append(("warn", "some ratings have no score"))
+    if snapshot.development[place]:
+        flags.append(("soft", "served development: counted in no number"))
+    return tuple(flags)
+
+
+def _spent(state: State, place: int) -> tuple[tuple[str, str], ...]:
+    """What judging this answer took."""
+    rows: Any = state.snapshot.of_answer(place)
+    own = [each.name for each in state.snapshot.table.counted]  # what follows from them took nothing more
+    judged = rows.filter((rows["rater_kind"] == "judge") & rows["dimension"].is_in(own))
+    currency = state.snapshot.manifest.prices.currency or "USD"
+    made = []
+    for name, form in (
+        ("seconds", "{:,.1f} s of judging"),
+        ("cost", "{:.4g} " + currency),
+        ("calls", "{:,.0f} calls"),
+    ):
+        known = judged[name].drop_nulls()
+        if len(known):
+            whole = "" if len(known) == len(judged) else f" (known of {len(known)} of {len(judged)} ratings)"
+            made.append((name, form.format(float(known.sum())) + whole))
+    return tuple(made)
+
+
+def _title(name: str) -> str:
+    return visible(name.replace("_", " ").capitalize())

@@ -1,0 +1,142 @@
+"""The door of `medjury view`: one link opens it once, for one browser, and nothing leaves this machine.
+
+Another user of the machine can reach the port, but not the token: it is printed to the terminal of whoever started
+the server, is spent with its first use, and the browser that used it keeps a secret of its own.
+"""
+
+from __future__ import annotations
+
+import hmac
+import importlib
+import secrets
+import threading
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from medjury.errors import MedjuryError
+from medjury.panel._evidence._pages import evidence_routes
+from medjury.panel._evidence._run import EvidenceRun
+from medjury.panel._look import error_page, look_of
+from medjury.panel._look import routes as look_routes
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+_USED = (
+    "This link was used already, or is not the one that was printed. A link opens the evidence once, in one "
+    "browser: stop `medjury view` and start it again for a new one."
+)
+
+
+class Door:
+    """Who has been let in. The token is good once; what a browser keeps is good while the server runs."""
+
+    def __init__(self, port: int) -> None:
+        self.token = secrets.token_urlsafe(24)
+        self.cookie = f"medjury-view-{port}"  # browsers do not tell ports apart
+        self._kept = secrets.token_urlsafe(32)
+        self._spent = False
+        self._lock = threading.Lock()
+
+    def open(self, token: str) -> str | None:
+        """What the browser keeps, where the token is the one that was printed and nobody used it before."""
+        with self._lock:
+            if self._spent or not hmac.compare_digest(token.encode(), self.token.encode()):
+                return None
+            self._spent = True
+        return self._kept
+
+    def __call__(self, request: Request) -> None:
+        kept = request.cookies.get(self.cookie, "")
+        if not hmac.compare_digest(kept.encode(), self._kept.encode()):
+            raise HTTPException(403)
+
+
+def view_app(
+    run: EvidenceRun, door: Door, *, beside: EvidenceRun | None = None, hosts: frozenset[str]
+) -> FastAPI:
+    """The application of `medjury view`, for requests to one of these hosts."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.panel = SimpleNamespace(study=None)
+    parts = [importlib.import_module(f"medjury.panel.{name}") for name in ("_look", "_evidence")]
+    app.state.look = look_of(parts, ())
+    app.include_router(evidence_routes(lambda: (run, beside), door))
+
+    @app.get("/open/{token}")
+    def enter(token: str) -> Response:
+        kept = door.open(token)
+        if kept is None:
+            return HTMLResponse(f"<!doctype html><title>Medjury</title><p>{_USED}</p>", status_code=403)
+        answer = RedirectResponse("/", status_code=303)
+        answer.set_cookie(door.cookie, kept, httponly=True, samesite="lax", path="/")
+        return answer
+
+    app.include_router(look_routes(app.state.panel))
+    app.add_exception_handler(StarletteHTTPException, _http_error)
+    app.add_exception_handler(MedjuryError, _refused)
+    app.add_middleware(_Headers, hosts=hosts)
+    return app
+
+
+class _Headers:
+    """Refuses another host's name (a page elsewhere that points its name here), and adds the headers."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                names = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *(each for each in HEADERS if each[0] not in names),
+                ]
+            await send(message)
+
+        host = urlsplit("//" + dict(scope["headers"]).get(b"host", b"").decode("latin-1")).hostname
+        if scope["method"] not in ("GET", "HEAD"):
+            await PlainTextResponse("This is read only.", 405)(scope, receive, answer)
+        elif host not in self._hosts:
+            await PlainTextResponse("This address is not served here.", 421)(scope, receive, answer)
+        else:
+            await self._app(scope, receive, answer)
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, StarletteHTTPException) else 500
+    if status == 403:
+        return error_page(request, 403, "This browser was not let in", _USED)
+    return error_page(
+        request,
+        status,
+        "There is no such page",
+        "The address may be mistyped, or the run has no such answer.",
+    )
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    return error_page(request, 400, "That cannot be shown", str(error))

@@ -1,0 +1,104 @@
+"""The texts that were judged: read once, checked against the run, and kept in memory alone, compressed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from medjury.cases import Case, Note
+from medjury.errors import MedjuryError
+from medjury.runs import Manifest
+from medjury.studies import run_cases
+
+Key = tuple[str, str]  # item and system
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Cases by item and system; none of them where `why_not` says why. Nothing is written anywhere."""
+
+    why_not: str = ""
+    _packed: dict[Key, bytes] = field(default_factory=dict, repr=False)
+    _of_item: dict[str, Key] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take in memory."""
+        return sum(map(len, self._packed.values()))
+
+    def case(self, key: Key) -> Case | None:
+        packed = self._packed.get(key)
+        return None if packed is None else _unpacked(packed)
+
+    def of_item(self, item: str) -> Case | None:
+        """A case with the same source, for an answer that came about later (a revised draft, say)."""
+        key = self._of_item.get(item)
+        return None if key is None else self.case(key)
+
+    def searchable(self) -> Iterator[tuple[Key, str]]:
+        """All that a case says, for the index; one at a time."""
+        for key, packed in self._packed.items():
+            case = _unpacked(packed)
+            parts = [
+                case.candidate,
+                case.reference,
+                *case.texts.values(),
+                *(note.text for note in case.notes),
+            ]
+            parts += [str(value) for value in case.metadata.values()]
+            yield key, "\n".join(part for part in parts if part)
+
+
+def read_texts(folder: Path, manifest: Manifest, file: str | Path | None = None) -> Texts:
+    """The texts of a run, or why they are not shown. A `file` that was named and does not hold them is refused."""
+    packed: dict[Key, bytes] = {}
+    of_item: dict[str, Key] = {}
+    try:
+        cases = run_cases(folder, manifest, file)
+        for case in cases:
+            key = (case.id, case.system)
+            packed[key] = _packed(case)
+            of_item.setdefault(case.id, key)
+    except MedjuryError as error:
+        if file is not None:
+            raise
+        return Texts(f"the cases cannot be read: {error}")
+    if cases.hash != manifest.data_hash:
+        where = "the file of cases" if file is None else str(file)
+        why = (
+            f"{where} is not what this run judged (its content has another hash): what it says now may not be "
+            "what was judged, so it is not shown. Name the file as it was (--cases FILE), or run the study again"
+        )
+        if file is not None:
+            raise MedjuryError(why)
+        return Texts(why)
+    return Texts("", packed, of_item)
+
+
+def _packed(case: Case) -> bytes:
+    notes = [[note.id, note.text, note.date, note.kind] for note in case.notes]
+    row = [case.id, case.candidate, case.reference, dict(case.texts), notes, case.system, case.vendor]
+    return zlib.compress(json.dumps([*row, case.patient, dict(case.metadata)]).encode(), 1)
+
+
+def _unpacked(packed: bytes) -> Case:
+    item, candidate, reference, texts, notes, system, vendor, patient, metadata = json.loads(
+        zlib.decompress(packed)
+    )
+    return Case(
+        item,
+        candidate,
+        reference,
+        texts,
+        tuple(Note(*note) for note in notes),
+        system,
+        vendor,
+        patient,
+        metadata,
+    )

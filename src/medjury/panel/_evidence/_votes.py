@@ -1,0 +1,137 @@
+"""Every vote on one answer: who gave which grade, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from medjury.panel._evidence._run import State
+from medjury.panel._evidence._snapshot import Snapshot
+
+if TYPE_CHECKING:
+    import polars
+
+_KINDS = {"clinician": "clinician", "jury": "jury", "judge": "judge", "metric": "text metric"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A grade, or why there is none."""
+
+    text: str
+    kind: str = "score"  # score, unscored, not_applicable, absent
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words, and the dimensions that they are about; none named: all."""
+
+    about: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Vote:
+    """A rater's grades, one for each dimension of the table."""
+
+    rater: str
+    kind: str
+    cells: tuple[Cell, ...]
+    note: str = ""
+    said: tuple[Said, ...] = field(default=(), repr=False)
+    again: bool = False  # one of several repeats, beside the vote that they are together
+
+
+def votes_of(state: State, place: int) -> list[Vote]:
+    """All votes in their order: clinicians and their one score, the jury, judges, others."""
+    snapshot = state.snapshot
+    names = [each.name for each in snapshot.dimensions]
+    votes = list(_given(state, place, names))
+    clinicians = [number for number, vote in enumerate(votes) if vote.kind == "clinician"]
+    reference, jury = snapshot.evidence.clinicians, snapshot.evidence.roles
+    behind = clinicians[-1] + 1 if clinicians else 0
+    made: list[Vote] = []
+    if len(reference) > 1 and clinicians:
+        scores = [snapshot.reference(name)[place] for name in names]
+        made.append(_made("the clinicians together", snapshot.evidence.reference_words, scores))
+    if jury.jurors and jury.jury:
+        scores = [snapshot.scores(name, jury.jury)[place] for name in names]
+        made.append(_made(jury.jury, f"{snapshot.table.jury_rule.rule} of its judges", scores))
+    return [*votes[:behind], *made, *votes[behind:]]
+
+
+def difference_of(state: State, place: int) -> Vote | None:
+    """By how much the rater on trial is above the clinicians, dimension by dimension."""
+    snapshot = state.snapshot
+    if not snapshot.difference_words:
+        return None
+    found = [snapshot.difference(each.name)[place] for each in snapshot.dimensions]
+    cells = tuple(Cell("–", "absent") if value != value else Cell(signed(value)) for value in found)
+    return Vote(snapshot.difference_words, "difference", cells)
+
+
+def signed(value: float) -> str:
+    return "0" if value == 0 else f"{value:+.4g}".replace("-", "−")
+
+
+def _made(name: str, note: str, scores: Sequence[float]) -> Vote:
+    cells = tuple(Cell("–", "absent") if score != score else Cell(grade(score)) for score in scores)
+    return Vote(name, "together", cells, note)
+
+
+def grade(score: float) -> str:
+    """As the report prints a vote."""
+    return f"{score:.3g}"
+
+
+def _given(state: State, place: int, names: Sequence[str]) -> Iterator[Vote]:
+    """Each rater's vote; where there are repeats, what they are together by the table's rule, then each of them."""
+    rows = state.snapshot.of_answer(place)
+    for (kind, rater), part in rows.group_by("rater_kind", "rater", maintain_order=True):
+        name, word = str(rater), _KINDS.get(str(kind), str(kind or "rater"))
+        repeats = [
+            _one(state, name, word, names, int(str(repeat)), each)
+            for (repeat,), each in part.group_by("repeat", maintain_order=True)
+        ]
+        if len(repeats) == 1:
+            yield replace(repeats[0], note="")
+            continue
+        cells = tuple(_together(state.snapshot, dimension, name, place, repeats[0].cells[number])
+                      for number, dimension in enumerate(names))  # fmt: skip
+        yield Vote(name, word, cells, f"{state.snapshot.table.repeats} of {len(repeats)} repeats")
+        yield from (replace(each, again=True) for each in repeats)
+
+
+def _one(
+    state: State, rater: str, kind: str, names: Sequence[str], repeat: int, part: polars.DataFrame
+) -> Vote:
+    by_name: dict[str, dict[str, Any]] = {row["dimension"]: row for row in part.iter_rows(named=True)}
+    cells = tuple(_cell(by_name.get(name)) for name in names)
+    said = () if state.hidden else _said(state.snapshot, by_name)
+    return Vote(rater, kind, cells, f"repeat {repeat + 1}", said)
+
+
+def _together(snapshot: Snapshot, dimension: str, rater: str, place: int, first: Cell) -> Cell:
+    score = snapshot.scores(dimension, rater)[place]
+    return first if score != score else Cell(grade(score))
+
+
+def _cell(row: dict[str, Any] | None) -> Cell:
+    if row is None:
+        return Cell("–", "absent")
+    if row["score"] is not None:
+        return Cell(grade(row["score"]))
+    if row["status"] == "not_applicable":
+        return Cell("not applicable", "not_applicable")
+    return Cell(f"no score: {str(row['reason'] or 'not known').replace('_', ' ')}", "unscored")
+
+
+def _said(snapshot: Snapshot, rows: dict[str, dict[str, Any]]) -> tuple[Said, ...]:
+    """What was said, once where it is the same for several dimensions."""
+    by_text: dict[str, list[str]] = {}
+    for name, row in rows.items():
+        if row.get("explanation"):
+            by_text.setdefault(row["explanation"], []).append(snapshot.evidence.label(name))
+    alone = len(by_text) == 1 and len(next(iter(by_text.values()))) > 1
+    return tuple(Said("" if alone else ", ".join(labels), words) for words, labels in by_text.items())
