@@ -29,6 +29,7 @@ class Reason(StrEnum):
     UNFOUNDED = "unfounded"  # the evidence that the answer quotes does not occur in the text
     NOT_STORED = "not_stored"  # a run that reads stored replies again has none to this question
     OTHER_MODEL = "other_model"  # not the model that was asked for answered
+    CANNOT_JUDGE = "cannot_judge"  # a clinician who looked cannot say, and says why
     AVERAGED = "averaged"  # a decision that averages grades where it had to weigh arguments
 
 

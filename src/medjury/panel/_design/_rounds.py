@@ -1,0 +1,89 @@
+"""Rounds as the database keeps them: set up once from the study file, and from then on as they were then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select, update
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument
+from medjury.panel._design._form import Question, form_of_instrument
+from medjury.panel._design._kept_instrument import instrument_from_row
+from medjury.panel._design._tables import rounds_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection, Row
+
+# Where the state of a round may go; a calibration round is discussed before it is closed.
+_FOLLOWING = {
+    "waiting": ("open",),
+    "open": ("discussing", "closed"),
+    "discussing": ("open", "closed"),
+    "closed": ("open",),
+}
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of a panel. `settings` is its part of the study file, with what the panel says for all rounds."""
+
+    id: int
+    name: str
+    kind: str
+    state: str
+    settings: Mapping[str, Any]
+    kept_instrument: Mapping[str, Any]
+
+    @cached_property
+    def instrument(self) -> Instrument:
+        return instrument_from_row(self.kept_instrument)
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        return form_of_instrument(self.instrument, self.settings["justification"])
+
+    @property
+    def counts(self) -> bool:
+        """Whether its ratings are part of the study. Those of training and calibration never are."""
+        return self.kind in ("rating", "rescore")
+
+    @property
+    def seed(self) -> int:
+        return int(self.settings["seed"])
+
+    @property
+    def idle_seconds(self) -> float:
+        return 60 * float(self.settings["minutes_idle"])
+
+
+def rounds(connection: Connection) -> list[Round]:
+    """All rounds, in the order in which they are rated."""
+    return [_round(row) for row in connection.execute(select(rounds_table).order_by(rounds_table.c.position))]
+
+
+def round_by_id(connection: Connection, identity: int) -> Round:
+    row = connection.execute(select(rounds_table).where(rounds_table.c.id == identity)).one()
+    return _round(row)
+
+
+def round_named(connection: Connection, name: str) -> Round:
+    row = connection.execute(select(rounds_table).where(rounds_table.c.name == name)).first()
+    if row is None:
+        raise MedjuryError(f"there is no round called {name!r}")
+    return _round(row)
+
+
+def set_state(connection: Connection, round_: Round, state: str) -> None:
+    """Open a round, let its raters discuss it (calibration only), or close it."""
+    allowed = _FOLLOWING[round_.state]
+    if state not in allowed or (state == "discussing" and round_.kind != "calibration"):
+        raise MedjuryError(f"a {round_.kind} round that is {round_.state} cannot become {state}")
+    connection.execute(update(rounds_table).where(rounds_table.c.id == round_.id).values(state=state))
+
+
+def _round(row: Row[Any]) -> Round:
+    return Round(row.id, row.name, row.kind, row.state, row.settings, row.instrument)

@@ -1,0 +1,171 @@
+"""From the study file to rounds and items. What is there already stays: a second start changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, insert, select
+
+from medjury.cases import Case
+from medjury.errors import MedjuryError
+from medjury.panel._design._blinding import TellingWord, hider, telling_words
+from medjury.panel._design._kept_instrument import instrument_to_row
+from medjury.panel._design._shown import Passage, passages_to_row, shown_of
+from medjury.panel._design._tables import items_table, rounds_table
+from medjury.panel._design._worked_examples import with_worked_examples
+from medjury.studies import RatedRound, RatedStudy
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """What was set up, and what the coordinator should know."""
+
+    rounds: tuple[str, ...]
+    items: int
+    warnings: tuple[str, ...]
+
+
+def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
+    """Add the rounds of the study that are not there yet, with their items."""
+    known = {row.name: row for row in connection.execute(select(rounds_table))}
+    added, items, warnings = [], 0, []
+    for position, each in enumerate(study.rounds):
+        settings, kept = _settings(study, each), _kept(study)
+        if each.name in known:
+            before = known[each.name]
+            if (before.settings, before.instrument["fingerprint"]) != (settings, kept["fingerprint"]):
+                warnings.append(
+                    f"the round {each.name!r} goes on as it was set up; the study file says something else now. "
+                    "Give a changed round a new name."
+                )
+            continue
+        rows, telling = _items(study, each)
+        values = {"name": each.name, "kind": each.settings.kind, "position": position, "settings": settings}
+        made = connection.execute(
+            insert(rounds_table).values(
+                **values, state=_first_state(study, each), instrument=kept, set_up_at=now.isoformat()
+            )
+        )
+        identity = made.inserted_primary_key[0] if made.inserted_primary_key else None
+        connection.execute(insert(items_table), [{**row, "round": identity} for row in rows])
+        added.append(each.name)
+        items += len(rows)
+        warnings += _warnings(each, telling)
+    return SetUp(tuple(added), items, tuple(warnings))
+
+
+def item_count(connection: Connection, round_id: int) -> int:
+    query = select(func.count()).select_from(items_table).where(items_table.c.round == round_id)
+    return connection.execute(query).scalar_one()
+
+
+def _settings(study: RatedStudy, each: RatedRound) -> dict[str, Any]:
+    panel = study.panel
+    differences = panel.differences
+    if differences is None:
+        differences = study.instrument.name == "transcript_impact"
+    common = panel.model_dump(mode="json", exclude={"rounds", "differences"})
+    own = each.settings.model_dump(mode="json", exclude={"name", "kind", "cases", "file", "key"})
+    return {**common, **own, "differences": differences}
+
+
+def _kept(study: RatedStudy) -> dict[str, Any]:
+    kept = instrument_to_row(study.instrument)
+    if study.panel.examples:
+        kept["examples"] = with_worked_examples(study.instrument.name, kept["examples"])
+    else:
+        kept["examples"] = []
+    return kept
+
+
+def _first_state(study: RatedStudy, each: RatedRound) -> str:
+    """A re-score panel of a study that is rated as well begins when the coordinator says so."""
+    rated = any(other.settings.kind == "rating" for other in study.rounds)
+    return "waiting" if each.settings.kind == "rescore" and rated else "open"
+
+
+def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], list[TellingWord]]:
+    pattern = hider(study.panel.blind_words)
+    cases = [case for case in each.cases if _is_in(case, each)]
+    _all_found(each, cases)
+    names = {name for case in cases for name in (case.system, case.vendor)}
+    rows, telling, lacking = [], [], []
+    for case in cases:
+        shown = shown_of(case, study.instrument, each.settings.show, pattern)
+        if missing := _missing(study, each, shown):
+            lacking.append(f"{case.id}: {', '.join(missing)}")
+            continue
+        telling += telling_words(case, [(p.label, text) for p in shown for text in p.texts], names)
+        rows.append(
+            {
+                "item": case.id,
+                "system": case.system,
+                "fingerprint": case.fingerprint(),
+                "shown": passages_to_row(shown),
+                "key": _key(each, case),
+            }
+        )
+    if lacking:
+        more = f" and {len(lacking) - _LISTED} more" if len(lacking) > _LISTED else ""
+        raise MedjuryError(
+            f"the round {each.name!r} has cases without a text that raters need: "
+            f"{'; '.join(lacking[:_LISTED])}{more}. Add the texts, or leave these cases out."
+        )
+    return rows, telling
+
+
+def _is_in(case: Case, each: RatedRound) -> bool:
+    return (each.only is None or case.id in each.only) and case.id not in each.without
+
+
+def _all_found(each: RatedRound, cases: Sequence[Case]) -> None:
+    found = {case.id for case in cases}
+    if unknown := sorted((each.only or frozenset()) - found):
+        raise MedjuryError(
+            f"the round {each.name!r} names the case {unknown[0]!r}, which the case file lacks"
+        )
+    if not cases:
+        raise MedjuryError(f"the round {each.name!r} has no case left to rate")
+    keyed = {key.case for key in each.settings.key}
+    if unknown := sorted(keyed - found):
+        raise MedjuryError(f"the key of {each.name!r} names the case {unknown[0]!r}, which the round lacks")
+
+
+def _missing(study: RatedStudy, each: RatedRound, shown: Sequence[Passage]) -> list[str]:
+    there, show = {passage.name for passage in shown}, each.settings.show
+    missing = []
+    for needed in study.instrument.inputs:
+        name = "answer" if needed.name == "candidate" else needed.name
+        wanted = needed.required if show is None else name in show
+        if wanted and name not in there:
+            missing.append(needed.label)
+    return missing
+
+
+def _key(each: RatedRound, case: Case) -> dict[str, Any] | None:
+    if each.settings.kind != "training":
+        return None
+    for key in each.settings.key:
+        if key.case == case.id and key.system in (None, case.system):
+            return {"grades": dict(key.grades), "reason": key.reason}
+    raise MedjuryError(f"the key of {each.name!r} has no grades for the case {case.id!r}; add them")
+
+
+def _warnings(each: RatedRound, telling: Sequence[TellingWord]) -> list[str]:
+    if not telling:
+        return []
+    words = sorted({found.word for found in telling})
+    cases = len({(found.item, found.system) for found in telling})
+    texts = "1 case has a text that names" if cases == 1 else f"{cases} cases have texts that name"
+    return [
+        f"{each.name}: {texts} a system or a vendor ({', '.join(map(repr, words))}), so raters are not "
+        "blind there. Put these words under `blind_words` in the study file before anyone rates, or report it."
+    ]

@@ -1,0 +1,124 @@
+"""The work of a round as it stands: who has which item, what nobody has begun, and giving it to somebody."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select, update
+
+from medjury.panel._design._rounds import Round
+from medjury.panel._design._tables import assignments_table, items_table, members_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class Held:
+    """One item in one rater's hands."""
+
+    assignment: int
+    item: int
+    person: str
+    begun: bool
+    finished: bool
+
+
+@dataclass
+class Work:
+    """Every item of a round with those who hold it; kept up as work is given and taken."""
+
+    connection: Connection
+    round: Round
+    now: datetime
+    items: list[int] = field(default_factory=list)
+    held: dict[tuple[int, str], Held] = field(default_factory=dict)
+    withdrawn: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        table = assignments_table
+        query = (
+            select(items_table.c.id).where(items_table.c.round == self.round.id).order_by(items_table.c.id)
+        )
+        self.items = list(self.connection.execute(query).scalars())
+        self.chance = random.Random(f"{self.round.seed} {self.round.name}")
+        for row in self.connection.execute(select(table).where(table.c.round == self.round.id)):
+            if row.withdrawn_at is None:
+                self._hold(
+                    row.id, row.item, row.person, row.opened_at is not None, row.finished_at is not None
+                )
+            else:
+                self.withdrawn[row.item, row.person] = row.id
+
+    def _hold(
+        self, identity: int, item: int, person: str, begun: bool = False, finished: bool = False
+    ) -> None:
+        self.held[item, person] = Held(identity, item, person, begun, finished)
+
+    def holders(self, item: int) -> list[str]:
+        return [person for held, person in self.held if held == item]
+
+    def loads(self) -> Counter[str]:
+        return Counter(person for _, person in self.held)
+
+    def holders_by_item(self) -> dict[int, set[str]]:
+        found: dict[int, set[str]] = {item: set() for item in self.items}
+        for item, person in self.held:
+            found[item].add(person)
+        return found
+
+    def give(self, items: Iterable[int], person: str, probability: float | None = None) -> None:
+        """These items to this person, in a random order of their own, under codes that tell nothing."""
+        rows = []
+        for item in items:
+            if (item, person) in self.held:
+                continue
+            before = self.withdrawn.pop((item, person), None)
+            if before is not None:
+                self._change(before, withdrawn_at=None)
+                self._hold(before, item, person, begun=True)
+                continue
+            rows.append(
+                {
+                    "round": self.round.id,
+                    "item": item,
+                    "person": person,
+                    "code": secrets.token_urlsafe(12),
+                    "position": secrets.randbelow(2**52) / 2**52,
+                    "probability": probability,
+                    "assigned_at": self.now.isoformat(),
+                }
+            )
+        if rows:
+            self.connection.execute(insert(assignments_table), rows)
+            query = select(assignments_table.c.id, assignments_table.c.item).where(
+                assignments_table.c.round == self.round.id,
+                assignments_table.c.person == person,
+                assignments_table.c.withdrawn_at.is_(None),
+            )
+            for row in self.connection.execute(query):
+                if (row.item, person) not in self.held:
+                    self._hold(row.id, row.item, person)
+
+    def take(self, held: Held) -> None:
+        """Withdraw an item; what was said on it stays in the history."""
+        del self.held[held.item, held.person]
+        self.withdrawn[held.item, held.person] = held.assignment
+        self._change(held.assignment, withdrawn_at=self.now.isoformat())
+
+    def _change(self, assignment: int, **values: object) -> None:
+        table = assignments_table
+        self.connection.execute(update(table).where(table.c.id == assignment).values(**values))
+
+
+def members(connection: Connection, round_: Round) -> list[str]:
+    """Those who rate in this round, in the order in which they joined."""
+    table = members_table
+    query = select(table.c.person).where(table.c.round == round_.id, table.c.left_at.is_(None))
+    return list(connection.execute(query.order_by(table.c.joined_at, table.c.person)).scalars())

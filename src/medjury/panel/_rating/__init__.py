@@ -1,0 +1,1 @@
+"""The rater's own pages, and what raters said: every version is kept."""

@@ -1,0 +1,125 @@
+"""What raters said: the last word on each case, its history, and how far everyone has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from medjury.instruments import Outcome
+from medjury.panel._design import Round, Said, outcome_from_row
+from medjury.panel._design._tables import assignments_table, items_table
+from medjury.panel._rating._tables import answers_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class RatedAnswer:
+    """One rater's last word on one dimension of one case. `seconds` is this row's share of the time at the case, so
+    that its sum is the time that the work took; `probability` is that of the case being drawn (None: all alike)."""
+
+    item: str
+    system: str
+    person: str
+    dimension: str
+    outcome: Outcome
+    seconds: float | None
+    measured: bool
+    probability: float | None
+    comment: str
+    saved_at: str
+    version: int
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Version:
+    """One saved state of an answer: a draft, or what was submitted. Nothing of it is ever changed."""
+
+    number: int
+    is_submitted: bool
+    said: Said
+    comment: str
+    seconds: float | None
+    measured: bool
+    saved_at: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a rater has come, and about how long the rest will take (None: not known yet)."""
+
+    done: int
+    total: int
+    seconds_left: float | None
+
+    @property
+    def is_done(self) -> bool:
+        return self.done == self.total
+
+
+def latest_answers(connection: Connection, round_: Round) -> Iterator[RatedAnswer]:
+    """The last submitted version of every answer of a round, one row for each dimension."""
+    a, i, s = assignments_table, items_table, answers_table
+    last = (
+        select(s.c.assignment, func.max(s.c.version).label("version"))
+        .where(s.c.submitted)
+        .group_by(s.c.assignment)
+        .subquery()
+    )
+    query = (
+        select(s, i.c.item.label("case_item"), i.c.system, i.c.fingerprint, a.c.person, a.c.probability)
+        .join(last, (s.c.assignment == last.c.assignment) & (s.c.version == last.c.version))
+        .join(a, a.c.id == s.c.assignment)
+        .join(i, i.c.id == a.c.item)
+        .where(a.c.round == round_.id, a.c.withdrawn_at.is_(None))
+        .order_by(i.c.id, a.c.person)
+    )
+    for row in connection.execute(query):
+        for name, kept in row.outcomes.items():
+            yield RatedAnswer(
+                row.case_item,
+                row.system,
+                row.person,
+                name,
+                outcome_from_row(kept),
+                None if row.seconds is None else row.seconds / len(row.outcomes),
+                row.measured,
+                row.probability,
+                row.comment,
+                row.saved_at,
+                row.version,
+                row.fingerprint,
+            )
+
+
+def history(connection: Connection, assignment: int) -> list[Version]:
+    """Every version of an answer, the first first."""
+    table = answers_table
+    query = select(table).where(table.c.assignment == assignment).order_by(table.c.version)
+    return [
+        Version(row.version, row.submitted, row.said, row.comment, row.seconds, row.measured, row.saved_at)
+        for row in connection.execute(query)
+    ]
+
+
+def progress(connection: Connection, round_: Round, person: str) -> Progress:
+    """The rater's own progress, and the time left by the median of the cases done."""
+    a, s = assignments_table, answers_table
+    own = (a.c.round == round_.id) & (a.c.person == person) & a.c.withdrawn_at.is_(None)
+    done, total = connection.execute(
+        select(func.count(a.c.finished_at), func.count()).select_from(a).where(own)
+    ).one()
+    times = connection.execute(
+        select(func.max(s.c.seconds))
+        .join(a, a.c.id == s.c.assignment)
+        .where(own, s.c.submitted)
+        .group_by(a.c.id)
+    ).scalars()
+    known = sorted(each for each in times if each is not None)
+    typical = known[len(known) // 2] if known else None
+    return Progress(done, total, None if typical is None else typical * (total - done))
