@@ -43,6 +43,7 @@ COMMANDS = {
     "gate": "the verdict of a run's report, with an exit status and JUnit for pipelines",
     "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",
+    "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",
     "verify": "check a run folder against its manifest and its audit log",
 }
 
@@ -53,6 +54,7 @@ EXTRA_OF = {
     "psycopg": "postgres",
     "torch": "neural",
     "transformers": "neural",
+    **dict.fromkeys(("argon2", "fastapi", "jinja2", "jwt", "starlette", "uvicorn", "webauthn"), "panel"),
 }
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130

@@ -16,6 +16,7 @@ from medjury.models._failure import failure_of, failure_text
 from medjury.models._finish import Finish, why_unfinished
 from medjury.models._gate import Gate
 from medjury.models._google import GoogleModel
+from medjury.models._hosts import host_of, is_local
 from medjury.models._limits import Limits
 from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
@@ -67,7 +68,9 @@ __all__ = [
     "excess_tokens",
     "failure_of",
     "failure_text",
+    "host_of",
     "is_deployment",
+    "is_local",
     "kinds_text",
     "make_model",
     "most_tokens",

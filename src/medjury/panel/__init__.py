@@ -9,6 +9,21 @@ from __future__ import annotations
 
 from medjury.panel._app import make_app
 from medjury.panel._database import PanelDatabase, open_panel_database
+from medjury.panel._opening import coordinators_link, invitation_link, open_panel
 from medjury.panel._panel import Panel
+from medjury.panel._serve import listen, reached_at, serve
+from medjury.panel._trail_text import trail_text
 
-__all__ = ["Panel", "PanelDatabase", "make_app", "open_panel_database"]
+__all__ = [
+    "Panel",
+    "PanelDatabase",
+    "coordinators_link",
+    "invitation_link",
+    "listen",
+    "make_app",
+    "open_panel",
+    "open_panel_database",
+    "reached_at",
+    "serve",
+    "trail_text",
+]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from medjury.panel._database import PanelDatabase
+from medjury.panel._open_id_settings import OpenIdSettings
 
 if TYPE_CHECKING:
     from medjury.studies import Study
@@ -22,6 +23,7 @@ class Panel:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     study: Study | None = None
     public_url: str = "http://localhost:8765"
+    open_id: OpenIdSettings | None = None
 
     @property
     def is_secure(self) -> bool:

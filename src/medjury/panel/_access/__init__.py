@@ -10,8 +10,8 @@ from medjury.panel._access._forms import Form, form_of
 from medjury.panel._access._guard import guard
 from medjury.panel._access._inviting import invite, join_address
 from medjury.panel._access._pages import NAVIGATION, routes
-from medjury.panel._access._people import Person, Role, add_person, people
-from medjury.panel._access._trail import TrailEntry, check_trail, trail, trail_entries
+from medjury.panel._access._people import Person, Role, add_person, people, person_named
+from medjury.panel._access._trail import TrailEntry, about_in_words, check_trail, trail, trail_entries
 from medjury.panel._access._visitors import anyone, person_with, signed_in
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Person",
     "Role",
     "TrailEntry",
+    "about_in_words",
     "add_person",
     "anyone",
     "check_trail",
@@ -28,6 +29,7 @@ __all__ = [
     "invite",
     "join_address",
     "people",
+    "person_named",
     "person_with",
     "routes",
     "signed_in",

@@ -91,6 +91,13 @@ def person_by_id(connection: Connection, identity: str) -> PersonState | None:
     return PersonState(person_of(row), row.email, row.joined_at, row.disabled_at) if row else None
 
 
+def person_named(connection: Connection, name: str) -> PersonState | None:
+    row = connection.execute(
+        select(people_table).where(people_table.c.sign_in_name == compared(name))
+    ).first()
+    return PersonState(person_of(row), row.email, row.joined_at, row.disabled_at) if row else None
+
+
 def row_by_sign_in_name(connection: Connection, typed: str) -> Row[tuple[object, ...]] | None:
     """The row of whoever signs in by this name or e-mail address."""
     found = connection.execute(

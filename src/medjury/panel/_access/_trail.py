@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -74,6 +74,12 @@ def check_trail(connection: Connection) -> TrailEntry | None:
             )
         last = entry
     return last
+
+
+def about_in_words(entry: TrailEntry, names: Mapping[str, str]) -> str:
+    """What the row is about, with a person's name in the place of their id."""
+    first, space, rest = entry.about.partition(" ")
+    return f"{names.get(first, first)}{space}{rest}"
 
 
 def _hash(row: dict[str, object]) -> str:

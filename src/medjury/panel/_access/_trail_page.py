@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 from medjury.errors import MedjuryError
 from medjury.panel._access._people import Person, Role, people
-from medjury.panel._access._trail import check_trail, trail_entries
+from medjury.panel._access._trail import about_in_words, check_trail, trail_entries
 from medjury.panel._access._visitors import person_with
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
@@ -33,6 +33,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
             request,
             "access/trail.html",
             entries=entries,
+            about=about_in_words,
             names=names,
             problem=problem,
             last=last,

@@ -1,0 +1,85 @@
+"""`medjury panel`: clinicians rate in the browser; this serves the pages and looks after the panel's people."""
+
+from __future__ import annotations
+
+import argparse
+
+ROLES = ("coordinator", "rater", "adjudicator", "viewer")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    serve = _action(commands, "serve", "serve the panel to browsers; prints the coordinator's link", _serve)
+    serve.add_argument(
+        "--port", type=int, default=8765, help="the port to listen at (default 8765; 0: a free one)"
+    )
+    serve.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen at (default: this machine only)"
+    )
+    serve.add_argument(
+        "--public-url", metavar="URL", help="the address that people type, if a proxy stands before"
+    )
+    serve.add_argument(
+        "--proxy", metavar="ADDRESS", action="append", default=[], help="a proxy on another machine"
+    )
+    serve.add_argument("--oidc", metavar="FILE", help="let people sign in with the site's OpenID Connect")
+    serve.add_argument(
+        "--coordinator", metavar="NAME", default="Coordinator", help="the first coordinator's name"
+    )
+
+    invite = _action(
+        commands, "invite", "print an invitation link, also for somebody who cannot sign in", _invite
+    )
+    invite.add_argument("--name", required=True)
+    invite.add_argument("--role", choices=ROLES, required=True)
+    invite.add_argument("--public-url", metavar="URL", help="the address that people type (as for serve)")
+
+    trail = _action(commands, "trail", "print the audit trail: who did what, when", _trail)
+    trail.add_argument("--check", action="store_true", help="only check that no row was changed or removed")
+
+
+def run(options: argparse.Namespace) -> int:
+    return int(options.act(options))
+
+
+def _action(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, told: str, act: object
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=told, description=told)
+    parser.add_argument("study", metavar="STUDY", help="the study file")
+    parser.add_argument(
+        "--database",
+        metavar="URL",
+        help="a path or postgresql://USER@HOST/NAME (default: beside the study file)",
+    )
+    parser.set_defaults(act=act)
+    return parser
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from medjury.cli._main import say
+    from medjury.panel import listen, open_panel, reached_at, serve
+
+    panel = open_panel(
+        options.study, database=options.database, public_url=options.public_url, open_id=options.oidc
+    )
+    with listen(options.host, options.port) as listening:
+        panel = reached_at(panel, options.host, listening, options.public_url)
+        serve(panel, listening, proxies=options.proxy, coordinator=options.coordinator, say=say)
+    return 0
+
+
+def _invite(options: argparse.Namespace) -> int:
+    from medjury.panel import invitation_link, open_panel
+
+    panel = open_panel(options.study, database=options.database, public_url=options.public_url)
+    print(invitation_link(panel, options.name, options.role))
+    return 0
+
+
+def _trail(options: argparse.Namespace) -> int:
+    from medjury.panel import open_panel, trail_text
+
+    print(trail_text(open_panel(options.study, database=options.database), check_only=options.check))
+    return 0

@@ -1,0 +1,142 @@
+"""`medjury panel serve`: no configuration, one link, and it answers."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from medjury.cli import main
+from medjury.errors import MedjuryError
+from medjury.panel import coordinators_link, invitation_link, open_panel
+
+STUDY = """study: ward
+cases: cases.jsonl
+instrument: note_quality
+judges:
+  - {kind: openai, name: one, url: "http://127.0.0.1:9/v1", model: one}
+"""
+ANSWERED_WITHIN = 60
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    (tmp_path / "cases.jsonl").write_text('{"id": "a", "candidate": "Well.", "texts": {"context": "A note."}}\n')
+    (tmp_path / "study.yaml").write_text(STUDY)
+    return tmp_path / "study.yaml"
+
+
+@contextmanager
+def served(study: Path, *words: str) -> Iterator[list[str]]:
+    """What the command prints until it says how to stop it."""
+    command = [sys.executable, "-m", "medjury", "panel", "serve", str(study), "--port", "0", *words]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    )
+    try:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line.rstrip())
+            if "Ctrl-C" in line:
+                break
+        yield lines
+        process.send_signal(signal.SIGINT)
+        assert process.wait(ANSWERED_WITHIN) in (0, 130)
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def fetch(address: str) -> tuple[int, str]:
+    limit = time.monotonic() + ANSWERED_WITHIN
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=ANSWERED_WITHIN) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+        except (urllib.error.URLError, ConnectionError):
+            assert time.monotonic() < limit
+            time.sleep(0.1)
+
+
+def test_the_first_start_prints_a_link_that_opens(study: Path) -> None:
+    with served(study, "--coordinator", "Dr Ada Quill") as lines:
+        address = re.search(r"is at (\S+)", lines[0])
+        link = re.search(r"(http://localhost:\d+/join/\S+)", "\n".join(lines))
+        assert address and link
+        assert fetch(address[1] + "/healthz") == (200, "ok")
+        status, shown = fetch(link[1])
+        assert status == 200 and "Welcome, Dr Ada Quill" in shown
+    assert (study.parent / "ward.panel.sqlite").is_file()
+
+
+def test_a_link_is_printed_at_every_start_until_somebody_has_joined(study: Path) -> None:
+    panel = open_panel(study)
+    first, second = coordinators_link(panel), coordinators_link(panel)
+    assert first and second and first != second
+    panel.database.close()
+
+
+def test_a_coordinator_who_cannot_sign_in_is_invited_again_from_the_command_line(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["panel", "invite", str(study), "--name", "Ada", "--role", "coordinator"]
+    assert main([*words, "--public-url", "https://panel.example"]) == 0
+    assert capsys.readouterr().out.startswith("https://panel.example/join/")
+    panel = open_panel(study)
+    assert invitation_link(panel, "ada ", "coordinator")
+    with pytest.raises(MedjuryError, match="is coordinator here"):
+        invitation_link(panel, "ADA", "rater")
+    panel.database.close()
+
+
+def test_the_trail_is_printed_and_checked(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["panel", "trail", str(study), "--check"]) == 0
+    assert "empty" in capsys.readouterr().out
+    assert main(["panel", "invite", str(study), "--name", "Ada", "--role", "rater"]) == 0
+    capsys.readouterr()
+    assert main(["panel", "trail", str(study)]) == 0
+    told = capsys.readouterr().out
+    assert "the command line\tinvited" in told and "The audit trail holds: 1 row, the last" in told
+
+
+def test_a_port_in_use_is_told_in_words(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert main(["panel", "serve", str(study), "--port", str(taken.getsockname()[1])]) == 1
+    assert "Choose another with --port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--host", "0.0.0.0"], "say which address people type"),
+        (["--public-url", "panel.example"], "is not an address"),
+        (["--public-url", "https://panel.example/medjury"], "a host name of its own"),
+        (["--public-url", "https://panel.example:99999"], "is not an address"),
+        (["--port", "70000"], "a port is a number from 0 to 65535"),
+    ],
+)
+def test_what_cannot_be_served_is_told_in_words(
+    words: list[str], told: str, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["panel", "serve", str(study), "--port", "0", *words]) == 2
+    assert told in capsys.readouterr().err
