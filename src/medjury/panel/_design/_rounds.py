@@ -37,6 +37,7 @@ class Round:
     state: str
     settings: Mapping[str, Any]
     kept_instrument: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def instrument(self) -> Instrument:
@@ -86,4 +87,4 @@ def set_state(connection: Connection, round_: Round, state: str) -> None:
 
 
 def _round(row: Row[Any]) -> Round:
-    return Round(row.id, row.name, row.kind, row.state, row.settings, row.instrument)
+    return Round(row.id, row.name, row.kind, row.state, row.settings, row.instrument, tuple(row.warnings))

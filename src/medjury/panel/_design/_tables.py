@@ -26,6 +26,7 @@ rounds_table = Table(
     Column("state", Text, nullable=False),
     Column("settings", JSON, nullable=False),  # the round's part of the study file and the panel's own
     Column("instrument", JSON, nullable=False),  # as it was when the round was set up: what was shown is kept
+    Column("warnings", JSON, nullable=False),  # what the coordinator should know before anyone rates
     Column("set_up_at", Text, nullable=False),
     CheckConstraint("kind IN ('training', 'calibration', 'rating', 'rescore')"),
     CheckConstraint("state IN ('waiting', 'open', 'discussing', 'closed')"),

@@ -25,9 +25,7 @@ def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
         return [Piece(first, False)], [Piece(second, False)]
     left: list[Piece] = []
     right: list[Piece] = []
-    matcher = SequenceMatcher(
-        None, [_plain(word) for word in one], [_plain(word) for word in other], autojunk=False
-    )
+    matcher = SequenceMatcher(None, list(map(_plain, one)), list(map(_plain, other)), autojunk=False)
     for kind, start, end, from_, to in matcher.get_opcodes():
         _add(left, "".join(one[start:end]), kind != "equal")
         _add(right, "".join(other[from_:to]), kind != "equal")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """What a rater sends: the whole form, and, where it is to count, what it means. `version` is what it was based on."""
+    """What a rater sends: the whole form and, where it is to count, what it means. It rests on `version`."""
 
     version: int
     said: Said

@@ -1,10 +1,10 @@
-"""The tables of what raters said and how long they looked. An answer is only ever added: each change is a version."""
+"""The tables of what raters said and how long they looked. Answers are only added: each change is a version."""
 
 from __future__ import annotations
 
 from sqlalchemy import JSON, Boolean, Column, Float, ForeignKey, Integer, Table, Text, UniqueConstraint
 
-from medjury.panel._tables import metadata
+from medjury.panel._tables import append_only, metadata
 
 answers_table = Table(
     "answers",
@@ -31,3 +31,5 @@ looks_table = Table(
     Column("seconds", Float, nullable=False),
     Column("beats", Integer, nullable=False),
 )
+
+append_only(answers_table)

@@ -1,0 +1,105 @@
+"""A rater's way through the rounds: practice first, then the words, then the cases. Who may rate joins by coming."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal
+
+from sqlalchemy import select
+
+from medjury.panel._design import Round, has_joined, join, rounds
+from medjury.panel._design._tables import members_table
+from medjury.panel._rating._answers import Progress, progress
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+StepState = Literal["now", "done", "locked", "discussion", "waiting", "not passed"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One round on a rater's way, and what the rater can do in it."""
+
+    round: Round
+    state: StepState
+    progress: Progress
+    message: str = ""
+
+
+def course(connection: Connection, person: str, now: datetime | None = None) -> list[Step]:
+    """The rater's rounds in their order. Given the time, the rater joins those that have become open; the connection
+    must then be one that writes."""
+    everything = rounds(connection)
+    steps: list[Step] = []
+    blocked = ""
+    for each in everything:
+        joined = has_joined(connection, each, person)
+        if joined is None and not blocked and _may_join(connection, each, everything, person) and now:
+            join(connection, each, person, now)
+            joined = True
+        if joined:
+            steps.append(_step(connection, each, person, blocked))
+            blocked = blocked or _blocks(steps[-1])
+    return steps
+
+
+def can_join_more(connection: Connection, person: str) -> bool:
+    """Whether a round has become open to the rater since the last visit."""
+    everything = rounds(connection)
+    blocked = any(map(_blocks, course(connection, person)))
+    return not blocked and any(
+        has_joined(connection, each, person) is None and _may_join(connection, each, everything, person)
+        for each in everything
+    )
+
+
+def _may_join(connection: Connection, each: Round, everything: Sequence[Round], person: str) -> bool:
+    """Anyone may join an open round, but a re-score panel has members of its own: the coordinator names them, and
+    they do not rate in the rounds that they are to check."""
+    if each.state != "open":
+        return False
+    rescores = [other for other in everything if other.kind == "rescore"]
+    if not any(other.kind == "rating" for other in everything):
+        return True
+    if each.kind == "rescore":
+        return False
+    return each.kind != "rating" or not any(has_joined(connection, other, person) for other in rescores)
+
+
+def _step(connection: Connection, each: Round, person: str, blocked: str) -> Step:
+    done = progress(connection, each, person)
+    if each.kind == "training" and done.is_done:
+        if has_passed(connection, each, person):
+            return Step(each, "done", done)
+        return Step(each, "not passed", done, "Please talk to the coordinator before you go on.")
+    if each.kind == "calibration":
+        if each.state == "discussing":
+            return Step(each, "discussion", done)
+        if each.state == "open" and done.is_done:
+            return Step(each, "waiting", done, "Thank you. You will discuss the answers once everyone is here.")
+    if each.state == "waiting":
+        return Step(each, "locked", done, "This round is not open yet.")
+    if each.state == "closed":
+        return Step(each, "done", done, "This round is closed.")
+    if not done.total:
+        return Step(each, "waiting", done, "There is no case for you yet. Come back when another rater has joined.")
+    if done.is_done:
+        return Step(each, "done", done)
+    return Step(each, "locked", done, blocked) if blocked else Step(each, "now", done)
+
+
+def _blocks(step: Step) -> str:
+    if step.round.kind == "training" and step.state != "done":
+        return "Finish the practice first."
+    if step.round.kind == "calibration" and step.round.state != "closed":
+        return "This opens when the discussion of the definitions is closed."
+    return ""
+
+
+def has_passed(connection: Connection, each: Round, person: str) -> bool:
+    table = members_table
+    query = select(table.c.passed_at).where(table.c.round == each.id, table.c.person == person)
+    return connection.execute(query).scalar() is not None
