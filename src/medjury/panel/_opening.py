@@ -9,7 +9,7 @@ from medjury.errors import MedjuryError
 from medjury.panel._database import open_panel_database
 from medjury.panel._open_id_settings import read_open_id_settings
 from medjury.panel._panel import Panel
-from medjury.studies import load_study
+from medjury.studies import load_rated_study
 
 DEFAULT_PORT = 8765
 
@@ -22,7 +22,7 @@ def open_panel(
     open_id: str | Path | None = None,
 ) -> Panel:
     """The panel of a study. Unless another place is named, its database lies beside the study file."""
-    study = load_study(study_file)
+    study = load_rated_study(study_file)
     url = checked_url(public_url or f"http://localhost:{DEFAULT_PORT}")
     settings = read_open_id_settings(open_id) if open_id else None
     place = database or str(study.file.resolve().parent / f"{study.name}.panel.sqlite")

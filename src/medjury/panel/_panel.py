@@ -12,7 +12,7 @@ from medjury.panel._database import PanelDatabase
 from medjury.panel._open_id_settings import OpenIdSettings
 
 if TYPE_CHECKING:
-    from medjury.studies import RatedStudy, Study
+    from medjury.studies import RatedStudy
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Panel:
 
     database: PanelDatabase
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    study: Study | RatedStudy | None = None
+    study: RatedStudy | None = None
     public_url: str = "http://localhost:8765"
     open_id: OpenIdSettings | None = None
 

@@ -79,13 +79,17 @@ def _step(connection: Connection, each: Round, person: str, blocked: str) -> Ste
         if each.state == "discussing":
             return Step(each, "discussion", done)
         if each.state == "open" and done.is_done:
-            return Step(each, "waiting", done, "Thank you. You will discuss the answers once everyone is here.")
+            return Step(
+                each, "waiting", done, "Thank you. You will discuss the answers once everyone is here."
+            )
     if each.state == "waiting":
         return Step(each, "locked", done, "This round is not open yet.")
     if each.state == "closed":
         return Step(each, "done", done, "This round is closed.")
     if not done.total:
-        return Step(each, "waiting", done, "There is no case for you yet. Come back when another rater has joined.")
+        return Step(
+            each, "waiting", done, "There is no case for you yet. Come back when another rater has joined."
+        )
     if done.is_done:
         return Step(each, "done", done)
     return Step(each, "locked", done, blocked) if blocked else Step(each, "now", done)
