@@ -32,7 +32,9 @@ ANSWERED_WITHIN = 60
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    (tmp_path / "cases.jsonl").write_text('{"id": "a", "candidate": "Well.", "texts": {"context": "A note."}}\n')
+    (tmp_path / "cases.jsonl").write_text(
+        '{"id": "a", "candidate": "Well.", "texts": {"context": "A note."}}\n'
+    )
     (tmp_path / "study.yaml").write_text(STUDY)
     return tmp_path / "study.yaml"
 

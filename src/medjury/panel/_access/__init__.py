@@ -6,12 +6,12 @@ something reads its body with `Depends(form_of)`. A route that does not cannot b
 
 from __future__ import annotations
 
+from medjury.panel._access._api_access import api_access
 from medjury.panel._access._forms import Form, SentFile, form_of
 from medjury.panel._access._guard import guard
 from medjury.panel._access._inviting import invite, join_address
 from medjury.panel._access._pages import NAVIGATION, routes
 from medjury.panel._access._people import Person, Role, add_person, people, person_named
-from medjury.panel._access._secrets import hash_of, new_secret
 from medjury.panel._access._trail import TrailEntry, about_in_words, check_trail, trail, trail_entries
 from medjury.panel._access._visitors import anyone, person_with, signed_in
 
@@ -25,13 +25,12 @@ __all__ = [
     "about_in_words",
     "add_person",
     "anyone",
+    "api_access",
     "check_trail",
     "form_of",
     "guard",
-    "hash_of",
     "invite",
     "join_address",
-    "new_secret",
     "people",
     "person_named",
     "person_with",

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from medjury.errors import MedjuryError
 from medjury.panel._access._credentials import set_password
 from medjury.panel._access._forms import Form, form_of
+from medjury.panel._access._passkeys import count_passkeys, passkeys_work
 from medjury.panel._access._passwords import check_new_password, hash_password, is_password
 from medjury.panel._access._people import Person
 from medjury.panel._access._sessions import end_sessions
@@ -70,6 +71,13 @@ def _page(request: Request, panel: Panel, person: Person, problem: str = "", sta
         password = connection.execute(
             select(people_table.c.password).where(people_table.c.id == person.id)
         ).scalar()
+        count = count_passkeys(connection, person)
     return page(
-        request, "access/account.html", status=status, problem=problem, has_password=password is not None
+        request,
+        "access/account.html",
+        status=status,
+        problem=problem,
+        has_password=password is not None,
+        passkeys=passkeys_work(panel),
+        count=count,
     )

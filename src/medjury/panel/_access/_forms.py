@@ -52,7 +52,7 @@ class _FormOf:
     checks_origin: bool = True
 
     async def __call__(self, request: Request) -> Form:
-        _refuse_other_sites(request)
+        refuse_other_sites(request)
         try:
             sent = await request.form(max_fields=MOST_FIELDS, max_files=4)
         except HTTPException:
@@ -79,7 +79,7 @@ class _FormOf:
 form_of = _FormOf()
 
 
-def _refuse_other_sites(request: Request) -> None:
+def refuse_other_sites(request: Request) -> None:
     """A browser says which site a request comes from; one that is not ours changes nothing here."""
     origin = request.headers.get("origin")
     own = {urlsplit(request.app.state.panel.public_url).netloc, request.headers.get("host", "")}

@@ -34,6 +34,7 @@ _PERMISSIONS = (
 )
 _MESSAGES = {
     400: ("That request cannot be read", "Go back, open the page again and try once more."),
+    401: ("Sign in first", "Send an API key in the header Authorization: Bearer KEY, or sign in."),
     403: (
         "This page is not for you",
         "Your role does not open it. Ask the coordinator of the study if it should.",

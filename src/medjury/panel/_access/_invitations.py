@@ -41,33 +41,35 @@ def withdraw_invitations(connection: Connection, person: Person, now: datetime) 
 def invited(connection: Connection, secret: str, now: datetime) -> Person | None:
     """Whom this link invites; None where it was used, withdrawn, is too old or never was one. Looking uses nothing
     up: mail programs open links before people do."""
-    row = connection.execute(
-        select(
-            people_table, invitations_table.c.created_at.label("invited_at"), invitations_table.c.expires_at
-        )
-        .join(people_table, people_table.c.id == invitations_table.c.person)
-        .where(
-            invitations_table.c.hash == hash_of(secret),
-            invitations_table.c.ended_at.is_(None),
-            people_table.c.disabled_at.is_(None),
-        )
-    ).first()
-    if row is None or now >= read(row.expires_at):
-        return None
-    return person_of(row)
+    return _invited(connection, hash_of(secret), now)
 
 
 def use_invitation(connection: Connection, secret: str, now: datetime) -> Person | None:
     """Use the link up. Of two who try at once, one gets None."""
-    person = invited(connection, secret, now)
+    return use_invitation_by_hash(connection, hash_of(secret), now)
+
+
+def use_invitation_by_hash(connection: Connection, hashed: str, now: datetime) -> Person | None:
+    """The same for somebody who showed the link, or proved an address that it was made for, a moment ago."""
+    person = _invited(connection, hashed, now)
     if person is None:
         return None
     changed = connection.execute(
         update(invitations_table)
-        .where(invitations_table.c.hash == hash_of(secret), invitations_table.c.ended_at.is_(None))
+        .where(invitations_table.c.hash == hashed, invitations_table.c.ended_at.is_(None))
         .values(ended_at=stored(now), used=True)
     )
     return person if changed.rowcount == 1 else None
+
+
+def open_invitation_of(connection: Connection, email: str, now: datetime) -> str | None:
+    """The hash of the open invitation that was made for this address."""
+    found: str | None = connection.execute(
+        select(invitations_table.c.hash)
+        .join(people_table, people_table.c.id == invitations_table.c.person)
+        .where(people_table.c.email == email, invitations_table.c.ended_at.is_(None))
+    ).scalar()
+    return found if found and _invited(connection, found, now) else None
 
 
 def open_invitation_until(connection: Connection, person: Person, now: datetime) -> datetime | None:
@@ -79,3 +81,18 @@ def open_invitation_until(connection: Connection, person: Person, now: datetime)
         .limit(1)
     ).scalar()
     return read(end) if end and read(end) > now else None
+
+
+def _invited(connection: Connection, hashed: str, now: datetime) -> Person | None:
+    row = connection.execute(
+        select(people_table, invitations_table.c.expires_at)
+        .join(people_table, people_table.c.id == invitations_table.c.person)
+        .where(
+            invitations_table.c.hash == hashed,
+            invitations_table.c.ended_at.is_(None),
+            people_table.c.disabled_at.is_(None),
+        )
+    ).first()
+    if row is None or now >= read(row.expires_at):
+        return None
+    return person_of(row)

@@ -11,6 +11,7 @@ from medjury.errors import MedjuryError
 from medjury.panel._access._credentials import joined, set_password
 from medjury.panel._access._forms import Form, form_of
 from medjury.panel._access._invitations import invited, use_invitation
+from medjury.panel._access._passkeys import passkeys_work
 from medjury.panel._access._passwords import check_new_password, hash_password
 from medjury.panel._access._people import Person
 from medjury.panel._access._sign_in import let_in
@@ -26,7 +27,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
             guest = invited(connection, secret, panel.now())
         if guest is None:
             return over(request)
-        return page(request, "access/join.html", guest=guest, secret=secret, problem="")
+        return _join_page(request, guest, secret)
 
     @router.post("/join/{secret}")
     def join(
@@ -43,9 +44,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
         try:
             check_new_password(password, form.get("again", ""), guest.name)
         except MedjuryError as error:
-            return page(
-                request, "access/join.html", status=400, guest=guest, secret=secret, problem=str(error)
-            )
+            return _join_page(request, guest, secret, str(error), 400)
         hashed = hash_password(password)
         with panel.database.writing() as connection:
             person = use_invitation(connection, secret, panel.now())
@@ -53,6 +52,22 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
                 joined(connection, person, "a password", panel.now())
                 set_password(connection, person, hashed)
         return let_in(request, panel, person, "invitation") if person else over(request)
+
+
+def _join_page(
+    request: Request, guest: Person, secret: str, problem: str = "", status: int = 200
+) -> Response:
+    panel: Panel = request.app.state.panel
+    return page(
+        request,
+        "access/join.html",
+        status=status,
+        guest=guest,
+        secret=secret,
+        problem=problem,
+        passkeys=passkeys_work(panel),
+        open_id=panel.open_id,
+    )
 
 
 def over(request: Request) -> Response:

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from medjury.panel._access import _account, _join, _people_page, _sign_in, _trail_page
+from medjury.panel._access import (
+    _account,
+    _api_pages,
+    _join,
+    _open_id_pages,
+    _passkey_pages,
+    _people_page,
+    _sign_in,
+    _trail_page,
+)
 from medjury.panel._access._people import Role
 from medjury.panel._look import NavigationLink
 from medjury.panel._panel import Panel
 
+_COORDINATOR = frozenset({Role.COORDINATOR})
+_PAGES = (_sign_in, _join, _passkey_pages, _open_id_pages, _account, _people_page, _api_pages, _trail_page)
 NAVIGATION = (
-    NavigationLink("/people", "People", frozenset({Role.COORDINATOR}), order=80),
-    NavigationLink("/trail", "Audit trail", frozenset({Role.COORDINATOR}), order=90),
+    NavigationLink("/people", "People", _COORDINATOR, order=80),
+    NavigationLink("/api-keys", "API keys", _COORDINATOR, order=85),
+    NavigationLink("/trail", "Audit trail", _COORDINATOR, order=90),
 )
 
 
 def routes(panel: Panel) -> APIRouter:
-    router = APIRouter(include_in_schema=False)
-    for pages in (_sign_in, _join, _account, _people_page, _trail_page):
+    router = APIRouter()
+    for pages in _PAGES:
         pages.add_routes(router, panel)
     return router

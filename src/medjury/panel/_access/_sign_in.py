@@ -10,12 +10,13 @@ from sqlalchemy import update
 
 from medjury.panel._access._cookies import remove_session, session_secret, set_session
 from medjury.panel._access._forms import Form, form_of
+from medjury.panel._access._passkeys import passkeys_work
 from medjury.panel._access._passwords import hash_password, is_outdated, is_password
 from medjury.panel._access._people import Person, person_of, row_by_sign_in_name
 from medjury.panel._access._sessions import end_session, start_session
 from medjury.panel._access._tables import people_table
 from medjury.panel._access._trail import trail
-from medjury.panel._access._visitors import anyone, signed_in_as_anything
+from medjury.panel._access._visitors import address_of, anyone, signed_in_as_anything
 from medjury.panel._access._waiting import (
     account_key,
     address_key,
@@ -42,7 +43,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
     ) -> Response:
         if person is not None:
             return RedirectResponse(own_path(next), 303)
-        return page(request, "access/sign_in.html", next=own_path(next), name="", problem="")
+        return sign_in_again(request, "", next, "", 200)
 
     @router.post("/sign-in")
     def sign_in(
@@ -52,19 +53,21 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
     ) -> Response:
         typed, back = form.get("name", "")[:400], own_path(form.get("next", "/"))
         now = panel.now()
-        keys = (account_key(typed), address_key(request.client.host if request.client else ""))
+        keys = (account_key(typed), address_key(address_of(request)))
         with panel.database.reading() as connection:
             wait = seconds_to_wait(connection, keys, now)
             row = row_by_sign_in_name(connection, typed)
         if wait:
-            return _again(request, typed, back, f"Too many attempts. Try again in {in_words(wait)}.", 429)
+            return sign_in_again(
+                request, typed, back, f"Too many attempts. Try again in {in_words(wait)}.", 429
+            )
         right = is_password(row.password if row else None, form.get("password", ""))
         if row is None or not right or row.disabled_at is not None:
             with panel.database.writing() as connection:
                 note_failure(connection, keys, now)
                 if row is not None:
                     trail(connection, row.id, "sign-in failed", now=now)
-            return _again(request, typed, back, _WRONG, 403)
+            return sign_in_again(request, typed, back, _WRONG, 403)
         person = person_of(row)
         newer = hash_password(form["password"]) if is_outdated(row.password) else None
         with panel.database.writing() as connection:
@@ -124,5 +127,16 @@ def in_words(seconds: int) -> str:
     return f"{minutes} minutes" if minutes != 1 else "1 minute"
 
 
-def _again(request: Request, name: str, back: str, problem: str, status: int) -> Response:
-    return page(request, "access/sign_in.html", status=status, next=back, name=name, problem=problem)
+def sign_in_again(request: Request, name: str, back: str, problem: str, status: int) -> Response:
+    """The sign-in page, and what went wrong the last time."""
+    panel: Panel = request.app.state.panel
+    return page(
+        request,
+        "access/sign_in.html",
+        status=status,
+        next=own_path(back),
+        name=name,
+        problem=problem,
+        passkeys=passkeys_work(panel),
+        open_id=panel.open_id,
+    )

@@ -95,7 +95,8 @@ attempts_table = Table(
 api_keys_table = Table(
     "api_keys",
     metadata,
-    Column("hash", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("hash", Text, nullable=False, unique=True),
     Column("name", Text, nullable=False),
     Column("person", Text, ForeignKey("people.id"), nullable=False),
     Column("created_at", Text, nullable=False),

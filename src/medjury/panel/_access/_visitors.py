@@ -69,6 +69,11 @@ def visitor(request: Request) -> Person | None:
     return person
 
 
+def address_of(request: Request) -> str:
+    """Where the request came from, as far as the proxies that we trust tell."""
+    return request.client.host if request.client else ""
+
+
 def _person(request: Request, panel: Panel) -> Person | None:
     secret = session_secret(request)
     if secret is None:

@@ -6,20 +6,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException
 from pydantic import BaseModel, ConfigDict, Field
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
+from medjury.panel._access import Person, api_access
 from medjury.panel._design import rounds
 from medjury.panel._exchange._collecting import collect
-from medjury.panel._exchange._keys import key_holder
 from medjury.panel._exchange._progress import round_state
 from medjury.panel._panel import Panel
 from medjury.runs import files
 from medjury.studies import judge_cases, load_study
 
-_Key = Annotated[str, Depends(key_holder)]
+_Caller = Annotated[Person, Depends(api_access)]
 _LONGEST = 2_000_000
 _Text = Annotated[str, Field(max_length=_LONGEST, pattern=r"^[^\x00]*$")]
 _Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
@@ -105,7 +105,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 
 def add_routes(router: APIRouter, panel: Panel) -> None:
     @router.get("/api/rounds", responses={401: {"model": Problem}}, operation_id="rounds", tags=["panel"])
-    def progress(key: _Key) -> list[RoundProgress]:
+    def progress(caller: _Caller) -> list[RoundProgress]:
         """How far every round is."""
         with panel.database.reading() as connection:
             return [
@@ -118,7 +118,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
             ]  # fmt: skip
 
     @router.get("/api/ratings", responses={401: {"model": Problem}}, operation_id="ratings", tags=["panel"])
-    def ratings(key: _Key) -> list[GivenRating]:
+    def ratings(caller: _Caller) -> list[GivenRating]:
         """Every rating that counts, the last word of each rater."""
         with panel.database.reading() as connection:
             return [
@@ -127,7 +127,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
             ]
 
     @router.post("/api/judge", responses=_REFUSED, operation_id="judge", tags=["jury"])
-    def judge(text: ToJudge, key: _Key) -> Judged:
+    def judge(text: ToJudge, caller: _Caller) -> Judged:
         """Let the study's jury grade a text, by the study's instrument, budget, log and allowed hosts."""
         if panel.study is None or not panel.study.settings.judges:
             raise HTTPException(503, "This study names no judges.")
@@ -156,21 +156,6 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
                 for each in found
             ],
         )  # fmt: skip
-
-    @router.get("/api/openapi.json", include_in_schema=False)
-    def schema(request: Request, key: _Key) -> dict[str, Any]:
-        return openapi_of(request.app.routes)
-
-
-def openapi_of(routes: Any) -> dict[str, Any]:
-    """The description of what programs may ask."""
-    from fastapi.openapi.utils import get_openapi
-    from fastapi.routing import APIRoute
-
-    own = [each for each in routes if isinstance(each, APIRoute) and each.path.startswith("/api/")]
-    described = get_openapi(title="Medjury panel", version="1", routes=own)
-    described.setdefault("components", {})["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-    return described | {"security": [{"key": []}]}
 
 
 def verdicts_of(folder: Path) -> dict[str, str] | None:

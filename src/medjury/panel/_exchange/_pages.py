@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import Response
 
 from medjury.errors import MedjuryError
 from medjury.panel._access import Form, Person, Role, form_of, person_with, trail
@@ -14,7 +14,6 @@ from medjury.panel._exchange._bringing_in import bring_in_sent
 from medjury.panel._exchange._collecting import collect
 from medjury.panel._exchange._formats import FORMATS
 from medjury.panel._exchange._including import include
-from medjury.panel._exchange._keys import end_key, keys, make_key
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 
@@ -36,7 +35,7 @@ def routes(panel: Panel) -> APIRouter:
 def _add_pages(router: APIRouter, panel: Panel) -> None:
     def shown(request: Request, *, status: int = 200, **values: Any) -> Response:
         with panel.database.reading() as connection:
-            ratings, known = collect(connection), keys(connection)
+            ratings = collect(connection)
         return page(
             request,
             "exchange/exchange.html",
@@ -44,9 +43,7 @@ def _add_pages(router: APIRouter, panel: Panel) -> None:
             formats=FORMATS,
             ratings=len(ratings),
             raters=len({each.rater for each in ratings}),
-            keys=known,
-            now=panel.now().isoformat(),
-            **{"problem": "", "told": "", "key": "", "made": None, **values},
+            **{"problem": "", "told": "", "made": None, **values},
         )
 
     @router.get("/exchange")
@@ -94,21 +91,3 @@ def _add_pages(router: APIRouter, panel: Panel) -> None:
         with panel.database.writing() as connection:
             trail(connection, person, "brought in ratings", sent["file"].name[:200], now=panel.now())
         return shown(request, told=imported.report.text())
-
-    @router.post("/exchange/keys")
-    def add_key(request: Request, person: _Coordinator, form: _Form) -> Response:
-        try:
-            with panel.database.writing() as connection:
-                secret = make_key(connection, form.get("name", ""), by=person, now=panel.now())
-        except MedjuryError as error:
-            return shown(request, problem=str(error), status=400)
-        return shown(request, key=secret)
-
-    @router.post("/exchange/keys/{identity}/end")
-    def stop_key(request: Request, identity: str, person: _Coordinator, form: _Form) -> Response:
-        try:
-            with panel.database.writing() as connection:
-                end_key(connection, identity, by=person, now=panel.now())
-        except MedjuryError as error:
-            return shown(request, problem=str(error), status=404)
-        return RedirectResponse("/exchange", 303)

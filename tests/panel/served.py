@@ -1,0 +1,48 @@
+"""A panel served to real browsers: uvicorn on loopback in a thread, and Debian's Chromium."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import uvicorn
+from playwright.sync_api import Browser, sync_playwright
+
+from medjury.panel import Panel, listen, make_app
+
+WAIT_SECONDS = 60
+
+
+@contextmanager
+def served(panel: Panel) -> Iterator[Panel]:
+    """The panel at its own address, a free port of this machine."""
+    with listen("127.0.0.1", 0) as listening:
+        reached = replace(panel, public_url=f"http://localhost:{listening.getsockname()[1]}")
+        config = uvicorn.Config(make_app(reached), log_level="error", server_header=False, ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        limit = time.monotonic() + WAIT_SECONDS
+        while not server.started:
+            assert thread.is_alive() and time.monotonic() < limit, "the server did not start"
+            time.sleep(0.02)
+        try:
+            yield reached
+        finally:
+            server.should_exit = True
+            thread.join(WAIT_SECONDS)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """One browser for a module of tests."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium",
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield browser
+        browser.close()
