@@ -21,12 +21,18 @@ def open_panel(
     public_url: str | None = None,
     open_id: str | Path | None = None,
 ) -> Panel:
-    """The panel of a study. Unless another place is named, its database lies beside the study file."""
+    """The panel of a study, with its rounds set up. Unless another place is named, its database lies beside the
+    study file."""
+    from medjury.panel._design import set_up
+
     study = load_rated_study(study_file)
     url = checked_url(public_url or f"http://localhost:{DEFAULT_PORT}")
     settings = read_open_id_settings(open_id) if open_id else None
     place = database or str(study.file.resolve().parent / f"{study.name}.panel.sqlite")
-    return Panel(open_panel_database(place), study=study, public_url=url, open_id=settings)
+    panel = Panel(open_panel_database(place), study=study, public_url=url, open_id=settings)
+    with panel.database.writing() as connection:
+        set_up(connection, study, panel.now())
+    return panel
 
 
 def checked_url(url: str) -> str:

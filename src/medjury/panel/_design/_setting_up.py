@@ -50,15 +50,8 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
         rows, telling = _items(study, each)
         warned = _warnings(each, telling)
         values = {"name": each.name, "kind": each.settings.kind, "position": position, "settings": settings}
-        made = connection.execute(
-            insert(rounds_table).values(
-                **values,
-                state=_first_state(study, each),
-                instrument=kept,
-                warnings=warned,
-                set_up_at=now.isoformat(),
-            )
-        )
+        values |= {"state": _first_state(study, each), "instrument": kept, "warnings": warned}
+        made = connection.execute(insert(rounds_table).values(**values, set_up_at=now.isoformat()))
         identity = made.inserted_primary_key[0] if made.inserted_primary_key else None
         connection.execute(insert(items_table), [{**row, "round": identity} for row in rows])
         added.append(each.name)

@@ -1,4 +1,4 @@
-"""A rater's way through the rounds: practice first, then the words, then the cases. Who may rate joins by coming."""
+"""A rater's way through the rounds: practice, then the words, then the cases. Who may rate joins by coming."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Step:
 
 
 def course(connection: Connection, person: str, now: datetime | None = None) -> list[Step]:
-    """The rater's rounds in their order. Given the time, the rater joins those that have become open; the connection
-    must then be one that writes."""
+    """The rater's rounds in their order. Given the time, the rater joins those that have become open; the
+    connection must then be one that writes."""
     everything = rounds(connection)
     steps: list[Step] = []
     blocked = ""
@@ -54,6 +54,12 @@ def can_join_more(connection: Connection, person: str) -> bool:
         has_joined(connection, each, person) is None and _may_join(connection, each, everything, person)
         for each in everything
     )
+
+
+def is_reached(connection: Connection, person: str, round_id: int) -> bool:
+    """Whether the rater has come as far as this round."""
+    steps = {step.round.id: step.state for step in course(connection, person)}
+    return steps.get(round_id, "locked") != "locked"
 
 
 def _may_join(connection: Connection, each: Round, everything: Sequence[Round], person: str) -> bool:

@@ -56,12 +56,12 @@ def save(
     connection.execute(lock)
     last = newest(connection, assignment)
     version = last.version if last else 0
-    if last is not None and entry.version != version:
-        if entry.version == version - 1 and _same(last, entry):
-            return Saved(version)
-        return Stale(version, last.saved_at)
-    if last is not None and not entry.is_submitted and _same(last, entry):
-        return Saved(version)  # a draft that says nothing new
+    if last is not None:
+        says_the_same = (last.said, last.comment) == (entry.said, entry.comment)
+        if says_the_same and (last.submitted or not entry.is_submitted):
+            return Saved(version)  # sent twice, or a draft that says nothing new
+        if entry.version != version and not says_the_same:
+            return Stale(version, last.saved_at)
     time = looked(connection, assignment, now, round_.idle_seconds)
     outcomes = {name: outcome_row(each) for name, each in (entry.outcomes or {}).items()}
     connection.execute(
@@ -92,7 +92,3 @@ def newest(connection: Connection, assignment: int, *, submitted: bool = False) 
     table = answers_table
     query = select(table).where(table.c.assignment == assignment).order_by(table.c.version.desc()).limit(1)
     return connection.execute(query.where(table.c.submitted) if submitted else query).first()
-
-
-def _same(row: Row[Any], entry: Entry) -> bool:
-    return (row.said, row.comment, row.submitted) == (entry.said, entry.comment, entry.is_submitted)

@@ -1,8 +1,8 @@
 """How long a rater looked at a case, by the server's clock, with idle time removed.
 
 While somebody is at the page it sends a sign of life every few seconds. The time between two signs counts, unless
-it is longer than signs lie apart: then nobody was there, or the clock jumped. A page without scripts sends none; then
-the time from opening to sending counts, at most the idle limit, and is marked as not measured.
+it is longer than signs lie apart: then nobody was there, or the clock jumped. A page without scripts sends none;
+then the time from opening to sending counts, at most the idle limit, and is marked as not measured.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Training: the answer beside the key once it was sent, and whether the round is passed. First answers count, because
-the key has been seen by then."""
+"""Training: the answer beside the key once it was sent, and whether the round is passed. First answers count: by
+then the key has been seen."""
 
 from __future__ import annotations
 

@@ -1,0 +1,136 @@
+"""What stands on the page of a case: made ready here, so that the template only lays it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from medjury.instruments import Example
+from medjury.panel._design import (
+    Assignment,
+    Passage,
+    Place,
+    Problem,
+    Round,
+    Said,
+    places,
+)
+from medjury.panel._rating._answers import progress
+from medjury.panel._rating._differences import Piece, differences
+from medjury.panel._rating._saving import newest
+from medjury.panel._rating._timing import EVERY_SECONDS
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class Column:
+    """One side of the page: a heading, and passages of which one may be shown in pieces."""
+
+    label: str
+    passages: tuple[Passage, ...]
+    pieces: dict[str, list[Piece]]  # by the name of the passage
+
+
+@dataclass(frozen=True)
+class WorkedExample:
+    """An example beside the form: both texts in pieces, the right grades and why."""
+
+    texts: tuple[tuple[str, list[Piece]], ...]
+    grades: tuple[tuple[str, str], ...]
+    explanation: str
+
+
+def case_values(
+    connection: Connection,
+    round_: Round,
+    assignment: Assignment,
+    *,
+    said: Said | None = None,
+    comment: str | None = None,
+    problems: tuple[Problem, ...] = (),
+    notice: str = "",
+) -> dict[str, Any]:
+    """The values of `rating/case.html`; what was typed and not saved takes the place of what was saved."""
+    last = newest(connection, assignment.id)
+    order = places(connection, round_.id, assignment.person)
+    codes = [place.code for place in order]
+    number = codes.index(assignment.code)
+    source, answer = _columns(round_, assignment)
+    kept: Said = last.said if last is not None else {}
+    return {
+        "round": round_,
+        "code": assignment.code,
+        "number": number + 1,
+        "before": codes[number - 1] if number else None,
+        "after": codes[number + 1] if number + 1 < len(codes) else None,
+        "progress": progress(connection, round_, assignment.person),
+        "source": source,
+        "answer": answer,
+        "said": {q.name: (said or kept).get(q.name, {"grade": "", "why": ""}) for q in round_.questions},
+        "comment": comment if comment is not None else (last.comment if last is not None else ""),
+        "version": last.version if last is not None else 0,
+        "is_finished": assignment.is_finished,
+        "has_draft": last is not None and not last.submitted,
+        "is_open": round_.state == "open" and not (round_.kind == "training" and assignment.is_finished),
+        "problems": {each.dimension: each.message for each in problems},
+        "notice": notice,
+        "examples": [_example(round_, each) for each in round_.instrument.examples],
+        "every_seconds": EVERY_SECONDS,
+    }
+
+
+def next_code(connection: Connection, round_: Round, person: str, after: str) -> str | None:
+    """The next case that is not done: first those that follow, then those that were left behind."""
+    order: list[Place] = places(connection, round_.id, person)
+    here = next((index for index, place in enumerate(order) if place.code == after), -1)
+    following = [*order[here + 1 :], *order[: max(here, 0)]]
+    return next((place.code for place in following if not place.is_finished), None)
+
+
+def minutes(seconds: float | None) -> str:
+    """A rough time in words."""
+    if seconds is None:
+        return ""
+    whole = max(1, round(seconds / 60))
+    if whole < 90:
+        return f"about {whole} min left"
+    return f"about {whole / 60:.1f} hours left".replace(".0 ", " ")
+
+
+def _columns(round_: Round, assignment: Assignment) -> tuple[Column | None, Column | None]:
+    sources, answer = assignment.sources, assignment.answer
+    reference = next((each for each in sources if each.name == "reference"), None)
+    left: dict[str, list[Piece]] = {}
+    right: dict[str, list[Piece]] = {}
+    if round_.settings["differences"] and reference and answer:
+        left["reference"], right[answer.name] = differences(reference.text, answer.text)
+        before = tuple(each for each in sources if each.name == "context")
+        if {each.name for each in sources} <= {"context", "reference"}:
+            # Two transcripts: the same conversation on both sides, and only its last line differs.
+            return Column(reference.label, (*before, reference), left), Column(
+                answer.label, (*before, answer), right
+            )
+    label = sources[0].label if len(sources) == 1 else "Source"
+    return (
+        Column(label, sources, left) if sources else None,
+        Column(answer.label, (answer,), right) if answer else None,
+    )
+
+
+def _example(round_: Round, example: Example) -> WorkedExample:
+    instrument = round_.instrument
+    labels = {each.name: each.label for each in instrument.inputs}
+    texts = {name: [Piece(text, False)] for name, text in example.inputs.items()}
+    if round_.settings["differences"] and {"reference", "candidate"} <= set(texts):
+        pair = differences(example.inputs["reference"], example.inputs["candidate"])
+        texts["reference"], texts["candidate"] = pair
+    grades = tuple(
+        (instrument.dimension(name).label, "not applicable" if grade is None else f"{grade}")
+        for name, grade in example.scores.items()
+        if name in {each.name for each in instrument.dimensions}
+    )
+    return WorkedExample(
+        tuple((labels.get(name, name), pieces) for name, pieces in texts.items()), grades, example.explanation
+    )
