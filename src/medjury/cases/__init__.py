@@ -4,7 +4,7 @@ from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._dates import Period, moment_of, period_of
 from medjury.cases._frame import cases_from_frame
 from medjury.cases._labs import Lab, Labs, labs_of
-from medjury.cases._read import CaseReader, CaseSource, case_from_row, read_cases
+from medjury.cases._read import CaseReader, CaseSource, GivenCases, case_from_row, read_cases
 from medjury.cases._redact import NO_PROMISE, RedactedCases, Redaction, Redactor, Replacement
 from medjury.cases._redact_preview import redaction_counts, redaction_preview
 from medjury.cases._redact_settings import added_settings, make_redactor, redact_part
@@ -23,6 +23,7 @@ __all__ = [
     "CaseReader",
     "CaseSource",
     "CaseSummary",
+    "GivenCases",
     "Lab",
     "Labs",
     "LeftOut",

@@ -49,6 +49,18 @@ class CaseSource(Protocol):
         """Why they were, and what was left out of the others."""
 
 
+class GivenCases(tuple[Case, ...]):
+    """Cases that are at hand already."""
+
+    @property
+    def skipped(self) -> int:
+        return 0
+
+    @property
+    def left_out(self) -> LeftOut:
+        return LeftOut()
+
+
 class CaseReader:
     """The cases of a file, to be iterated as often as needed; nothing of them is kept.
 

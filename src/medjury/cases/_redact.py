@@ -116,6 +116,10 @@ class RedactedCases:
             self.changed += bool(redaction.counts)
             yield redaction.case
 
+    def redacting(self, cases: Iterable[Case]) -> RedactedCases:
+        """Other cases, redacted in the same way."""
+        return RedactedCases(cases, self._redactor)
+
     @property
     def skipped(self) -> int:
         """How many rows the reader of the cases left out."""

@@ -135,8 +135,8 @@ class Transaction:
         """Append ratings, and the records of those that are new; how many were new.
 
         The same word again is not a new row. A failure does not replace an answer, nor a passing failure a
-        lasting one: both would lose what was paid for. Anything else that differs from the last row of its key
-        and dimension is a new attempt.
+        lasting one: both would lose what was paid for. Only a person may take a grade back. Anything else that
+        differs from the last row of its key and dimension is a new attempt.
 
         Rows of one key stand together. Where one is new, those that say the same as before are written again:
         what the calls took is shared out over all of them. And where a record tells how all of them came about,
@@ -262,6 +262,8 @@ def _compare(row: tuple[Any, ...], previous: tuple[Any, ...]) -> _Word:
     score, status, reason, explanation = row[7:11]
     if tuple(previous) == (score, status, reason, explanation):
         return "same"
+    if row[3] == "clinician":  # a corrected file, or a second look
+        return "news"
     if status == "unscored" and previous[1] != "unscored":
         return "refused"
     return "news" if reason not in TRANSIENT or previous[2] in TRANSIENT else "refused"

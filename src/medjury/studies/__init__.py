@@ -5,14 +5,22 @@ from medjury.studies._drafting import DraftResult
 from medjury.studies._file import PanelPart, RoundPart
 from medjury.studies._gate import read_rules
 from medjury.studies._hashed import HashedCases
-from medjury.studies._manifest import run_name
+from medjury.studies._humans import PANEL, panel_file
+from medjury.studies._manifest import finished_run, run_name
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
 from medjury.studies._rated import RatedRound, RatedStudy, load_rated_study
 from medjury.studies._record import RecordResult, record_run
 from medjury.studies._reread import RereadResult, reread_run
-from medjury.studies._run import check_drafting, check_study, draft_study, register_study, run_study
+from medjury.studies._run import (
+    check_drafting,
+    check_study,
+    draft_study,
+    judge_cases,
+    register_study,
+    run_study,
+)
 from medjury.studies._run_cases import run_cases, run_store
 from medjury.studies._study import Study, load_study
 from medjury.studies._transcript_calls import CallFiles, calls_in
@@ -20,6 +28,7 @@ from medjury.studies._transcript_collection import TranscriptCollection, collect
 from medjury.studies._transcript_study import TranscriptStudy, judges_settings, transcript_study
 
 __all__ = [
+    "PANEL",
     "CallFiles",
     "DraftResult",
     "HashedCases",
@@ -41,10 +50,13 @@ __all__ = [
     "check_study",
     "collect",
     "draft_study",
+    "finished_run",
     "gate_outlook",
+    "judge_cases",
     "judges_settings",
     "load_rated_study",
     "load_study",
+    "panel_file",
     "plan_study",
     "read_rules",
     "record_run",

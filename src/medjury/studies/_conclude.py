@@ -104,6 +104,7 @@ class WorkDone:
     interrupted: bool = False
     fatal: str = ""
     unreachable: str = ""  # a model that is away for now
+    ask: bool = True  # False where only what is stored is read
 
 
 def conclude(
@@ -194,6 +195,9 @@ def judge_outcome(
         return "incomplete", f"{outcome.unreachable}. Run again to go on: nothing answered is lost"
     if outcome.interrupted or done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
+    if capped and not outcome.ask:
+        told = f"{capped:,} ratings of judges are not stored, and nobody was asked"
+        return "incomplete", f"{told}: `medjury run {study.file}` asks for them"
     if capped:
         return (
             "incomplete",

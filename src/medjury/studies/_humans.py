@@ -5,12 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from medjury.ratings import Pseudonyms, Rating, read_ratings
 from medjury.runs import ManifestHumans, files
 from medjury.studies._labels import case_labels
 from medjury.studies._roles import PeopleRoles, people_roles, stated_roles
 from medjury.studies._study import Study
+
+PANEL = "panel"  # what a study calls the ratings that its own panel collected
+
+
+def panel_file(study: Path, name: str) -> Path:
+    """Where a study's panel puts its ratings, for the study to read: beside the study file."""
+    return study.resolve().parent / f"{name}.panel.parquet"
 
 
 @dataclass(frozen=True)
@@ -56,19 +64,23 @@ def _hash(text: str) -> str:
 
 
 def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
-    """The clinicians' ratings the study names, or None where it names none. Names become pseudonyms, the same in
-    all run folders of the study, unless the study keeps them. A rehearsal only checks: it writes no secret."""
+    """The clinicians' ratings the study names, or None where it names none or its panel has none yet. Names become
+    pseudonyms, the same in all run folders of the study, unless the study keeps them. A rehearsal only checks: it
+    writes no secret."""
     part = study.settings.humans
     if part is None:
         return None
     folder = study.file.resolve().parent
+    path = panel_file(study.file, study.name) if part.path == PANEL else folder / part.path
+    if part.path == PANEL and not path.is_file():
+        return None
     pseudonyms = None
     if not part.keep_names and not rehearse:
         # Beside the study file, as the same study may have several run folders.
         key = folder / f"{study.name}.names-key"
         pseudonyms = Pseudonyms.open(key, earlier=study.output / files.NAMES_KEY)
     imported = read_ratings(
-        folder / part.path,
+        path,
         mapping=None if part.mapping is None else folder / part.mapping,
         instrument=study.instrument,
         cases=study.cases,

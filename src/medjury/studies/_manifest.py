@@ -161,6 +161,12 @@ def earlier_manifest(folder: Path) -> Manifest | None:
         return None
 
 
+def finished_run(study: Study) -> bool:
+    """Whether the study's run folder holds a run that is complete."""
+    earlier = earlier_manifest(study.output)
+    return earlier is not None and earlier.status == "complete"
+
+
 def with_anchors(manifest: Manifest, folder: Path) -> Manifest:
     """The first manifest of a run still holds on to the log and the report of the run before it: if this one is
     killed, nobody can cut the one or edit the other unseen."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from medjury.cases import Case, CaseSource, GivenCases, RedactedCases
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Breaker, Progress, UnreachableError, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
-from medjury.ratings import Store, StoreDesk, open_store
+from medjury.ratings import Rating, Store, StoreDesk, open_store
 from medjury.runs import files, open_run_folder, refuse_cut_log
 from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting import (
@@ -48,12 +49,13 @@ def run_study(
     retry_unscored: bool = False,
     keep_going: bool = False,
     preflight: bool = True,
+    ask: bool = True,
 ) -> RunResult:
     """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
     rating without a score; otherwise only for those whose failure may have passed. Each model is first asked one
     short question without clinical text, unless `preflight` is off; a run that cannot succeed is stopped, unless it
-    is told to `keep_going`."""
-    how = _How(watch, retry_unscored, keep_going, preflight)
+    is told to `keep_going`. With `ask` off no model is asked anything: only what is stored is read."""
+    how = _How(watch, retry_unscored, keep_going, preflight and ask, ask)
     prices = study_prices(study)
     _check(study, prices)
     drafts = None
@@ -69,7 +71,7 @@ def run_study(
     if drafts is not None:
         manifest = with_drafts(manifest, drafts)
     run = run_name(study, plan, humans)
-    outcome = WorkDone(Progress())
+    outcome = WorkDone(Progress(), ask=how.ask)
     with _alone(study), _opened(study) as store:
         try:
             manifest.write(study.output)
@@ -93,6 +95,28 @@ def run_study(
         return result if drafts is None else with_drafting(result, drafts)
 
 
+def judge_cases(study: Study, cases: Sequence[Case]) -> tuple[Rating, ...]:
+    """The votes and the jury's ratings on other cases than the study's own, through the same gate, store, budget
+    and log. What was judged before is found in the store."""
+    prices = study_prices(study)
+    _check(study, prices)
+    asked = replace(study, cases=_at_the_door(study, cases))
+    plan = plan_study(asked, prices)
+    _make_folder(study)
+    run = f"{study.name}: other cases, {plan.data_hash}"
+    outcome = WorkDone(Progress())
+    with _alone(study), _opened(study) as store:
+        run_async(_judge(asked, plan, store, run, prices, _How(None, False, False, False), outcome))
+        if why := outcome.fatal or outcome.unreachable:
+            raise MedjuryError(why)
+        return tuple(study.jury.ratings(store.ratings(run)))
+
+
+def _at_the_door(study: Study, cases: Sequence[Case]) -> CaseSource:
+    """Other cases, redacted as the study's own are."""
+    return study.cases.redacting(cases) if isinstance(study.cases, RedactedCases) else GivenCases(cases)
+
+
 def draft_study(
     study: Study,
     *,
@@ -113,6 +137,7 @@ class _How:
     retry_unscored: bool
     keep_going: bool
     preflight: bool
+    ask: bool = True
 
 
 def _draft(study: Study, how: _How) -> DraftResult:
@@ -184,7 +209,7 @@ async def _judge(
         log
     )  # all that this study ever sent, failed calls and earlier versions of it included
     budget = Budget(
-        money=study.settings.budget.money, calls=study.settings.budget.calls,
+        money=study.settings.budget.money, calls=study.settings.budget.calls if how.ask else 0,
         spent_money=spent.money, spent_calls=spent.calls, perhaps_spent=spent.perhaps,
         perhaps_calls=spent.unended,
     )  # fmt: skip

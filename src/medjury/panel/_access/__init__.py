@@ -7,7 +7,7 @@ something reads its body with `Depends(form_of)`. A route that does not cannot b
 from __future__ import annotations
 
 from medjury.panel._access._api_access import api_access
-from medjury.panel._access._forms import Form, form_of
+from medjury.panel._access._forms import Form, SentFile, form_of
 from medjury.panel._access._guard import guard
 from medjury.panel._access._inviting import invite, join_address
 from medjury.panel._access._pages import NAVIGATION, routes
@@ -20,6 +20,7 @@ __all__ = [
     "Form",
     "Person",
     "Role",
+    "SentFile",
     "TrailEntry",
     "about_in_words",
     "add_person",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
@@ -18,10 +19,17 @@ MOST_FIELDS = 2000
 LARGEST_BODY = 2 * 1024 * 1024
 
 
+class SentFile(NamedTuple):
+    """A file that a form brought along, under the name that it had there."""
+
+    name: str
+    content: bytes
+
+
 class Form(Mapping[str, str]):
     """The fields of a form; of a name that appears several times, `all` gives every value and `[]` the last."""
 
-    def __init__(self, fields: list[tuple[str, str]], files: Mapping[str, bytes] | None = None) -> None:
+    def __init__(self, fields: list[tuple[str, str]], files: Mapping[str, SentFile] | None = None) -> None:
         self._fields = fields
         self._last = dict(fields)
         self.files = files or {}
@@ -80,10 +88,10 @@ async def _read(request: Request) -> Form:
     except Exception:  # whatever was sent is no form
         raise HTTPException(400) from None
     fields: list[tuple[str, str]] = []
-    files: dict[str, bytes] = {}
+    files: dict[str, SentFile] = {}
     for name, value in sent.multi_items():
         if isinstance(value, UploadFile):
-            files[name] = await value.read()
+            files[name] = SentFile(_storable(value.filename or ""), await value.read())
         else:
             fields.append((name, _storable(value)))
     await sent.close()

@@ -1,0 +1,181 @@
+"""For programs: how far the panel is, its ratings, and the study's jury on a text. Every answer is JSON."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException
+from pydantic import BaseModel, ConfigDict, Field
+
+from medjury.cases import Case
+from medjury.errors import MedjuryError
+from medjury.panel._access import Person, api_access
+from medjury.panel._design import rounds
+from medjury.panel._exchange._collecting import collect
+from medjury.panel._exchange._progress import round_state
+from medjury.panel._panel import Panel
+from medjury.runs import files
+from medjury.studies import judge_cases, load_study
+
+_Caller = Annotated[Person, Depends(api_access)]
+_LONGEST = 2_000_000
+_Text = Annotated[str, Field(max_length=_LONGEST, pattern=r"^[^\x00]*$")]
+_Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+
+
+class Problem(BaseModel):
+    """What is wrong, in words."""
+
+    detail: str
+
+
+class RoundProgress(BaseModel):
+    """How far one round is."""
+
+    round: str
+    kind: str
+    state: str
+    cases: int
+    raters: int
+    assigned: int
+    done: int
+
+
+class GivenRating(BaseModel):
+    """One rating of a clinician."""
+
+    item: str
+    system: str
+    rater: str
+    panel: str
+    dimension: str
+    score: float | None
+    status: str
+    reason: str | None
+    explanation: str
+    seconds: float | None
+    probability: float | None
+
+
+class ToJudge(BaseModel):
+    """A text that the study's jury is to grade."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: _Name
+    candidate: _Text = Field(description="the answer to be graded")
+    system: Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f]*$")] = ""
+    texts: dict[_Name, _Text] = Field(
+        default={}, max_length=50, description="the instrument's other inputs, by name"
+    )
+    reference: _Text | None = None
+
+
+class JudgedRating(BaseModel):
+    """One grade: a judge's, or the jury's. Where there is none, its reason."""
+
+    rater: str
+    rater_kind: str
+    dimension: str
+    score: float | None
+    status: str
+    reason: str | None
+    explanation: str
+
+
+class Judged(BaseModel):
+    """The jury's word on a text, and how far it may be trusted."""
+
+    id: str
+    instrument: str
+    verdict: dict[str, str] | None = Field(
+        description="by dimension, the verdict on this jury; null: never validated"
+    )
+    ratings: list[JudgedRating]
+
+
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem},
+    422: {"model": Problem},
+    503: {"model": Problem},
+}
+
+
+def add_routes(router: APIRouter, panel: Panel) -> None:
+    @router.get("/api/rounds", responses={401: {"model": Problem}}, operation_id="rounds", tags=["panel"])
+    def progress(caller: _Caller) -> list[RoundProgress]:
+        """How far every round is."""
+        with panel.database.reading() as connection:
+            return [
+                RoundProgress(
+                    round=each.name, kind=each.kind, state=each.state, cases=done.items, raters=len(done.raters),
+                    assigned=done.assigned, done=done.done,
+                )
+                for each in rounds(connection)
+                for done in [round_state(connection, each)]
+            ]  # fmt: skip
+
+    @router.get("/api/ratings", responses={401: {"model": Problem}}, operation_id="ratings", tags=["panel"])
+    def ratings(caller: _Caller) -> list[GivenRating]:
+        """Every rating that counts, the last word of each rater."""
+        with panel.database.reading() as connection:
+            return [
+                GivenRating(**{name: getattr(each, name) for name in GivenRating.model_fields})
+                for each in collect(connection)
+            ]
+
+    @router.post("/api/judge", responses=_REFUSED, operation_id="judge", tags=["jury"])
+    def judge(text: ToJudge, caller: _Caller) -> Judged:
+        """Let the study's jury grade a text, by the study's instrument, budget, log and allowed hosts."""
+        if panel.study is None or not panel.study.settings.judges:
+            raise HTTPException(503, "This study names no judges.")
+        try:
+            study = load_study(panel.study.file)
+            case = Case(
+                id=text.id,
+                system=text.system,
+                candidate=text.candidate,
+                reference=text.reference,
+                texts=text.texts,
+            )
+            found = judge_cases(study, [case])
+        except MedjuryError as error:
+            raise HTTPException(422, str(error)) from None
+        return Judged(
+            id=text.id,
+            instrument=f"{study.instrument.name}@{study.instrument.version}",
+            verdict=verdicts_of(study.output),
+            ratings=[
+                JudgedRating(
+                    rater=each.rater, rater_kind=each.rater_kind, dimension=each.dimension, score=each.score,
+                    status=each.status, reason=None if each.reason is None else each.reason.value,
+                    explanation=each.explanation,
+                )
+                for each in found
+            ],
+        )  # fmt: skip
+
+
+def verdicts_of(folder: Path) -> dict[str, str] | None:
+    """The verdict on the study's jury by dimension, from its last complete run; None where there is none."""
+    file = folder / files.MANIFEST
+    return _verdicts(folder, file.stat().st_mtime_ns) if file.is_file() else None
+
+
+@lru_cache(maxsize=4)
+def _verdicts(folder: Path, _written: int) -> dict[str, str] | None:
+    from medjury.tables import open_run
+    from medjury.validation import evidence_of, validation_of
+
+    try:
+        evidence = evidence_of(open_run(folder))
+    except MedjuryError:
+        return None
+    found = validation_of(evidence)
+    return (
+        {each.dimension: found.word(each.dimension) for each in found.verdicts}
+        if evidence.clinicians
+        else None
+    )

@@ -1,0 +1,83 @@
+"""Ratings that were given elsewhere: read and checked as every clinicians' file is, and kept beside our own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert
+
+from medjury.panel._access import people
+from medjury.panel._design import outcome_row
+from medjury.panel._exchange._tables import imported_table
+from medjury.ratings import ImportedRatings, RatingsError, read_ratings
+
+if TYPE_CHECKING:
+    from medjury.panel._database import PanelDatabase
+    from medjury.studies import RatedStudy
+
+
+def bring_in(
+    study: RatedStudy,
+    database: PanelDatabase,
+    file: Path,
+    *,
+    mapping: Path | None = None,
+    now: datetime,
+    called: str = "",
+) -> ImportedRatings:
+    """Read a file of ratings, check every row against the study's instrument and cases, keep all of it or nothing.
+    A later file replaces what an earlier one says of the same rater, answer and dimension."""
+    imported = read_ratings(file, mapping=mapping, instrument=study.instrument, cases=study.cases)
+    with database.writing() as connection:
+        here = {state.person.name for state in people(connection)}
+        if both := sorted({each.rater for each in imported.ratings} & here):
+            raise RatingsError(
+                f"{both[0]} rates in this panel; what was rated elsewhere needs another name in the file's column "
+                "of raters"
+            )
+        rows = [
+            {
+                "rater": each.rater,
+                "item": each.item,
+                "system": each.system,
+                "dimension": each.dimension,
+                "outcome": outcome_row(each.outcome),
+                "seconds": each.seconds,
+                "profile": dict(imported.profiles.get(each.rater, {})),
+                "file": called or file.name,
+                "imported_at": now.isoformat(timespec="seconds"),
+            }
+            for each in imported.ratings
+        ]
+        connection.execute(insert(imported_table), rows)
+    return imported
+
+
+def bring_in_sent(
+    study: RatedStudy,
+    database: PanelDatabase,
+    files: Mapping[str, tuple[str, bytes]],
+    *,
+    now: datetime,
+) -> ImportedRatings:
+    """The same for a file that a browser sent: it lies in a folder of its own beside the study while it is read."""
+    with tempfile.TemporaryDirectory(prefix=".medjury-import-", dir=study.file.resolve().parent) as folder:
+        places: dict[str, Path] = {}
+        for part, (name, content) in files.items():
+            places[part] = Path(folder) / f"{part}{Path(name).suffix.lower()[:10]}"
+            places[part].write_bytes(content)
+        try:
+            return bring_in(
+                study,
+                database,
+                places["file"],
+                mapping=places.get("mapping"),
+                now=now,
+                called=Path(files["file"][0]).name[:200],
+            )
+        except RatingsError as error:
+            raise RatingsError(str(error).replace(f"{folder}/", "")) from None

@@ -1,0 +1,140 @@
+"""All ratings that count: given in this panel, brought in from files, or settled by raters together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from medjury.instruments import NotApplicable, Outcome, Score, Unscored
+from medjury.panel._access import people
+from medjury.panel._design import Round, outcome_from_row, rounds
+from medjury.panel._design._tables import profiles_table
+from medjury.panel._exchange._tables import imported_table
+from medjury.panel._rating._answers import latest_answers
+from medjury.ratings import PROFILE
+
+if TYPE_CHECKING:
+    import polars
+    from sqlalchemy.engine import Connection
+
+_PROFILE = tuple(name for name in PROFILE if name != "panel")
+
+
+@dataclass(frozen=True)
+class Collected:
+    """One rating as it leaves the panel. `panel` is the round in which it was given; `probability` is that of the
+    case being drawn for review (None: all cases alike); `seconds` only where the page measured them."""
+
+    item: str
+    system: str
+    rater: str
+    panel: str
+    dimension: str
+    outcome: Outcome
+    seconds: float | None = None
+    probability: float | None = None
+    comment: str = ""
+    given_at: str = ""
+    fingerprint: str = ""
+    profile: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float | None:
+        return self.outcome.value if isinstance(self.outcome, Score) else None
+
+    @property
+    def status(self) -> str:
+        if isinstance(self.outcome, Score):
+            return "scored"
+        return "not_applicable" if isinstance(self.outcome, NotApplicable) else "unscored"
+
+    @property
+    def reason(self) -> str | None:
+        return self.outcome.reason.value if isinstance(self.outcome, Unscored) else None
+
+    @property
+    def explanation(self) -> str:
+        return self.outcome.message if isinstance(self.outcome, Unscored) else self.outcome.explanation
+
+
+def collect(connection: Connection) -> list[Collected]:
+    """Every rating that is part of the study, the last word of each rater. Training and calibration never are."""
+    counted = [each for each in rounds(connection) if each.counts]
+    found = [rating for each in counted for rating in _given(connection, each)]
+    return [*_one_name_a_round(found), *_brought_in(connection)]
+
+
+def _given(connection: Connection, round_: Round) -> Iterator[Collected]:
+    names = {state.person.id: state.person.name for state in people(connection)}
+    profiles = _profiles(connection)
+    for each in latest_answers(connection, round_):
+        yield Collected(
+            each.item,
+            each.system,
+            names[each.person],
+            round_.name,
+            each.dimension,
+            each.outcome,
+            each.seconds if each.measured else None,
+            each.probability,
+            each.comment,
+            each.saved_at,
+            each.fingerprint,
+            profiles.get(each.person, {}),
+        )
+
+
+def _one_name_a_round(found: list[Collected]) -> Iterator[Collected]:
+    """Who rated in two rounds is two raters: what was scored again is not the same rating."""
+    first: dict[str, str] = {}
+    for each in found:
+        own = first.setdefault(each.rater, each.panel)
+        yield each if own == each.panel else replace(each, rater=f"{each.rater}, {each.panel}")
+
+
+def _profiles(connection: Connection) -> dict[str, dict[str, str]]:
+    rows = connection.execute(select(profiles_table)).mappings()
+    return {
+        row["person"]: {name: str(row[name]) for name in _PROFILE if row[name] not in (None, "")}
+        for row in rows
+    }
+
+
+def _brought_in(connection: Connection) -> Iterator[Collected]:
+    """The last that was brought in for each rater, answer and dimension."""
+    last: dict[tuple[str, ...], Any] = {}
+    for row in connection.execute(select(imported_table).order_by(imported_table.c.id)):
+        last[row.rater, row.item, row.system, row.dimension] = row
+    for row in last.values():
+        profile = {name: said for name, said in row.profile.items() if name in _PROFILE}
+        yield Collected(
+            row.item,
+            row.system,
+            row.rater,
+            row.profile.get("panel", ""),
+            row.dimension,
+            outcome_from_row(row.outcome),
+            row.seconds,
+            given_at=row.imported_at,
+            profile=profile,
+        )
+
+
+def ratings_frame(ratings: list[Collected]) -> polars.DataFrame:
+    """The ratings as a table with a row for each, in the columns that Medjury reads ratings from."""
+    import polars
+
+    text, real = polars.String, polars.Float64
+    columns: dict[str, Any] = dict.fromkeys(
+        ("item", "system", "rater", "panel", *_PROFILE, "dimension"), text
+    )
+    columns |= {"score": real, "status": text, "reason": text, "explanation": text, "seconds": real}
+    columns |= {"probability": real, "comment": text, "given_at": text}
+    rows = [
+        [each.profile.get(name) if name in _PROFILE else getattr(each, name) for name in columns]
+        for each in ratings
+    ]
+    return polars.DataFrame(rows, schema=columns, orient="row")
