@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.ratings.samples import rating
 
-from medjury.ratings import RatingsError, Store, read_ratings, open_store, rating_frame, write_ratings
+from medjury.ratings import RatingsError, Store, open_store, rating_frame, read_ratings, write_ratings
 
 
 @pytest.mark.parametrize("wrong", [0.0, -0.1, 1.5, float("nan")])
@@ -55,7 +55,9 @@ def test_a_table_from_before_probabilities_is_read(tmp_path: Path) -> None:
 
 def clinicians(tmp_path: Path, *cells: str) -> Path:
     lines = [f"{number},ann,accuracy,4,{cell}" for number, cell in enumerate(cells)]
-    (tmp_path / "clinicians.csv").write_text("\n".join(["item,rater,dimension,score,probability", *lines]) + "\n")
+    (tmp_path / "clinicians.csv").write_text(
+        "\n".join(["item,rater,dimension,score,probability", *lines]) + "\n"
+    )
     return tmp_path / "clinicians.csv"
 
 

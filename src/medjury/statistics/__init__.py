@@ -49,6 +49,13 @@ from medjury.statistics._scores import (
     tied,
 )
 from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
+from medjury.statistics._weighted import (
+    by_last_column,
+    difference_mean,
+    effective_n,
+    weighted_mean,
+    weighted_proportion,
+)
 from medjury.statistics._workers import one_thread_each, side_by_side
 
 __all__ = [
@@ -75,6 +82,7 @@ __all__ = [
     "Statistics",
     "binomial_test",
     "bootstrap",
+    "by_last_column",
     "centred_midranks",
     "choose",
     "clustered_proportion",
@@ -83,7 +91,9 @@ __all__ = [
     "complete_rows",
     "concordance",
     "counted",
+    "difference_mean",
     "difference_of",
+    "effective_n",
     "ends",
     "estimates",
     "evaluate",
@@ -116,4 +126,6 @@ __all__ = [
     "text_table",
     "tied",
     "undefined",
+    "weighted_mean",
+    "weighted_proportion",
 ]

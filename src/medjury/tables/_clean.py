@@ -179,10 +179,22 @@ def _probabilities(frame: polars.DataFrame) -> polars.DataFrame:
     )
     if odd.height:
         raise MedjuryError(
-            f"row {odd['row'][0]}: the probability {odd[PROBABILITY][0]!r} is not above 0 and at most 1; it is that "
-            "with which the answer was drawn for the rater. Correct it, or give the column another name."
+            f"row {odd['row'][0]}: the probability {odd[PROBABILITY][0]!r} is not above 0 and at most 1; it is "
+            "that with which the answer was drawn for the rater. Correct it, or give the column another name."
         )
-    return frame.with_columns(numbers.alias(PROBABILITY))
+    frame = frame.with_columns(numbers.alias(PROBABILITY))
+    # It is that of the answer for this rater: dimensions that say nothing of it have the one of the others.
+    whose = ["item", "system", "rater"]
+    own = pl.col(PROBABILITY)
+    two = frame.filter((own.min().over(whose) != own.max().over(whose)).fill_null(value=False))
+    if two.height:
+        item, system, rater = two.select(whose).row(0)
+        raise MedjuryError(
+            f"row {two['row'][0]}: {rater!r} has two probabilities for item {item!r}"
+            f"{f' of system {system!r}' if system else ''}; an answer is drawn for a rater once. Correct "
+            "one of them."
+        )
+    return frame.with_columns(own.min().over(whose))
 
 
 def _refuse_duplicates(frame: polars.DataFrame) -> None:

@@ -39,7 +39,9 @@ class Grid:
     scale: Grades | None
     drawn: Mapping[str, Numbers] = field(default_factory=dict)
 
-    def with_rater(self, name: str, scores: Numbers, states: NDArray[np.uint8]) -> Grid:
+    def with_rater(
+        self, name: str, scores: Numbers, states: NDArray[np.uint8], drawn: Numbers | None = None
+    ) -> Grid:
         """The same grid with one more rater, such as a consensus or a jury."""
         nothing = np.full(len(self.items), np.nan)
         return Grid(
@@ -51,7 +53,7 @@ class Grid:
             {**self.states, name: states},
             {**self.repeat_spread, name: nothing},
             self.scale,
-            self.drawn,
+            self.drawn if drawn is None else {**self.drawn, name: drawn},
         )
 
     def where(self, chosen: NDArray[np.bool_]) -> Grid:
