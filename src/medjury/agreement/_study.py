@@ -234,12 +234,7 @@ def _with_consensus(
     """The grid with the references' consensus, and that of all but each of them, as raters of their own."""
     if len(design.reference) < 2:
         return grid
-    if ratings.weighted and 0 < sum(name in grid.drawn for name in design.reference) < len(design.reference):
-        everything = next(name for name in design.reference if name not in grid.drawn)
-        raise MedjuryError(
-            f"answers were drawn for some of the references and {everything!r} read whatever there was: their "
-            "consensus has no probability to weight by. Name the raters of one review (--reference)."
-        )
+    ratings.weights(grid, design.reference)  # refuses what cannot be weighted together
     made = grid
     if len(design.reference) > 2 and design.adjudicator is None:
         # A human's own agreement with a consensus is with that of the others.

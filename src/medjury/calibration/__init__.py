@@ -11,6 +11,7 @@ from medjury.calibration._label_triage import LabelTriage, ScoreSpread
 from medjury.calibration._prediction_powered import PoweredMeans, powered_means
 from medjury.calibration._quality import Quality, estimate
 from medjury.calibration._reliability import Reliability
+from medjury.calibration._review_queue.queue import ReviewQueue, draw_review
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
 from medjury.calibration._saved import load_calibrations, save_calibrations
 from medjury.calibration._strata import read_target
@@ -31,12 +32,14 @@ __all__ = [
     "PoweredMeans",
     "Quality",
     "Reliability",
+    "ReviewQueue",
     "RoutineDisagreement",
     "ScoreSpread",
     "Triage",
     "apply_calibrations",
     "calibrate",
     "check_ending",
+    "draw_review",
     "estimate",
     "evaluate_calibrations",
     "held_out_sets",

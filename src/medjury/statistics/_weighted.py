@@ -63,6 +63,7 @@ def difference_mean(
     clusters: Clusters = None,
     *,
     confidence: float = 0.95,
+    trust: float | None = None,
 ) -> tuple[Estimate, float]:
     """The mean of everybody by the predictions of all and the weighted labels of some (NaN: not labelled), and how
     far the predictions are trusted, λ:
@@ -70,7 +71,7 @@ def difference_mean(
         θ = λ · mean of all predictions + Σ w (y − λ f) / Σ w
 
     the difference estimator (Särndal, Swensson & Wretman 1992, ch. 6), which is prediction-powered inference for
-    unequal probabilities (Zrnic & Candès 2024, ICML, arXiv:2403.03208). λ between 0 and 1 has the least variance;
+    unequal probabilities (Zrnic & Candès 2024, ICML, arXiv:2403.03208). λ between 0 and 1 has the least variance, unless `trust` states it;
     the error is that of the sum of both parts over whole cases. A missing prediction counts as the mean of all.
     """
     y, f = np.asarray(labels, dtype=np.float64), np.asarray(predictions, dtype=np.float64)
@@ -86,7 +87,8 @@ def difference_mean(
     own = np.bincount(codes, share * np.where(known, y - label, 0.0))
     jury = np.bincount(codes, centred / len(y) - share * (centred - on_labelled))
     spread = float(jury @ jury)
-    trust = min(max(-float(own @ jury) / spread, 0.0), 1.0) if spread > 0 else 0.0
+    if trust is None:
+        trust = min(max(-float(own @ jury) / spread, 0.0), 1.0) if spread > 0 else 0.0
     value = label - trust * on_labelled
     name = "difference estimator, weighted by 1/probability"
     found = around(

@@ -78,3 +78,20 @@ def probability_of(grid: Grid, raters: Sequence[str]) -> Numbers:
         found = np.where(here & ~known, grid.drawn[name], found)
         known |= here
     return found
+
+
+def weights_of(grid: Grid, raters: Sequence[str]) -> Numbers | None:
+    """One over the probability of every unit, for raters who are one yardstick together; None where all that they
+    rated have the same. If answers were drawn for some of them only, their word together has no probability."""
+    there = [name for name in raters if name in grid.drawn]
+    if not there:
+        return None
+    if len(there) < len(raters):
+        other = next(name for name in raters if name not in there)
+        raise MedjuryError(
+            f"answers were drawn for {', '.join(there)} and not for {other!r}: together they have no probability to "
+            "weight by. Name the raters of one review (--reference)."
+        )
+    rated = np.any([grid.states[name] != ABSENT for name in there], axis=0)
+    weights: Numbers = 1.0 / probability_of(grid, there)
+    return weights if rated.any() and np.ptp(weights[rated]) > _SAME else None

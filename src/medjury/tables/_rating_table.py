@@ -20,7 +20,7 @@ from medjury.tables._danger import danger_reference
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
 from medjury.tables._measured import Measured, Numbers
-from medjury.tables._probability import probability_of, refuse_unequal, unequal_raters
+from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
 from medjury.tables._roles import MACHINES, Names, Roles, Stated, assign
 
 if TYPE_CHECKING:
@@ -139,9 +139,10 @@ class RatingTable:
         """The table as an analysis takes it that weights by the probabilities."""
         return self if self.weighted or not self.unequal else replace(self, weighted=True)
 
-    def probability(self, grid: Grid, raters: Sequence[str]) -> Numbers:
-        """With which probability each unit of a grid was drawn for these raters."""
-        return probability_of(grid, raters)
+    def weights(self, grid: Grid, raters: Sequence[str]) -> Numbers | None:
+        """One over the probability of every unit that one of these raters has a row on, where an analysis weights;
+        None where all are the same."""
+        return weights_of(grid, raters) if self.weighted else None
 
     def _refuse_unweighted(self, raters: Sequence[str]) -> None:
         if not self.weighted:

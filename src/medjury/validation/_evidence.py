@@ -32,7 +32,6 @@ from medjury.tables import (
     Names,
     RatingTable,
     Roles,
-    probability_of,
     rating_table,
 )
 from medjury.validation._danger_on_trial import dangers_on_trial
@@ -231,18 +230,10 @@ class Evidence:
     def _weights(self, grid: Grid) -> Floats | None:
         """One over the probabilities of answers that clinicians rated, summing to what these are worth; None where
         all are the same."""
-        if not self.table.weighted:
+        weights = self.table.weights(grid, self.clinicians)
+        if weights is None:
             return None
-        there = [name for name in self.clinicians if name in grid.drawn]
-        if there and len(there) < len(self.clinicians):
-            raise MedjuryError(
-                f"answers were drawn for {', '.join(there)} and not for the other clinicians: together they have "
-                "no probability to weight by. Name the raters of one review (--reference)."
-            )
         rated = np.any([grid.states[name] != ABSENT for name in self.clinicians], axis=0)
-        weights = 1.0 / probability_of(grid, self.clinicians)
-        if not rated.any() or np.ptp(weights[rated]) <= 1e-9:
-            return None
         scaled: Floats = weights * effective_n(weights[rated]) / weights[rated].sum()
         return scaled
 
