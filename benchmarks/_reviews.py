@@ -114,7 +114,11 @@ def found(world: World, made: Review, seed: int, *, weighted: bool = True) -> Ma
     x, y = world.clinician[read], world.jury[read]
     rows = np.column_stack([x, _grade(y), own])
     kappa = replicates(
-        rows, by_last_column(kappa_statistics(GRADES, ["quadratic"])), clusters=cases, resamples=RESAMPLES, seed=seed
+        rows,
+        by_last_column(kappa_statistics(GRADES, ["quadratic"])),
+        clusters=cases,
+        resamples=RESAMPLES,
+        seed=seed,
     )
     labels = np.where(read, world.clinician, np.nan)
     danger = x <= THRESHOLD

@@ -98,7 +98,14 @@ def run() -> Iterator[dict[str, Any]]:
 
 
 def _row(name: str, ours: float, peer: str, ratio: str, target: str, holds: bool | None) -> dict[str, Any]:
-    return {"name": name, "ours": f"{ours:.1%}", "peer": peer, "ratio": ratio, "target": target, "holds": holds}
+    return {
+        "name": name,
+        "ours": f"{ours:.1%}",
+        "peer": peer,
+        "ratio": ratio,
+        "target": target,
+        "holds": holds,
+    }
 
 
 def _with_tables(page: str, tables: Mapping[str, Mapping[tuple[str, str], Mapping[str, float]]]) -> str:

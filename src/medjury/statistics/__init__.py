@@ -18,6 +18,7 @@ from medjury.statistics._choose import choose
 from medjury.statistics._clustered_proportion import clustered_proportion
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME
+from medjury.statistics._looks import Look, look, more_for_width
 from medjury.statistics._memory import keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._paired_rates import difference_of, paired_rate_difference
@@ -71,6 +72,7 @@ __all__ = [
     "Floats",
     "Level",
     "Levels",
+    "Look",
     "Options",
     "Pairs",
     "Printable",
@@ -106,7 +108,9 @@ __all__ = [
     "levels_of",
     "mcnemar",
     "midrank_weights",
+    "look",
     "moment",
+    "more_for_width",
     "on_columns",
     "one_thread_each",
     "p_value",

@@ -17,6 +17,7 @@ from medjury.validation._second_panel import PanelComparison, PanelSafety, Panel
 from medjury.validation._validate import Validation, Verdict, validate, validation_of
 from medjury.validation._ways import FEWEST_CASES, Spent, Way, Ways
 from medjury.validation._words import MEANING, STATISTICS, Word
+from medjury.validation._settling import Settling, SettlingRow, settling
 
 __all__ = [
     "ENDINGS",
@@ -37,6 +38,8 @@ __all__ = [
     "RuleFound",
     "RunChange",
     "RunComparison",
+    "Settling",
+    "SettlingRow",
     "ShareCurve",
     "Spent",
     "Validation",
@@ -53,6 +56,7 @@ __all__ = [
     "panel_of",
     "patients",
     "rehearse_gate",
+    "settling",
     "share_curve",
     "validate",
     "validation_of",
