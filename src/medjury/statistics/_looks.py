@@ -72,7 +72,7 @@ def more_for_width(estimate: Estimate, width: float) -> int | None:
     if estimate.low is None or estimate.high is None or not width > 0:
         return None
     wanted = estimate.n * ((estimate.high - estimate.low) / width) ** 2
-    return max(0, math.ceil(wanted) - estimate.n) if wanted <= MOST else None
+    return max(0, math.ceil(wanted - 1e-9) - estimate.n) if wanted <= MOST else None
 
 
 def _multiplier(n: int, planned: int, alpha: float) -> float:

@@ -71,8 +71,8 @@ def difference_mean(
         θ = λ · mean of all predictions + Σ w (y − λ f) / Σ w
 
     the difference estimator (Särndal, Swensson & Wretman 1992, ch. 6), which is prediction-powered inference for
-    unequal probabilities (Zrnic & Candès 2024, ICML, arXiv:2403.03208). λ between 0 and 1 has the least variance, unless `trust` states it;
-    the error is that of the sum of both parts over whole cases. A missing prediction counts as the mean of all.
+    unequal probabilities (Zrnic & Candès 2024, ICML, arXiv:2403.03208). λ between 0 and 1 has the least variance,
+    unless `trust` states it; the error is that of the sum of both parts over whole cases. A missing prediction counts as the mean of all.
     """
     y, f = np.asarray(labels, dtype=np.float64), np.asarray(predictions, dtype=np.float64)
     known = ~np.isnan(y)
@@ -103,11 +103,13 @@ def weighted_proportion(
     """The weighted share of `hits`, with an interval that stays honest near 0 and 1.
 
     Nothing seen is not nothing there: a case that was drawn with probability 1/20 stands for twenty. So each end is
-    that of the beta distribution with the mean and the variance of the share after one more answer, which has the
-    weight of the heaviest case and is a hit for the upper end, none for the lower. With equal weights that is nearly
-    Clopper and Pearson's interval; with no hit, that of Σw / max w answers (as the gamma interval of Fay & Feuer
-    1997, Stat Med 16:791-801, does for rates). The variance is that of whole clusters, never taken below what hits
-    that all go with their cluster would have while three clusters or fewer have one.
+    that of the beta distribution with the mean and the variance of the share after one more piece of evidence against
+    it, a hit for the upper end, none for the lower. Where no case has one, or one case only, its weight is that of
+    the heaviest case: with equal weights that is Clopper and Pearson's bound, and with no hit that of Σw / max w
+    answers (so the gamma interval of Fay & Feuer 1997, Stat Med 16:791-801, for rates). With hits in e cases it comes
+    down, as 1/e², to half of a case of the size that weighs most in the mean, Σw² / Σw: mid-P, which covers 95 % and
+    not 97 (Fay & Kim 2017, Biom J 59:377-387). The variance is that of whole clusters (K/(K − 1), Student's t), never
+    taken below what hits that all go with their cluster would have while three clusters or fewer have one.
 
     >>> found = weighted_proportion([False] * 40, [1.0] * 20 + [10.0] * 20)
     >>> found.value, round(found.high, 3)
@@ -122,16 +124,21 @@ def weighted_proportion(
     sizes = np.bincount(codes, w) / total
     used = sizes > 0
     count = int(used.sum())
-    heaviest = float(sizes.max())
     events = np.bincount(codes, w * x) / total
-    mixed = min(int((events[used] > 1e-12).sum()), int((sizes[used] - events[used] > 1e-12).sum()))
+    with_hit = int((events[used] > 1e-12).sum())
+    with_none = int((sizes[used] - events[used] > 1e-12).sum())
     seen = count / max(count - 1.0, 1.0) * float(((events - value * sizes) ** 2).sum())
-    least = value * (1.0 - value) * float((sizes**2).sum()) * min(1.0, EVENTS_NEEDED / max(mixed, 1))
+    least = (
+        value
+        * (1.0 - value)
+        * float((sizes**2).sum())
+        * min(1.0, EVENTS_NEEDED / max(min(with_hit, with_none), 1))
+    )
     tail = (1.0 - confidence) / 2.0
     student = float(stdtrit(max(_freedom(sizes[used]), 1.0), 1.0 - tail) / ndtri(1.0 - tail)) ** 2
     variance = max(seen, least) * student
-    high = _end(value, variance, heaviest, 1.0 - tail)
-    low = 1.0 - _end(1.0 - value, variance, heaviest, 1.0 - tail)
+    high = _end(value, variance, _one_more(sizes, with_hit), 1.0 - tail)
+    low = 1.0 - _end(1.0 - value, variance, _one_more(sizes, with_none), 1.0 - tail)
     worth = effective_n(sizes[used])
     method = f"{share} beta, weighted by 1/probability; {n} answers of {count} clusters are worth {worth:.1f}"
     return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)), n, method)
@@ -166,17 +173,23 @@ def around(
     return Estimate(value, value - half, value + half, n, method)
 
 
+def _one_more(sizes: Floats, seen: int) -> float:
+    """The weight of one more piece of evidence, of which `seen` cases have shown some."""
+    usual = 0.5 * float((sizes**2).sum() / sizes.sum())
+    return usual + (float(sizes.max()) - usual) / max(seen, 1) ** 2
+
+
 def _freedom(sizes: Floats) -> float:
     """Degrees of freedom that the weights of the clusters leave: as many equal ones as they are worth, less one."""
     return effective_n(sizes) - 1.0
 
 
-def _end(value: float, variance: float, heaviest: float, at: float) -> float:
-    """The upper end after one more answer of this weight that is a hit."""
-    if heaviest >= 1.0:
+def _end(value: float, variance: float, more: float, at: float) -> float:
+    """The upper end after one more hit of the weight `more`."""
+    if more >= 1.0:
         return 1.0
-    mean = (value + heaviest) / (1.0 + heaviest)
-    spread = (variance + (heaviest * (1.0 - value)) ** 2) / (1.0 + heaviest) ** 2
+    mean = (value + more) / (1.0 + more)
+    spread = (variance + (more * (1.0 - value)) ** 2) / (1.0 + more) ** 2
     if mean >= 1.0 or spread <= 0.0:
         return 1.0
     # No beta distribution has a larger variance than that of a coin with its mean.

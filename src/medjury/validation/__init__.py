@@ -14,10 +14,10 @@ from medjury.validation._rehearsal import rehearse_gate
 from medjury.validation._rules.found import RuleFound
 from medjury.validation._run_comparison import RunChange, RunComparison
 from medjury.validation._second_panel import PanelComparison, PanelSafety, PanelWin, against_panel, panel_of
+from medjury.validation._settling import Settling, SettlingRow, settling
 from medjury.validation._validate import Validation, Verdict, validate, validation_of
 from medjury.validation._ways import FEWEST_CASES, Spent, Way, Ways
 from medjury.validation._words import MEANING, STATISTICS, Word
-from medjury.validation._settling import Settling, SettlingRow, settling
 
 __all__ = [
     "ENDINGS",

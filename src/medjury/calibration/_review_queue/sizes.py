@@ -3,7 +3,7 @@
 The variance of an estimate from answers drawn with probability π is Σ ψ²/π, ψ being what each answer adds to its
 error, and least for π ∝ √E ψ² (Neyman 1934, J R Stat Soc 97:558-625; Isaki & Fuller 1982, J Am Stat Assoc 77:89-96).
 What a clinician will say is guessed from the judges: near their mean, by as much as they differ themselves and no
-less than they round, and once in thirty anything. The guess decides how much a review saves, never whether it is
+less than they round, and once in fifty anything. The guess decides how much a review saves, never whether it is
 right: every answer is weighted by its probability, whatever the guess was worth.
 """
 
@@ -16,7 +16,9 @@ from medjury.calibration._calibrator import Floats
 
 # Of a grade: somewhat more than rounding alone (1/√12). And how often a clinician says something else altogether.
 _ROUNDING = 0.35
-_ANYTHING = 1 / 30
+_ANYTHING = 1 / 50
+# Severe errors are what hurts patients, and the rarest to be seen: they count twice.
+_SEVERE = 2.0
 
 
 def influence_sizes(
@@ -24,7 +26,7 @@ def influence_sizes(
 ) -> Floats:
     """√ of the mean expected squared influence of each answer on the clinicians' mean (beside the jury's), on the
     quadratic kappa of jury and clinicians and, with `danger` (threshold and gap, low being dangerous), on the rate of
-    severe errors; each influence on its own footing, their mean 1. `judges` has a row for each of them; NaN is no
+    severe errors; each influence on its own footing, severe errors twice, their mean 1. `judges` has a row for each of them; NaN is no
     score, and an answer without a jury's score has the mean size."""
     size = np.full(jury.shape, np.nan)
     known = ~np.isnan(jury)
@@ -37,13 +39,17 @@ def influence_sizes(
         (expected * (values - said[:, np.newaxis]) ** 2).sum(axis=1),
         (expected * _kappa_influence(expected, values, _nearest(said, values)) ** 2).sum(axis=1),
     ]
+    counts = [1.0, 1.0]
     if danger is not None:
         bad = np.broadcast_to(values <= danger[0] + 1e-9, expected.shape)
         missed = bad & (said[:, np.newaxis] - values >= danger[1] - 1e-9)
         among = float((expected * bad).sum())
         rate = float((expected * missed).sum()) / among if among > 0 else 0.0
         parts.append((expected * (missed - rate * bad) ** 2).sum(axis=1))
-    together = sum((part / part.mean() for part in parts if part.mean() > 0), np.zeros(int(known.sum())))
+        counts.append(_SEVERE)
+    together = np.zeros(int(known.sum()))
+    for part, count in zip(parts, counts, strict=True):
+        together += count * part / part.mean() if part.mean() > 0 else 0.0
     size[known] = np.sqrt(together) if together.any() else 1.0
     size[known] /= size[known].mean()
     return np.where(known, size, 1.0)
