@@ -47,9 +47,9 @@ class World:
 
 
 def make_world(cases: int, seed: int, *, alike: bool = False) -> World:
-    """Most answers are good. Some have a flaw that costs one to three grades, more of them in hard cases, and a judge
-    sees it or does not. Judges who differ where they err (the usual jury) see it each on their own; judges who are
-    `alike` all see it or none does, so that their disagreement tells nothing."""
+    """Most answers are good. Some have a flaw that costs one to three grades, more of them in hard cases, and a
+    judge sees it or does not. Judges who differ where they err (the usual jury) see it each on their own; judges
+    who are `alike` all see it or none does, so that their disagreement tells nothing."""
     generator = np.random.default_rng([seed, 7 + alike])
     count = cases * SYSTEMS
     whose = np.repeat(np.arange(cases), SYSTEMS)

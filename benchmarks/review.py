@@ -1,10 +1,10 @@
-"""Does a review that looks where it hurts still tell the truth, and what does it save? `python -m benchmarks review`
-simulates reviews (`STUDIES` of each kind, 1000 unless that variable says otherwise) and writes the tables of
-docs/reviewing-where-it-hurts.md.
+"""Does a review that looks where it hurts still tell the truth, and what does it save? `python -m benchmarks
+review` simulates reviews (`STUDIES` of each kind, 1000 unless that variable says otherwise) and writes the tables
+of docs/reviewing-where-it-hurts.md.
 
-Three reviews of the same 2,000 answers: 300 ratings drawn by stated probabilities, the same ones with the probabilities
-forgotten, and 300 at random. An interval holds the truth in 95 ± 2 % of reviews, and the first needs at least 30 % fewer
-ratings than a random review for intervals of the same mean width (which go with 1/√n).
+Three reviews of the same 2,000 answers: 300 ratings drawn by stated probabilities, the same ones with the
+probabilities forgotten, and 300 at random. An interval holds the truth in 95 ± 2 % of reviews, and the first needs
+at least 30 % fewer ratings than a random review for intervals of the same mean width (which go with 1/√n).
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ CASES, RATINGS = 1000, 300
 REVIEWS = ("queue", "queue, unweighted", "random")
 WORLDS = {"judges differ where they err": False, "judges err alike": True}
 LOWEST, HIGHEST, FEWER = 0.93, 0.97, 0.30
-# Of a review at random the mean has two forms; a queue is held against that which needs no jury, as a review is today.
+# Of a review at random the mean has two forms; a queue is held against that which needs no jury, as a review is
+# today.
 AGAINST = {"mean": "mean, labels alone"}
 
 
@@ -92,8 +93,8 @@ def run() -> Iterator[dict[str, Any]]:
                        f"bias {plain['bias']:+.3f}", "95 ± 2 %", held)  # fmt: skip
             fewer = 1.0 - needed(table, name, AGAINST.get(name, name))
             promised = not alike and name != "mean, labels alone"
-            yield _row(f"{title}: {name}, fewer ratings", fewer, "than at random", "", ">= 30 %" if promised else "none",
-                       fewer >= FEWER if promised else None)  # fmt: skip
+            target, holds = (">= 30 %", fewer >= FEWER) if promised else ("none", None)
+            yield _row(f"{title}: {name}, fewer ratings", fewer, "than at random", "", target, holds)
     PAGE.write_text(_with_tables(PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
 
 
@@ -115,18 +116,26 @@ def _with_tables(page: str, tables: Mapping[str, Mapping[tuple[str, str], Mappin
     for title, table in tables.items():
         lines = [
             f"**{title[0].upper()}{title[1:]}**\n",
-            "| of all answers | truth | queue: coverage | mean width | bias if unweighted | coverage if unweighted | "
-            "random: coverage | mean width | fewer ratings |",
+            "| of all answers | truth | queue: coverage | mean width | bias if unweighted | coverage if unweighted "
+            "| random: coverage | mean width | fewer ratings |",
             "|---|---|---|---|---|---|---|---|---|",
         ]
         truth = truths(WORLDS[title])
         for name in STATISTICS:
             own, plain, random = (table[kind, name] for kind in REVIEWS)
             fewer = 1.0 - needed(table, name, name)
-            lines.append(
-                f"| {name} | {truth[name]:.3f} | {own['coverage']:.1%} | {own['width']:.3f} | {plain['bias']:+.3f} | "
-                f"{plain['coverage']:.1%} | {random['coverage']:.1%} | {random['width']:.3f} | {fewer:.0%} |"
-            )
+            cells = [
+                name,
+                f"{truth[name]:.3f}",
+                f"{own['coverage']:.1%}",
+                f"{own['width']:.3f}",
+                f"{plain['bias']:+.3f}",
+                f"{plain['coverage']:.1%}",
+                f"{random['coverage']:.1%}",
+                f"{random['width']:.3f}",
+                f"{fewer:.0%}",
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
         alone = 1.0 - needed(table, "mean", "mean, labels alone")
         lines.append(f"\nThe mean with the jury, beside random labels alone: {alone:.0%} fewer.\n")
         parts.append("\n".join(lines))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -29,8 +29,7 @@ def every_draw(probabilities: np.ndarray) -> list[tuple[float, np.ndarray]]:
     """Each sample that a systematic draw can give, with how likely it is: between two breaks of the start nothing
     changes."""
     breaks = np.unique(np.concatenate([[0.0, 1.0], np.cumsum(probabilities) % 1.0]))
-    pairs = zip(breaks[:-1], breaks[1:], strict=True)
-    return [(b - a, systematic(probabilities, (a + b) / 2.0)) for a, b in pairs if b - a > 1e-12]
+    return [(b - a, systematic(probabilities, (a + b) / 2.0)) for a, b in pairwise(breaks) if b - a > 1e-12]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 6])

@@ -143,5 +143,5 @@ def test_one_answer_has_one_probability_for_a_rater() -> None:
 def test_a_probability_that_is_none_is_refused_with_its_row(wrong: float) -> None:
     rows = [("a", "ann", "accuracy", 3, 0.5), ("b", "ann", "accuracy", 3, wrong)]
     names = ["item", "rater", "dimension", "score", "probability"]
-    with pytest.raises(MedjuryError, match="row 2.*not above 0 and at most 1"):
+    with pytest.raises(MedjuryError, match=r"row 2.*not above 0 and at most 1"):
         rating_table(pl.DataFrame(rows, schema=names, orient="row"))

@@ -27,15 +27,15 @@ NOT_WEIGHTED = "labels were drawn with unequal probabilities, for which this has
 def estimate_weighted(
     labels: Floats, predictions: Floats, weights: Floats, *, cases: Cases, confidence: float, share: bool
 ) -> PredictionPowered:
-    """The clinicians' mean with the same four estimators that labels drawn at random have. `share`: labels are 0 and
-    1, and where fewer than five are either no interval is narrower than that of the weighted labels alone."""
+    """The clinicians' mean with the same four estimators that labels drawn at random have. `share`: labels are 0
+    and 1, and where fewer than five are either no interval is narrower than that of the weighted labels alone."""
     names, known = np.asarray(list(map(str, cases)), dtype=object), ~np.isnan(labels)
     scored = ~np.isnan(predictions)
     labelled_cases = len(set(names[known].tolist()))
     if labelled_cases < LABELLED_CASES:
         raise MedjuryError(
-            f"{labelled_cases} cases have a clinician's label; at least {LABELLED_CASES} are needed, and {FEW_CASES} "
-            "for an interval to lean on. Label more cases."
+            f"{labelled_cases} cases have a clinician's label; at least {LABELLED_CASES} are needed, and "
+            f"{FEW_CASES} for an interval to lean on. Label more cases."
         )
     tuned, trust = difference_mean(labels, weights, predictions, names, confidence=confidence)
     fixed, _ = difference_mean(labels, weights, predictions, names, confidence=confidence, trust=1.0)

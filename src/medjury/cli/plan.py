@@ -1,5 +1,5 @@
-"""`medjury plan kappa | icc | f1 | gate | review | more`: how many cases and raters a study needs, what its gate can
-show, which answers clinicians read, and how many more ratings will settle it."""
+"""`medjury plan kappa | icc | f1 | gate | review | more`: how many cases and raters a study needs, what its gate
+can show, which answers clinicians read, and how many more ratings will settle it."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_review(parser: argparse.ArgumentParser) -> None:
     add_table_options(
         parser,
-        about="Every answer that the jury calls dangerous or left without a score is read; the others are drawn with "
-        "probabilities that say how much each is worth reading. Give the column `probability` back with the "
+        about="Every answer that the jury calls dangerous or left without a score is read; the others are drawn "
+        "with probabilities that say how much each is worth reading. Give the column `probability` back with the "
         "clinicians' ratings, and every analysis that can weights by it.\n",
     )
     add = parser.add_argument
@@ -64,8 +64,12 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="answers that clinicians can read",
     )
-    add("--by", choices=("influence", "triage", "random"), default="influence",
-        help="what probabilities go with: what an answer adds to the error, the order of triage, nothing (influence)")  # fmt: skip
+    add(
+        "--by",
+        choices=("influence", "triage", "random"),
+        default="influence",
+        help="what probabilities go with: what an answer adds to the error, the order of triage, nothing",
+    )
     add("--whole", choices=("answer", "case", "patient"), default="answer",
         help="what is drawn, with all its answers (answer)")  # fmt: skip
     add(
@@ -89,9 +93,16 @@ def _plan_review(options: argparse.Namespace) -> int:
     if options.out is not None:
         check_ending(options.out, [".csv"], "the queue")
     found = draw_review(
-        table_from(options), ratings=options.count, raters=options.raters, dimensions=options.dimensions, by=options.by,
-        whole=options.whole, floor=options.floor, certain=not options.none_certain, seed=options.seed,
-    )  # fmt: skip
+        table_from(options),
+        ratings=options.count,
+        raters=options.raters,
+        dimensions=options.dimensions,
+        by=options.by,
+        whole=options.whole,
+        floor=options.floor,
+        certain=not options.none_certain,
+        seed=options.seed,
+    )
     if options.out is not None:
         write_frame(found.frame(), options.out)
     print(found.to_json() if options.json else found.text())

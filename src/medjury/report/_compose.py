@@ -146,9 +146,9 @@ def _drawn(evidence: Evidence) -> Section:
         for name, (least, most) in evidence.table.unequal.items()
     )
     meant = (
-        "Agreement, severe errors and the verdict weight every rating by one over its probability, so that they hold "
-        "for all answers and not for those that were looked at. Counts are of ratings as they are. Figures and "
-        "tables that do not weight would mislead and are left out of this report."
+        "Agreement, severe errors and the verdict weight every rating by one over its probability, so that they "
+        "hold for all answers and not for those that were looked at. Counts are of ratings as they are. Figures "
+        "and tables that do not weight would mislead and are left out of this report."
     )
     return Section("drawn", "How the answers were drawn for review", Html(paragraph(said) + paragraph(meant)))
 

@@ -1,8 +1,8 @@
 """Looking again and again: an interval that holds at every look, and how many more ratings will settle a question.
 
-A 95 % interval holds at one look that was stated before. Who looks after every rating and stops when the interval is
-clear of a limit is wrong far more often. The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy &
-Ramdas (2024, Ann Stat 52:2613-2640, arXiv:2103.06476) holds at all looks together:
+A 95 % interval holds at one look that was stated before. Who looks after every rating and stops when the interval
+is clear of a limit is wrong far more often. The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha,
+Kennedy & Ramdas (2024, Ann Stat 52:2613-2640, arXiv:2103.06476) holds at all looks together:
 
     θ̂ ± se · √( 2 (nρ² + 1)/(nρ²) · ln( √(nρ² + 1) / α ) ),   ρ² = (−2 ln α + ln(1 − 2 ln α)) / n*
 
@@ -27,8 +27,9 @@ MOST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one of many looks tells of `value` beside a `limit`: the interval that holds at every look, on which side it
-    lies, and how many more ratings will put it on one (0: none are needed; None: more than anybody will give)."""
+    """What one of many looks tells of `value` beside a `limit`: the interval that holds at every look, on which
+    side it lies, and how many more ratings will put it on one (0: none are needed; None: more than anybody will
+    give)."""
 
     value: float
     low: float
@@ -42,8 +43,9 @@ class Look:
 def look(
     estimate: Estimate, limit: float, *, planned: int, confidence: float = 0.95, one_sided: bool = False
 ) -> Look | None:
-    """Whether an estimate is clear of a limit, however often one looks; None without an interval. `confidence` is that
-    of the estimate's own interval, and `planned` the number of ratings at which the sequence is to be narrowest.
+    """Whether an estimate is clear of a limit, however often one looks; None without an interval. `confidence` is
+    that of the estimate's own interval, and `planned` the number of ratings at which the sequence is to be
+    narrowest.
 
     >>> seen = look(Estimate(0.60, 0.50, 0.70, 150, "any"), 0.4, planned=200)
     >>> seen.side, seen.more, round(seen.low, 2)

@@ -72,7 +72,8 @@ def difference_mean(
 
     the difference estimator (Särndal, Swensson & Wretman 1992, ch. 6), which is prediction-powered inference for
     unequal probabilities (Zrnic & Candès 2024, ICML, arXiv:2403.03208). λ between 0 and 1 has the least variance,
-    unless `trust` states it; the error is that of the sum of both parts over whole cases. A missing prediction counts as the mean of all.
+    unless `trust` states it; the error is that of the sum of both parts over whole cases. A missing prediction
+    counts as the mean of all.
     """
     y, f = np.asarray(labels, dtype=np.float64), np.asarray(predictions, dtype=np.float64)
     known = ~np.isnan(y)
@@ -103,13 +104,14 @@ def weighted_proportion(
     """The weighted share of `hits`, with an interval that stays honest near 0 and 1.
 
     Nothing seen is not nothing there: a case that was drawn with probability 1/20 stands for twenty. So each end is
-    that of the beta distribution with the mean and the variance of the share after one more piece of evidence against
-    it, a hit for the upper end, none for the lower. Where no case has one, or one case only, its weight is that of
-    the heaviest case: with equal weights that is Clopper and Pearson's bound, and with no hit that of Σw / max w
-    answers (so the gamma interval of Fay & Feuer 1997, Stat Med 16:791-801, for rates). With hits in e cases it comes
-    down, as 1/e², to half of a case of the size that weighs most in the mean, Σw² / Σw: mid-P, which covers 95 % and
-    not 97 (Fay & Kim 2017, Biom J 59:377-387). The variance is that of whole clusters (K/(K − 1), Student's t), never
-    taken below what hits that all go with their cluster would have while three clusters or fewer have one.
+    that of the beta distribution with the mean and the variance of the share after one more piece of evidence
+    against it, a hit for the upper end, none for the lower. Where no case has one, or one case only, its weight is
+    that of the heaviest case: with equal weights that is Clopper and Pearson's bound, and with no hit that of Σw /
+    max w answers (so the gamma interval of Fay & Feuer 1997, Stat Med 16:791-801, for rates). With hits in e cases
+    it comes down, as 1/e², to half of a case of the size that weighs most in the mean, Σw² / Σw: mid-P, which
+    covers 95 % and not 97 (Fay & Kim 2017, Biom J 59:377-387). The variance is that of whole clusters (K/(K − 1),
+    Student's t), never taken below what hits that all go with their cluster would have while three clusters or
+    fewer have one.
 
     >>> found = weighted_proportion([False] * 40, [1.0] * 20 + [10.0] * 20)
     >>> found.value, round(found.high, 3)

@@ -89,8 +89,8 @@ def weights_of(grid: Grid, raters: Sequence[str]) -> Numbers | None:
     if len(there) < len(raters):
         other = next(name for name in raters if name not in there)
         raise MedjuryError(
-            f"answers were drawn for {', '.join(there)} and not for {other!r}: together they have no probability to "
-            "weight by. Name the raters of one review (--reference)."
+            f"answers were drawn for {', '.join(there)} and not for {other!r}: together they have no probability "
+            "to weight by. Name the raters of one review (--reference)."
         )
     rated = np.any([grid.states[name] != ABSENT for name in there], axis=0)
     weights: Numbers = 1.0 / probability_of(grid, there)

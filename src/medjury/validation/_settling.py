@@ -1,4 +1,5 @@
-"""How far a review has come: which rules of the gate are settled, and how many more ratings will settle the others."""
+"""How far a review has come: which rules of the gate are settled, and how many more ratings will settle the
+others."""
 
 from __future__ import annotations
 
@@ -24,9 +25,9 @@ AGREEMENT, OFFSET, SEVERE = (
 
 @dataclass(frozen=True, slots=True)
 class SettlingRow:
-    """One rule on one dimension: the value with the interval that holds at every look, its limit, and how it stands:
-    `met`, `not met`, `open`, or `at the end` where only the stated end of the review counts. `more` ratings will
-    settle it, None where that cannot be told."""
+    """One rule on one dimension: the value with the interval that holds at every look, its limit, and how it
+    stands: `met`, `not met`, `open`, or `at the end` where only the stated end of the review counts. `more` ratings
+    will settle it, None where that cannot be told."""
 
     dimension: str
     rule: str
@@ -78,9 +79,9 @@ def settling(
     resamples: int | None = None,
     seed: int | None = None,
 ) -> Settling:
-    """How far the gate's rules on agreement, offset and severe errors are settled by the ratings so far, of `planned`
-    ones. Looking often costs nothing: the intervals are wider than those of the gate and hold at all looks
-    together. The verdict itself is the gate's, at the end that was stated."""
+    """How far the gate's rules on agreement, offset and severe errors are settled by the ratings so far, of
+    `planned` ones. Looking often costs nothing: the intervals are wider than those of the gate and hold at all
+    looks together. The verdict itself is the gate's, at the end that was stated."""
     ready = rating_table(table).with_weights
     measured = ready.chosen(dimensions, derived=False)
     evidence = evidence_of(
@@ -116,12 +117,17 @@ def _rows(evidence: Evidence, dimension: Measured, planned: int) -> list[Settlin
         bad = errors.errors + errors.unscored
         row = _row(dimension.name, SEVERE, errors.worst, None, rules.severe_limit, above=False)
         if min(bad, total - bad) >= EVENTS:
-            seen = look(errors.worst, rules.severe_limit, planned=max(planned * total // max(int(trial.both.sum()), 1), 1),
-                        confidence=evidence.confidence)  # fmt: skip
+            share = total / max(int(trial.both.sum()), 1)
+            seen = look(
+                errors.worst,
+                rules.severe_limit,
+                planned=max(round(planned * share), 1),
+                confidence=evidence.confidence,
+            )
             row = _row(dimension.name, SEVERE, errors.worst, seen, rules.severe_limit, above=False)
             if row.more:
                 # Only a share of the ratings is of dangerous answers.
-                row = _with_more(row, round(row.more * trial.both.sum() / max(total, 1)))
+                row = _with_more(row, round(row.more / share))
         elif row.value is not None:
             row = _with_state(row, "at the end")
         rows.append(row)

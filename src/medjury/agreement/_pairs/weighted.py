@@ -2,8 +2,8 @@
 
 The weighted table of pairs estimates that of all answers (Horvitz & Thompson 1952, J Am Stat Assoc 47:663-685), so
 whatever is read from shares of pairs (exact match, differences, kappas, correlations) is estimated by reading it
-from the weighted table. Intervals resample whole cases with their weights. What counts rows instead (ICC, signed ranks)
-has no weighted form here and says so.
+from the weighted table. Intervals resample whole cases with their weights. What counts rows instead (ICC, signed
+ranks) has no weighted form here and says so.
 """
 
 from __future__ import annotations

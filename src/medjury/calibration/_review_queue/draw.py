@@ -35,8 +35,8 @@ def inclusion_probabilities(
     rest = ~certain
     if sure >= count:
         raise MedjuryError(
-            f"{sure:g} answers are to be read in any case and only {count:g} may be: nothing is left for the others, "
-            "and of an answer that cannot be drawn nothing can be said. Allow more ratings, or let fewer be certain."
+            f"{sure:g} answers are to be read in any case and only {count:g} may be: nothing is left for the "
+            "others, of which nothing could then be said. Allow more ratings, or let fewer be certain."
         )
     if not np.isfinite(sizes[rest]).all() or (sizes[rest] <= 0).any():
         raise MedjuryError("every answer needs a size above 0: whoever can never be drawn is never known.")

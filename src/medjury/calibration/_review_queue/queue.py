@@ -71,9 +71,9 @@ class ReviewQueue(Result[QueueRow]):
             span = f"{least:.3f}" if most - least < 5e-4 else f"{least:.3f} to {most:.3f}"
             lines.append(f"  {reason}: {sum(row.drawn for row in rows)} of {len(rows)}, probability {span}")
         lines.append(
-            f"Weighted by 1/probability they hold for all {len(self.rows)} answers; for a plain mean they are worth "
-            f"{worth:.0f} drawn at random. Read them in the order of `place`: whoever stops early then still has a "
-            "fair draw."
+            f"Weighted by 1/probability they hold for all {len(self.rows)} answers; for a plain mean they are "
+            f"worth {worth:.0f} drawn at random. Read them in the order of `place`: whoever stops early then still "
+            "has a fair draw."
         )
         return "\n".join(lines)
 
@@ -99,16 +99,16 @@ def draw_review(
 ) -> ReviewQueue:
     """Draw the answers that clinicians read, `ratings` of them, by stated probabilities.
 
-    With `certain`, every answer that the jury calls dangerous (by the rule of the gate) or left without a score on one
-    of the dimensions is read. The others are drawn in proportion to what they add to the error of agreement, mean and
-    severe errors as far as the judges tell (`by` "influence"), to their place in the order of triage ("triage", one
-    dimension), or alike ("random"); a share `floor` of that is plain random drawing, so that everybody can come up
-    and no weight runs away. `whole` draws cases or patients with all their answers; `ratings` is then what is
-    expected, and a case is certain where one of its answers is.
+    With `certain`, every answer that the jury calls dangerous (by the rule of the gate) or left without a score on
+    one of the dimensions is read. The others are drawn in proportion to what they add to the error of agreement,
+    mean and severe errors as far as the judges tell (`by` "influence"), to their place in the order of triage
+    ("triage", one dimension), or alike ("random"); a share `floor` of that is plain random drawing, so that
+    everybody can come up and no weight runs away. `whole` draws cases or patients with all their answers; `ratings` is then
+    what is expected, and a case is certain where one of its answers is.
 
     >>> import polars as pl
-    >>> scores = [(str(n), judge, "accuracy", 1 + (n * k) % 5) for n in range(40) for k, judge in ((1, "a"), (3, "b"))]
-    >>> frame = pl.DataFrame(scores, schema=["item", "rater", "dimension", "score"], orient="row")
+    >>> said = [(str(n), who, "accuracy", 1 + (n * k) % 5) for n in range(40) for k, who in ((1, "a"), (3, "b"))]
+    >>> frame = pl.DataFrame(said, schema=["item", "rater", "dimension", "score"], orient="row")
     >>> frame = frame.with_columns(rater_kind=pl.lit("judge"))
     >>> queue = draw_review(rating_table(frame, scale=(1, 5)), ratings=20, seed=7)
     >>> len(queue.drawn), round(sum(row.probability for row in queue.rows), 6)
@@ -220,7 +220,8 @@ def _sizes(
         1.0 - (rank.get((item, system), count) - 1) / count
         for item, system in zip(part.grid.items.tolist(), part.grid.systems.tolist(), strict=True)
     ]
-    return np.maximum(np.asarray(order), 1.0 / count) * 2.0
+    found_sizes: Floats = np.maximum(np.asarray(order), 1.0 / count) * 2.0
+    return found_sizes
 
 
 def _groups(units: _Units, whole: Whole) -> tuple[list[str], NDArray[np.int64]]:

@@ -1,10 +1,10 @@
 """How much each answer is worth reading: the size of the error that not reading it would leave.
 
 The variance of an estimate from answers drawn with probability π is Σ ψ²/π, ψ being what each answer adds to its
-error, and least for π ∝ √E ψ² (Neyman 1934, J R Stat Soc 97:558-625; Isaki & Fuller 1982, J Am Stat Assoc 77:89-96).
-What a clinician will say is guessed from the judges: near their mean, by as much as they differ themselves and no
-less than they round, and once in fifty anything. The guess decides how much a review saves, never whether it is
-right: every answer is weighted by its probability, whatever the guess was worth.
+error, and least for π ∝ √E ψ² (Neyman 1934, J R Stat Soc 97:558-625; Isaki & Fuller 1982, J Am Stat Assoc
+77:89-96). What a clinician will say is guessed from the judges: near their mean, by as much as they differ
+themselves and no less than they round, and once in fifty anything. The guess decides how much a review saves, never
+whether it is right: every answer is weighted by its probability, whatever the guess was worth.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def influence_sizes(
     judges: Floats, jury: Floats, *, grades: tuple[float, ...], danger: tuple[float, float] | None = None
 ) -> Floats:
     """√ of the mean expected squared influence of each answer on the clinicians' mean (beside the jury's), on the
-    quadratic kappa of jury and clinicians and, with `danger` (threshold and gap, low being dangerous), on the rate of
-    severe errors; each influence on its own footing, severe errors twice, their mean 1. `judges` has a row for each of them; NaN is no
-    score, and an answer without a jury's score has the mean size."""
+    quadratic kappa of jury and clinicians and, with `danger` (threshold and gap, low being dangerous), on the rate
+    of severe errors; each influence on its own footing, severe errors twice, their mean 1. `judges` has a row for
+    each of them; NaN is no score, and an answer without a jury's score has the mean size."""
     size = np.full(jury.shape, np.nan)
     known = ~np.isnan(jury)
     if not known.any():
