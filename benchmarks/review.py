@@ -88,9 +88,11 @@ def run() -> Iterator[dict[str, Any]]:
         tables[title] = table = summary(simulate(STUDIES, alike=alike, workers=WORKERS), truth)
         for name in STATISTICS:
             own, plain = table["queue", name], table["queue, unweighted", name]
-            held = LOWEST <= own["coverage"] <= HIGHEST
+            # Bounds of a rate of few events cover more than they say where the queue does not find the events.
+            wide = alike and name == "severe errors"
+            held = LOWEST <= own["coverage"] <= (1.0 if wide else HIGHEST)
             yield _row(f"{title}: {name}, coverage", own["coverage"], f"unweighted {plain['coverage']:.1%}",
-                       f"bias {plain['bias']:+.3f}", "95 ± 2 %", held)  # fmt: skip
+                       f"bias {plain['bias']:+.3f}", ">= 93 %" if wide else "95 ± 2 %", held)  # fmt: skip
             fewer = 1.0 - needed(table, name, AGAINST.get(name, name))
             promised = not alike and name != "mean, labels alone"
             target, holds = (">= 30 %", fewer >= FEWER) if promised else ("none", None)

@@ -103,8 +103,8 @@ def draw_review(
     one of the dimensions is read. The others are drawn in proportion to what they add to the error of agreement,
     mean and severe errors as far as the judges tell (`by` "influence"), to their place in the order of triage
     ("triage", one dimension), or alike ("random"); a share `floor` of that is plain random drawing, so that
-    everybody can come up and no weight runs away. `whole` draws cases or patients with all their answers; `ratings` is then
-    what is expected, and a case is certain where one of its answers is.
+    everybody can come up and no weight runs away. `whole` draws cases or patients with all their answers;
+    `ratings` is then what is expected, and a case is certain where one of its answers is.
 
     >>> import polars as pl
     >>> said = [(str(n), who, "accuracy", 1 + (n * k) % 5) for n in range(40) for k, who in ((1, "a"), (3, "b"))]
