@@ -43,7 +43,7 @@ class World:
 
     @property
     def jury(self) -> Floats:
-        return self.judges.mean(axis=0)
+        return np.asarray(self.judges.mean(axis=0), dtype=np.float64)
 
 
 def make_world(cases: int, seed: int, *, alike: bool = False) -> World:

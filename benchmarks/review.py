@@ -10,7 +10,7 @@ at least 30 % fewer ratings than a random review for intervals of the same mean 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ LOWEST, HIGHEST, FEWER = 0.93, 0.97, 0.30
 AGAINST = {"mean": "mean, labels alone"}
 
 
-def study(seed: int, *, alike: bool, cases: int = CASES, ratings: int = RATINGS) -> Floats:
+def study(seed: int, alike: bool = False, cases: int = CASES, ratings: int = RATINGS) -> Floats:
     """One review of each kind: value, low and high end by review and statistic."""
     world = make_world(cases, 1000 + seed, alike=alike)
     queue, random = (review(world, ratings, seed, random=each) for each in (False, True))
@@ -50,7 +50,7 @@ def study(seed: int, *, alike: bool, cases: int = CASES, ratings: int = RATINGS)
 
 def simulate(studies: int, *, alike: bool, workers: int = 1, **size: int) -> Floats:
     """Studies by review by statistic by (value, low, high); NaN where there is none."""
-    one = partial(study, alike=alike, **size)
+    one: Callable[[int], Floats] = partial(study, alike=alike, **size)
     if workers == 1:
         return np.stack([one(seed) for seed in range(studies)])
     with ProcessPoolExecutor(workers) as pool:

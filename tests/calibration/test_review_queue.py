@@ -1,4 +1,4 @@
-"""Queues drawn by stated probabilities: who is certain, that a draw can be redone, and that what it finds is true."""
+"""Queues drawn by stated probabilities: who is certain, that a draw can be redone, that what it finds is true."""
 
 from __future__ import annotations
 
