@@ -47,7 +47,7 @@ def test_a_store_of_the_second_schema_is_brought_up_to_date(tmp_path: Path) -> N
         store.write_ratings("first", [rating()])
     old = sqlite3.connect(tmp_path / "old.sqlite", isolation_level=None)
     old.execute("DROP TABLE questions")
-    for later in ("model_asked", "model_answered"):
+    for later in ("model_asked", "model_answered", "probability"):
         old.execute(f"ALTER TABLE ratings DROP COLUMN {later}")
     old.execute("DELETE FROM schema_version WHERE version >= 3")
     old.close()

@@ -125,7 +125,7 @@ def test_a_store_of_the_first_schema_is_brought_up_to_date_and_keeps_its_ratings
         store.write_ratings("first", [rating(calls=None)])
     old = sqlite3.connect(path, isolation_level=None)
     old.execute("DROP TABLE records")
-    for later in ("calls", "model_asked", "model_answered"):
+    for later in ("calls", "model_asked", "model_answered", "probability"):
         old.execute(f"ALTER TABLE ratings DROP COLUMN {later}")
     old.execute("DROP TABLE questions")
     old.execute("DELETE FROM schema_version WHERE version > 1")

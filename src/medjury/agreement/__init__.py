@@ -9,7 +9,7 @@ from medjury.agreement._agreement_table import AgreementTable
 from medjury.agreement._among_humans.additional_rater import judge_as_rater
 from medjury.agreement._among_humans.alternative_annotator import alternative_annotator_test
 from medjury.agreement._among_humans.no_disagreement import no_disagreement
-from medjury.agreement._among_humans.non_inferiority import NonInferiority, non_inferiority
+from medjury.agreement._among_humans.non_inferiority import CAUTION, NonInferiority, non_inferiority
 from medjury.agreement._among_humans.pairwise import incomplete, mean_over_pairs, over_pairs
 from medjury.agreement._by_repeat import RepeatedAgreement, RepeatsRow, agreement_by_repeat
 from medjury.agreement._groups.chance_corrected import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
@@ -57,6 +57,7 @@ from medjury.agreement._readings import reading
 from medjury.agreement._study import agreement
 
 __all__ = [
+    "CAUTION",
     "AgreementRow",
     "AgreementTable",
     "BlandAltman",

@@ -32,6 +32,18 @@ def nothing_in_common(grids: Sequence[Grid], design: Design) -> str:
     return "no statistic exists for these ratings; every row says why"
 
 
+def unequal_warning(table: RatingTable) -> list[str]:
+    """What to know of ratings whose answers were drawn with unequal probabilities."""
+    if not table.unequal:
+        return []
+    names = ", ".join(table.unequal)
+    return [
+        f"the answers that {names} rated were drawn with unequal probabilities: exact match, differences, kappas, "
+        "correlations and severe errors are weighted by them and hold for all answers; other statistics are left "
+        "undefined"
+    ]
+
+
 def notes_on(
     table: RatingTable, grids: Sequence[Grid], design: Design, apart: Sequence[str] = ()
 ) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from medjury.agreement._design import (
     without,
 )
 from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS
-from medjury.agreement._notes import notes_on, nothing_in_common
+from medjury.agreement._notes import notes_on, nothing_in_common, unequal_warning
 from medjury.agreement._pairs.classification import BINARY
 from medjury.agreement._pairs.pair import Settings
 from medjury.agreement._pairs.rows import pair_rows
@@ -102,7 +102,9 @@ def agreement(
     >>> round(found.find("kappa_quadratic").estimate.value, 3)
     0.909
     """
-    ratings = rating_table(table)
+    ratings = rating_table(table).with_weights
+    # What is said of several raters among themselves counts rows, and has no weighted form.
+    groups = groups and not ratings.weighted
     chosen = ratings.chosen(dimensions, derived=by != "all")
     apart: tuple[str, ...] = ()
     if by == "all" and dimensions is None:
@@ -144,7 +146,7 @@ def agreement(
     made = [row for part in side_by_side(tasks) for row in part]
     rows = tuple(row for row in made if design.settings.wants(row.statistic))
     _check_statistics(design.settings, rows)
-    warnings = list(ratings.warnings)
+    warnings = [*ratings.warnings, *unequal_warning(ratings)]
     if not any(row.estimate.defined for row in rows):
         warnings.append(nothing_in_common(grids, design))
     return AgreementTable(
@@ -232,6 +234,7 @@ def _with_consensus(
     """The grid with the references' consensus, and that of all but each of them, as raters of their own."""
     if len(design.reference) < 2:
         return grid
+    ratings.weights(grid, design.reference)  # refuses what cannot be weighted together
     made = grid
     if len(design.reference) > 2 and design.adjudicator is None:
         # A human's own agreement with a consensus is with that of the others.

@@ -11,6 +11,9 @@ from medjury.calibration._label_triage import LabelTriage, ScoreSpread
 from medjury.calibration._prediction_powered import PoweredMeans, powered_means
 from medjury.calibration._quality import Quality, estimate
 from medjury.calibration._reliability import Reliability
+from medjury.calibration._review_queue.draw import inclusion_probabilities, systematic
+from medjury.calibration._review_queue.queue import ReviewQueue, draw_review
+from medjury.calibration._review_queue.sizes import influence_sizes
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
 from medjury.calibration._saved import load_calibrations, save_calibrations
 from medjury.calibration._strata import read_target
@@ -31,15 +34,19 @@ __all__ = [
     "PoweredMeans",
     "Quality",
     "Reliability",
+    "ReviewQueue",
     "RoutineDisagreement",
     "ScoreSpread",
     "Triage",
     "apply_calibrations",
     "calibrate",
     "check_ending",
+    "draw_review",
     "estimate",
     "evaluate_calibrations",
     "held_out_sets",
+    "inclusion_probabilities",
+    "influence_sizes",
     "load_calibrations",
     "powered_means",
     "read_target",
@@ -47,6 +54,7 @@ __all__ = [
     "save_calibrations",
     "save_jury_rule",
     "simulate_jury",
+    "systematic",
     "triage",
     "write_frame",
     "write_text",

@@ -168,7 +168,7 @@ def estimate(
     with intervals that hold for all levels of a dimension together (Bonferroni). Columns are those of the ratings,
     or `strata`: for a column the level of every item.
     """
-    table = rating_table(table)
+    table = rating_table(table).with_weights
     check_confidence(confidence)
     roles = judging_roles(table, raters, reference)
     jury = jury_of(roles)
@@ -181,7 +181,8 @@ def estimate(
     for part in parts:
         known = {name: levels(table, part.grid, name, cuts, (strata or {}).get(name)) for name, cuts in
                  {**({target[0]: ()} if target else {}), **(slices or {})}.items()}  # fmt: skip
-        of = Asked(part, jury, dangerous_at, labels_random, confidence)
+        weights = table.weights(part.grid, roles.reference)
+        of = Asked(part, jury, dangerous_at, labels_random, confidence, weights)
         for name, found_levels in known.items():
             if lost := int((of.counted & (found_levels == "")).sum()):
                 bounds.append(f"{part.dimension}: {counted(lost, 'answer')} without {name}, left out of it")

@@ -20,6 +20,8 @@ from medjury.calibration._prediction_powered import (
     estimate_mixture,
 )
 from medjury.calibration._strata import refuse_missing
+from medjury.calibration._weighted_estimates import NOT_WEIGHTED, estimate_weighted, no_rates
+from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, proportion
 
 EVERY_SYSTEM = "all"
@@ -36,6 +38,7 @@ class Asked:
     dangerous_at: float | None
     labels_random: bool
     confidence: float
+    weights: Floats | None = None  # one over the probability of each answer, where these differ
 
     @property
     def quantity(self) -> str:
@@ -59,6 +62,15 @@ class Asked:
         return np.asarray(self.counted & ((self.part.grid.systems == system) | (system == EVERY_SYSTEM)))
 
     def mean(self, here: Marks) -> PredictionPowered:
+        if self.weights is not None:
+            return estimate_weighted(
+                self.labels[here],
+                self.scores[here],
+                self.weights[here],
+                cases=self.part.cases[here],
+                confidence=self.confidence,
+                share=self.dangerous_at is not None,
+            )
         found = estimate_mean(self.labels[here], self.scores[here], cases=self.part.cases[here], **self._how)
         rare = _rare(self.labels[here])
         return found if self.dangerous_at is None else self._as_shares(found, rare, found.n_labelled_cases)
@@ -93,6 +105,7 @@ class Asked:
     def mixture(
         self, here: Marks, strata: NDArray[np.object_], column: str, shares: Mapping[str, float]
     ) -> PredictionPowered:
+        self._refuse_weights()
         refuse_missing(column, shares, strata[here])
         found = estimate_mixture(
             self.labels[here],
@@ -115,6 +128,7 @@ class Asked:
         return self._as_shares(found, rare, 1.0 / sum(parts))
 
     def difference(self, first: str, second: str) -> PredictionPowered:
+        self._refuse_weights()
         here = self.counted
         return estimate_difference(
             self.labels[here],
@@ -127,6 +141,8 @@ class Asked:
         )
 
     def rates(self, here: Marks) -> DangerRates:
+        if self.weights is not None:
+            return no_rates(int((~np.isnan(self.labels[here])).sum()))
         return danger_rates(
             self.labels[here], self.scores[here], cases=self.part.cases[here], confidence=self.confidence
         )
@@ -134,6 +150,8 @@ class Asked:
     def said(self, system: str, rates: DangerRates, here: Marks, planned: int | None) -> list[str]:
         """The threshold, what the jury's verdicts are worth, and whom to label next."""
         assert self.dangerous_at is not None
+        if self.weights is not None:
+            return []
         side = "or less" if self.part.measured.higher_is_better else "or more"
         whose = f"{self.part.dimension}, {system}"
         right = " and ".join(
@@ -157,6 +175,10 @@ class Asked:
                 "holds for labels drawn so"
             )
         return found
+
+    def _refuse_weights(self) -> None:
+        if self.weights is not None:
+            raise MedjuryError(f"{NOT_WEIGHTED}; ask for the mean of each system instead (--by-system).")
 
     @property
     def _how(self) -> dict[str, Any]:

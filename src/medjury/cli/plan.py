@@ -1,10 +1,11 @@
-"""`medjury plan kappa | icc | f1 | gate`: how many cases and raters a study needs, and what its gate can show."""
+"""`medjury plan kappa | icc | f1 | gate | review | more`: how many cases and raters a study needs, what its gate
+can show, which answers clinicians read, and how many more ratings will settle it."""
 
 from __future__ import annotations
 
 import argparse
 
-from medjury.cli._table_options import numbers
+from medjury.cli._table_options import add_table_options, numbers, shared, table_from
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_gate(
         kinds.add_parser("gate", help="every rule of the gate: the chance to meet it, and the cases it needs")
     )
+    _add_review(
+        kinds.add_parser("review", help="draw the answers that clinicians read, by stated probabilities")
+    )
+    more = kinds.add_parser(
+        "more", help="which rules of the gate are settled, and how many more ratings it takes"
+    )
+    add_table_options(more, about="Look as often as you like: these intervals hold at all looks together.\n")
+    more.add_argument(
+        "--planned", metavar="N", type=int, required=True, help="ratings that the review was planned for"
+    )
     for each in (kappa, icc, f1):
         add = each.add_argument
         add("--value", metavar="V", type=float, required=True, help="the value you expect")
@@ -35,6 +46,75 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help="search by N simulated studies, not by formula")  # fmt: skip
         add("--seed", metavar="N", type=int, default=0)
         add("--json", action="store_true", help="print a list of objects")
+
+
+def _add_review(parser: argparse.ArgumentParser) -> None:
+    add_table_options(
+        parser,
+        about="Every answer that the jury calls dangerous or left without a score is read; the others are drawn "
+        "with probabilities that say how much each is worth reading. Give the column `probability` back with the "
+        "clinicians' ratings, and every analysis that can weights by it.\n",
+    )
+    add = parser.add_argument
+    add(
+        "--ratings",
+        dest="count",
+        metavar="N",
+        type=int,
+        required=True,
+        help="answers that clinicians can read",
+    )
+    add(
+        "--by",
+        choices=("influence", "triage", "random"),
+        default="influence",
+        help="what probabilities go with: what an answer adds to the error, the order of triage, nothing",
+    )
+    add("--whole", choices=("answer", "case", "patient"), default="answer",
+        help="what is drawn, with all its answers (answer)")  # fmt: skip
+    add(
+        "--floor",
+        metavar="P",
+        type=float,
+        default=0.25,
+        help="share of plain random drawing in every probability (0.25)",
+    )
+    add(
+        "--none-certain",
+        action="store_true",
+        help="draw dangerous and unscored answers too, instead of reading all",
+    )
+    add("--out", metavar="FILE", help="write the queue, with every answer's probability, as .csv")
+
+
+def _plan_review(options: argparse.Namespace) -> int:
+    from medjury.calibration import check_ending, draw_review, write_frame
+
+    if options.out is not None:
+        check_ending(options.out, [".csv"], "the queue")
+    found = draw_review(
+        table_from(options),
+        ratings=options.count,
+        raters=options.raters,
+        dimensions=options.dimensions,
+        by=options.by,
+        whole=options.whole,
+        floor=options.floor,
+        certain=not options.none_certain,
+        seed=options.seed,
+    )
+    if options.out is not None:
+        write_frame(found.frame(), options.out)
+    print(found.to_json() if options.json else found.text())
+    return 0
+
+
+def _plan_more(options: argparse.Namespace) -> int:
+    from medjury.validation import settling
+
+    found = settling(table_from(options), planned=options.planned, **shared(options))
+    print(found.to_json() if options.json else found.text())
+    return 0
 
 
 def _add_gate(parser: argparse.ArgumentParser) -> None:
@@ -113,8 +193,9 @@ def _plan_gate(options: argparse.Namespace) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.statistic == "gate":
-        return _plan_gate(options)
+    own = {"gate": _plan_gate, "review": _plan_review, "more": _plan_more}
+    if options.statistic in own:
+        return own[options.statistic](options)
     from medjury.agreement import plan_study
 
     taken = ("shares", "weights", "raters", "prevalence", "value", "width", "null", "power", "confidence",

@@ -17,6 +17,7 @@ _NAMES = {
     "score": ("score", "rating", "grade", "value"),
     "seconds": ("seconds", "lead_time", "duration (in seconds)"),
     "repeat": ("repeat", "repetition"),
+    "probability": ("probability", "inclusion_probability"),
 }  # fmt: skip
 _NEVER_SCORES = re.compile(
     r"(redcap_.*|.*_complete|.*id|.*date.*|.*time.*|age|sex|status|progress|.*duration.*)", re.I

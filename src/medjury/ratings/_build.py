@@ -52,7 +52,7 @@ class Builder:
     _asked: set[str] = field(default_factory=set)  # dimensions that some row is about, rated or not
     _blank: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # of those, cells left empty
     _places: dict[tuple[object, ...], Entry] = field(default_factory=dict)  # of scores that may be skipped
-    _seen: dict[tuple[object, ...], tuple[Outcome, str]] = field(default_factory=dict)
+    _seen: dict[tuple[object, ...], tuple[tuple[Outcome, float | None], str]] = field(default_factory=dict)
     _contents: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
     def add(self, entry: Entry, source: Source) -> None:
@@ -127,9 +127,10 @@ class Builder:
     def _keep(self, rating: Rating, entry: Entry) -> None:
         place = f"{entry.file}, row {entry.row}"
         identity = _identity(rating)
-        said, where = self._seen.setdefault(identity, (rating.outcome, place))
+        own = (rating.outcome, rating.probability)
+        said, where = self._seen.setdefault(identity, (own, place))
         if where is not place:
-            if said != rating.outcome:
+            if said != own:
                 raise _RefusedEntry(f"is rated a second time, otherwise than in {where}: keep one of them")
             self.report.duplicates += 1
             return
@@ -237,7 +238,7 @@ class Builder:
         repeat = fields.get("repeat", "0")
         if not repeat.isascii() or not repeat.isdigit() or len(repeat) > _LONGEST_REPEAT:
             raise _RefusedEntry(f"repeat {short(repeat)} is not a whole number", "repeat")
-        measured = _measured(fields, source.decimal)
+        measured, probability = _measured(fields, source.decimal), _probability(fields, source.decimal)
         instrument = fields.get("instrument") or self._label()
         system, rater = self._who(fields["item"], fields.get("system", ""), fields["rater"], given, entry)
         if given == "clinician":
@@ -255,6 +256,7 @@ class Builder:
             fields["dimension"], int(repeat), score, _status(outcome), reason, explanation,
             measured / entry.share if measured else None,
             None, None, None, self.now, rating_key(fields["item"], system, rater, instrument, int(repeat)),
+            probability=probability,
         )  # fmt: skip
 
     def _label(self) -> str:
@@ -328,6 +330,16 @@ def _measured(fields: Mapping[str, str], decimal: str) -> float | None:
                 raise _RefusedEntry(f"{unit} {short(said)} is not a number of {unit}", unit)
             return number * length
     return None
+
+
+def _probability(fields: Mapping[str, str], decimal: str) -> float | None:
+    """With which probability the answer was drawn for the rater; None where the row does not say."""
+    if (said := fields.get("probability")) is None:
+        return None
+    number = positive_number(said, decimal)
+    if number is None or not 0.0 < number <= 1.0:
+        raise _RefusedEntry(f"probability {short(said)} is not above 0 and at most 1", "probability")
+    return number
 
 
 @lru_cache(maxsize=4096)

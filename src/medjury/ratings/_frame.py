@@ -18,7 +18,7 @@ from medjury.ratings._statements import LATER_COLUMNS, RATING_COLUMNS
 if TYPE_CHECKING:
     import polars
 
-_REAL = frozenset({"score", "seconds", "cost"})
+_REAL = frozenset({"score", "seconds", "cost", "probability"})
 _INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
 _ROWS_AT_ONCE = 2_000
 

@@ -16,7 +16,8 @@ from medjury.ratings._profiles import PROFILE
 from medjury.ratings._source import Source
 
 _ALWAYS = (
-    "item", "system", "rater", "repeat", "seconds", "minutes", "content_hash", "instrument", "rater_kind", *PROFILE
+    "item", "system", "rater", "repeat", "seconds", "minutes", "probability", "content_hash", "instrument",
+    "rater_kind", *PROFILE,
 )  # fmt: skip
 _LONG_ONLY = ("dimension", "explanation", "status", "reason")
 

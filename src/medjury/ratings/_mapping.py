@@ -62,6 +62,7 @@ class SourcePart(_Part):
     explanation: str | dict[str, str] | None = None
     seconds: str | None = None
     minutes: str | None = None
+    probability: str | None = None
     panel: str | None = None
     years: str | None = None
     specialty: str | None = None
@@ -205,6 +206,7 @@ def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str)
         explanations=explanation if isinstance(explanation, dict) else {},
         seconds=setting("seconds"),
         minutes=setting("minutes"),
+        probability=setting("probability"),
         **{name: setting(name) for name in PROFILE},
         content=setting("content"),
         content_hash=setting("content_hash"),

@@ -13,7 +13,7 @@ from medjury.ratings._rating import Rating
 from medjury.ratings._statements import LATER_COLUMNS, RATING_COLUMNS
 from medjury.ratings._table import Table, is_blank
 
-_REAL = frozenset({"score", "seconds", "cost"})
+_REAL = frozenset({"score", "seconds", "cost", "probability"})
 _INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
 _ABSENT = frozenset({"reason", "model_asked", "model_answered"})  # texts that may not be there at all
 

@@ -20,6 +20,8 @@ class Rating:
     be built. Calls, tokens, seconds and cost are this row's share of the calls that produced it, whoever paid
     for them, so that their sums over rows are what the work takes; None means not known, which is not 0. The models
     that were asked for and those that say they answered are two lists of names in the same order, with commas.
+    `probability` is that with which the answer was drawn for this rater (see `medjury plan review`); None: every
+    answer was given to the rater, or nobody drew.
     """
 
     item: str
@@ -42,6 +44,7 @@ class Rating:
     calls: int | None = None
     model_asked: str | None = None
     model_answered: str | None = None
+    probability: float | None = None
 
     def __post_init__(self) -> None:
         scored = self.status == "scored"
@@ -49,6 +52,8 @@ class Rating:
             raise ValueError(f"a {self.status} rating cannot have the score {self.score!r}")
         if (self.status == "unscored") != (self.reason is not None):
             raise ValueError(f"a {self.status} rating cannot have the reason {self.reason!r}")
+        if self.probability is not None and not 0.0 < self.probability <= 1.0:
+            raise ValueError(f"the probability {self.probability!r} is not above 0 and at most 1")
 
     @property
     def outcome(self) -> Outcome:

@@ -19,7 +19,14 @@ _CHECKBOX = re.compile(r".+___.+")
 _STATUSES = {"0": 0, "1": 1, "2": 2, "incomplete": 0, "unverified": 1, "complete": 2}
 _UNCHECKED = ("", "0", "unchecked")
 _TYPED_TWICE = re.compile(r"(.+)--[12]")
-_OWN_TO_A_ROW = ("seconds", "minutes", "explanation", "repeat", "dimension")  # never filled down
+_OWN_TO_A_ROW = (
+    "seconds",
+    "minutes",
+    "probability",
+    "explanation",
+    "repeat",
+    "dimension",
+)  # never filled down
 
 
 def is_redcap(header: Iterable[str]) -> bool:

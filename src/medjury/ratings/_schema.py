@@ -100,6 +100,9 @@ _ANSWERING_MODELS = (
     "ALTER TABLE ratings ADD COLUMN model_answered {text}",
 )
 
+# With which probability the answer was drawn for its rater.
+_PROBABILITIES = ("ALTER TABLE ratings ADD COLUMN probability {real}",)
+
 MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {
         "sqlite": (*_TABLES, _SQLITE_ORDER, *_SQLITE_APPEND_ONLY),
@@ -111,6 +114,7 @@ MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     },
     dict.fromkeys(("sqlite", "postgresql"), _QUESTIONS),
     dict.fromkeys(("sqlite", "postgresql"), _ANSWERING_MODELS),
+    dict.fromkeys(("sqlite", "postgresql"), _PROBABILITIES),
 )
 
 

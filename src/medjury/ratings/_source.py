@@ -31,6 +31,7 @@ class Source:
     explanations: Mapping[str, str] = field(default_factory=dict)
     seconds: str | None = None
     minutes: str | None = None
+    probability: str | None = None
     panel: str | None = None
     years: str | None = None
     specialty: str | None = None
@@ -57,7 +58,14 @@ class Source:
         """How the table in the file is read."""
         names = [self.item, self.system, self.rater, self.repeat, self.dimension, self.score, self.seconds]
         names += [self.minutes, self.panel, self.years, self.specialty, self.seniority, self.affiliation]
-        names += [self.content, self.content_hash, self.explanation, *self.explanations.values(), *self.only]
+        names += [
+            self.probability,
+            self.content,
+            self.content_hash,
+            self.explanation,
+            *self.explanations.values(),
+            *self.only,
+        ]
         if self.dimension is None and self.columns is None and not self.json_cells:
             names += (self.dimensions or {}).values()
         columns = tuple(dict.fromkeys(name.strip() for name in names if name))

@@ -15,10 +15,10 @@ from dataclasses import dataclass, fields
 RATING_COLUMNS = (
     "item", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status", "reason",
     "explanation", "seconds", "tokens_in", "tokens_out", "cost", "created_at", "key", "calls",
-    "model_asked", "model_answered",
+    "model_asked", "model_answered", "probability",
 )  # fmt: skip
 # Tables that were written before these columns existed are read as if they were empty.
-LATER_COLUMNS = frozenset({"calls", "model_asked", "model_answered"})
+LATER_COLUMNS = frozenset({"calls", "model_asked", "model_answered", "probability"})
 
 _LATEST = """NOT EXISTS (SELECT 1 FROM ratings AS newer WHERE newer.key = ratings.key
     AND newer.dimension = ratings.dimension AND newer.attempt > ratings.attempt)"""
@@ -44,7 +44,7 @@ class Statements:
     drop_owner: str = "DELETE FROM owners WHERE owner = ?"
     find_settled: str = f"""SELECT key, reason FROM ratings WHERE key {{keys}} AND {_LATEST}
         GROUP BY key, reason"""
-    find_latest: str = f"""SELECT key, dimension, score, status, reason, explanation FROM ratings
+    find_latest: str = f"""SELECT key, dimension, score, status, reason, explanation, probability FROM ratings
         WHERE key {{keys}} AND {_LATEST}"""
     find_attempts: str = "SELECT key, max(attempt) FROM ratings WHERE key {keys} GROUP BY key"
     add_rating: str = f"""INSERT INTO ratings ({_COLUMNS}, attempt)

@@ -156,7 +156,7 @@ class Transaction:
             previous = latest.get((key, dimension))
             word = "news" if previous is None else _compare(row, previous)
             if word == "news":
-                latest[key, dimension] = row[7:11]
+                latest[key, dimension] = _word_of(row)
             judged.setdefault(key, []).append((row, word))
         rows: list[tuple[Any, ...]] = []
         new = 0
@@ -215,7 +215,7 @@ class Transaction:
         """The latest outcome of every dimension of these keys."""
         return {
             (unescape(key), unescape(dimension)): outcome_of(score, reason, unescape(explanation))
-            for key, dimension, score, _, reason, explanation in self._select(self._sql.find_latest, units)
+            for key, dimension, score, _, reason, explanation, _ in self._select(self._sql.find_latest, units)
         }
 
     def add_members(self, run: str, keys: Iterable[str]) -> None:
@@ -251,6 +251,7 @@ def _row(rating: Rating) -> tuple[Any, ...]:
         rating.reason.value if rating.reason is not None else None, escape(rating.explanation),
         rating.seconds, rating.tokens_in, rating.tokens_out, rating.cost, escape(rating.created_at),
         escape(rating.key), rating.calls, _name(rating.model_asked), _name(rating.model_answered),
+        rating.probability,
     )  # fmt: skip
 
 
@@ -258,9 +259,14 @@ def _name(name: str | None) -> str | None:
     return None if name is None else escape(name)
 
 
+def _word_of(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Score, status, reason, explanation and probability: what makes a row another word than the one before."""
+    return (*row[7:11], row[20])
+
+
 def _compare(row: tuple[Any, ...], previous: tuple[Any, ...]) -> _Word:
-    score, status, reason, explanation = row[7:11]
-    if tuple(previous) == (score, status, reason, explanation):
+    _, status, reason, _, _ = own = _word_of(row)
+    if tuple(previous) == own:
         return "same"
     if row[3] == "clinician":  # a corrected file, or a second look
         return "news"

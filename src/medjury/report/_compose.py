@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from medjury.report._exhibits import Exhibits
-from medjury.report._html import Html, element, text
+from medjury.report._html import Html, element, paragraph, text
 from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._sections import (
     adaptive,
@@ -82,6 +82,19 @@ SECTIONS: tuple[SectionMaker, ...] = (
     methods.section,
     tripod.section,
 )
+# What weights clinicians' ratings by the probability of their answers, or shows single answers, or none of theirs.
+_WEIGHTED = (
+    verdict.section,
+    study.section,
+    answering.section,
+    coverage.section,
+    cut_texts.section,
+    agreement.section,
+    severe.section,
+    cost.section,
+    cases.section,
+    methods.section,
+)
 # Whatever a note may hold, the page loads nothing and talks to nobody.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
@@ -92,7 +105,11 @@ _POLICY = (
 def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     """The page as text; `exhibits` collects its figures and tables."""
     material = Material(evidence, validation_of(evidence), exhibits)
-    sections = [section for make in SECTIONS if (section := make(material)) is not None]
+    weighted = evidence.table.weighted
+    makers = [make for make in SECTIONS if not weighted or make in _WEIGHTED]
+    sections = [section for make in makers if (section := make(material)) is not None]
+    if weighted:
+        sections.insert(1, _drawn(evidence))
     manifest = evidence.manifest
     study_name, instrument = manifest.study, manifest.instrument
     parts = (
@@ -120,6 +137,20 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
         + "".join(_whole(each) for each in rest)
     )
     return f"{head}<body>{element('main', Html(main))}<script>{_own('sort.js')}</script></body></html>\n"
+
+
+def _drawn(evidence: Evidence) -> Section:
+    """What a reader must know of a review whose answers were drawn with unequal probabilities."""
+    said = " ".join(
+        f"The answers that {name} rated were drawn with probabilities from {least:.3g} to {most:.3g}."
+        for name, (least, most) in evidence.table.unequal.items()
+    )
+    meant = (
+        "Agreement, severe errors and the verdict weight every rating by one over its probability, so that they "
+        "hold for all answers and not for those that were looked at. Counts are of ratings as they are. Figures "
+        "and tables that do not weight would mislead and are left out of this report."
+    )
+    return Section("drawn", "How the answers were drawn for review", Html(paragraph(said) + paragraph(meant)))
 
 
 def _whole(section: Section) -> Html:

@@ -18,6 +18,7 @@ from medjury.statistics._choose import choose
 from medjury.statistics._clustered_proportion import clustered_proportion
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME
+from medjury.statistics._looks import Look, look, more_for_width
 from medjury.statistics._memory import keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._paired_rates import difference_of, paired_rate_difference
@@ -49,6 +50,13 @@ from medjury.statistics._scores import (
     tied,
 )
 from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
+from medjury.statistics._weighted import (
+    by_last_column,
+    difference_mean,
+    effective_n,
+    weighted_mean,
+    weighted_proportion,
+)
 from medjury.statistics._workers import one_thread_each, side_by_side
 
 __all__ = [
@@ -64,6 +72,7 @@ __all__ = [
     "Floats",
     "Level",
     "Levels",
+    "Look",
     "Options",
     "Pairs",
     "Printable",
@@ -75,6 +84,7 @@ __all__ = [
     "Statistics",
     "binomial_test",
     "bootstrap",
+    "by_last_column",
     "centred_midranks",
     "choose",
     "clustered_proportion",
@@ -83,7 +93,9 @@ __all__ = [
     "complete_rows",
     "concordance",
     "counted",
+    "difference_mean",
     "difference_of",
+    "effective_n",
     "ends",
     "estimates",
     "evaluate",
@@ -94,9 +106,11 @@ __all__ = [
     "keep_freed_memory",
     "level_codes",
     "levels_of",
+    "look",
     "mcnemar",
     "midrank_weights",
     "moment",
+    "more_for_width",
     "on_columns",
     "one_thread_each",
     "p_value",
@@ -116,4 +130,6 @@ __all__ = [
     "text_table",
     "tied",
     "undefined",
+    "weighted_mean",
+    "weighted_proportion",
 ]

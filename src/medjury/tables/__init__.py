@@ -1,7 +1,7 @@
 """Tables: ratings from anywhere, made ready once: who rated what, on which scale, for which patient."""
 
 from medjury.tables._answers import answers_of
-from medjury.tables._clean import clean_rows
+from medjury.tables._clean import PROBABILITY, clean_rows
 from medjury.tables._consensus import ConsensusRule, adjudicated, consensus_of, majority, mean_of_raters
 from medjury.tables._consensus_rater import with_consensus
 from medjury.tables._danger import danger_reference
@@ -12,6 +12,7 @@ from medjury.tables._measured import Measured
 from medjury.tables._open import open_run, rating_table, with_rules
 from medjury.tables._panel import CASE_PARTS, Meaning
 from medjury.tables._plain import read_plain_table
+from medjury.tables._probability import probability_of
 from medjury.tables._rating_table import RatingTable
 from medjury.tables._read import read_rating_table
 from medjury.tables._roles import MACHINES, Names, Roles, named
@@ -24,6 +25,7 @@ __all__ = [
     "JURY",
     "MACHINES",
     "NOT_APPLICABLE",
+    "PROBABILITY",
     "SCORED",
     "UNSCORED",
     "ConsensusRule",
@@ -50,6 +52,7 @@ __all__ = [
     "mean_of_raters",
     "named",
     "open_run",
+    "probability_of",
     "rating_table",
     "read_plain_table",
     "read_rating_table",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 REQUIRED = ("item", "rater", "dimension", "score")
 _OPTIONAL = ("system", "patient", "rater_kind", "instrument", "status", "reason", "content_hash")
 MISALIGNED = "misaligned"
+# With which probability the answer was drawn for its rater.
+PROBABILITY = "probability"
 # The score of a row that lies off its scale; such a row is unscored.
 OFF_SCALE = "off_scale"
 # Columns that are added here: one of the same name in the file keeps its content under another.
@@ -65,7 +67,7 @@ def clean_rows(ratings: object, *, may_be_empty: bool = False) -> polars.DataFra
             raise MedjuryError(
                 f"{empty.height} ratings have no {name}, first in row {empty['row'][0]}; fill it in."
             )
-    frame = _scores(_repeats(frame))
+    frame = _probabilities(_scores(_repeats(frame)))
     _refuse_duplicates(frame)
     return with_clusters(_misaligned(frame))
 
@@ -160,6 +162,39 @@ def _scores(frame: polars.DataFrame) -> polars.DataFrame:
         .otherwise(pl.lit("missing"))
         .alias("reason"),
     )
+
+
+def _probabilities(frame: polars.DataFrame) -> polars.DataFrame:
+    """The column `probability` as numbers above 0 and at most 1; missing where everyone was asked."""
+    import polars as pl
+
+    if PROBABILITY not in frame.columns:
+        return frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(PROBABILITY))
+    raw = frame[PROBABILITY]
+    given = raw.cast(pl.String).str.strip_chars()
+    numbers = given.cast(pl.Float64, strict=False)
+    odd = frame.filter(
+        given.fill_null("") != "",
+        ~((numbers > 0.0) & (numbers <= 1.0)).fill_null(value=False),
+    )
+    if odd.height:
+        raise MedjuryError(
+            f"row {odd['row'][0]}: the probability {odd[PROBABILITY][0]!r} is not above 0 and at most 1; it is "
+            "that with which the answer was drawn for the rater. Correct it, or give the column another name."
+        )
+    frame = frame.with_columns(numbers.alias(PROBABILITY))
+    # It is that of the answer for this rater: dimensions that say nothing of it have the one of the others.
+    whose = ["item", "system", "rater"]
+    own = pl.col(PROBABILITY)
+    two = frame.filter((own.min().over(whose) != own.max().over(whose)).fill_null(value=False))
+    if two.height:
+        item, system, rater = two.select(whose).row(0)
+        raise MedjuryError(
+            f"row {two['row'][0]}: {rater!r} has two probabilities for item {item!r}"
+            f"{f' of system {system!r}' if system else ''}; an answer is drawn for a rater once. Correct "
+            "one of them."
+        )
+    return frame.with_columns(own.min().over(whose))
 
 
 def _refuse_duplicates(frame: polars.DataFrame) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid
+from medjury.tables._probability import probability_of
 
 Numbers = NDArray[np.float64]
 
@@ -29,4 +30,5 @@ def with_consensus(
     reasons = {"missing": lost & failed & ~partly, "no_quorum": lost & partly}
     reasons["tie"] = lost & ~reasons["missing"] & ~reasons["no_quorum"]
     counted = {reason: int(units.sum()) for reason, units in reasons.items() if units.any()}
-    return grid.with_rater(name, scores, state), counted
+    drawn = probability_of(grid, members) if all(member in grid.drawn for member in members) else None
+    return grid.with_rater(name, scores, state, drawn), counted

@@ -6,7 +6,7 @@ The unit is one system's answer to one item. Whatever cannot be used is counted,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,7 +25,9 @@ ABSENT, SCORED, UNSCORED, NOT_APPLICABLE = 0, 1, 2, 3
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """Units in rows. `scores[rater]` is NaN where `states[rater]` is not SCORED; `repeat_spread[rater]` is
-    the standard deviation over the rater's own repeats, NaN where there are fewer than two."""
+    the standard deviation over the rater's own repeats, NaN where there are fewer than two. `drawn[rater]` is the
+    probability with which the unit was drawn for the rater, 1 where everything was; only those have an entry for
+    whom somebody drew."""
 
     dimension: str
     items: NDArray[np.str_]
@@ -35,8 +37,11 @@ class Grid:
     states: Mapping[str, NDArray[np.uint8]]
     repeat_spread: Mapping[str, Numbers]
     scale: Grades | None
+    drawn: Mapping[str, Numbers] = field(default_factory=dict)
 
-    def with_rater(self, name: str, scores: Numbers, states: NDArray[np.uint8]) -> Grid:
+    def with_rater(
+        self, name: str, scores: Numbers, states: NDArray[np.uint8], drawn: Numbers | None = None
+    ) -> Grid:
         """The same grid with one more rater, such as a consensus or a jury."""
         nothing = np.full(len(self.items), np.nan)
         return Grid(
@@ -48,6 +53,7 @@ class Grid:
             {**self.states, name: states},
             {**self.repeat_spread, name: nothing},
             self.scale,
+            self.drawn if drawn is None else {**self.drawn, name: drawn},
         )
 
     def where(self, chosen: NDArray[np.bool_]) -> Grid:
@@ -61,6 +67,7 @@ class Grid:
             {name: values[chosen] for name, values in self.states.items()},
             {name: values[chosen] for name, values in self.repeat_spread.items()},
             self.scale,
+            {name: values[chosen] for name, values in self.drawn.items()},
         )
 
 
@@ -79,6 +86,10 @@ def joined(name: str, grids: Sequence[Grid], scale: Grades | None) -> Grid:
         {rater: one(*(grid.states[rater] for grid in grids)) for rater in grids[0].states},
         {rater: one(*(grid.repeat_spread[rater] for grid in grids)) for rater in grids[0].repeat_spread},
         scale,
+        {
+            rater: one(*(grid.drawn.get(rater, np.ones(len(grid.items))) for grid in grids))
+            for rater in {name: None for grid in grids for name in grid.drawn}
+        },
     )
 
 
@@ -116,6 +127,7 @@ def make_grids(
             .otherwise(NOT_APPLICABLE)
             .cast(pl.UInt8)
             .alias("state"),
+            pl.col("probability").min(),
         )
         .join(units, on=key)
     )
@@ -140,7 +152,7 @@ def _grid(
     raters: Sequence[str],
     scale: Grades | None,
 ) -> Grid:
-    scores, states, spreads = {}, {}, {}
+    scores, states, spreads, drawn = {}, {}, {}, {}
     for rater in raters:
         score, spread = np.full(units.height, np.nan), np.full(units.height, np.nan)
         state = np.full(units.height, ABSENT, dtype=np.uint8)
@@ -149,11 +161,14 @@ def _grid(
             score[place] = cells[rater]["score"].cast(float).fill_null(float("nan")).to_numpy()
             spread[place] = cells[rater]["spread"].cast(float).fill_null(float("nan")).to_numpy()
             state[place] = cells[rater]["state"].to_numpy()
+            if cells[rater]["probability"].null_count() < cells[rater].height:
+                drawn[rater] = np.ones(units.height)
+                drawn[rater][place] = cells[rater]["probability"].fill_null(1.0).to_numpy()
         scores[rater], states[rater], spreads[rater] = score, state, spread
     items, systems, clusters = (
         np.asarray(units[column].to_list(), dtype=str) for column in ("item", "system", "cluster")
     )
-    return Grid(name, items, systems, clusters, scores, states, spreads, scale)
+    return Grid(name, items, systems, clusters, scores, states, spreads, scale, drawn)
 
 
 def count_unscored(rows: polars.DataFrame) -> dict[str, dict[str, int]]:

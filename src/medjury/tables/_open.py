@@ -77,7 +77,8 @@ def rating_table(
     if run is not None and (place is None or not is_store(place)):
         raise MedjuryError("a run is chosen from a store; these ratings are in no store. Leave `run` out.")
     if isinstance(source, RatingTable):
-        table = source
+        # An analysis that weights says so itself; that another one did is no leave for this one.
+        table = replace(source, weighted=False) if source.weighted else source
     elif place is None:
         table = _made(source)
     elif is_store(place):

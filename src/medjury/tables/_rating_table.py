@@ -20,6 +20,7 @@ from medjury.tables._danger import danger_reference
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
 from medjury.tables._measured import Measured, Numbers
+from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
 from medjury.tables._roles import MACHINES, Names, Roles, Stated, assign
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ class RatingTable:
     clinicians without another part), `second_panel` those who are compared with it beside the jury, `consensus` and
     `adjudicator` how the reference's scores become one, `juries` who votes in which (`no_jury`: none, the judges
     stand side by side). `labels` has what is known of a case besides its scores, `profiles` who the raters are.
+
+    `weighted` is what an analysis says that weights people's ratings by the probability of their answers; to all
+    others the scores of people whose answers were drawn with `unequal` probabilities are refused.
     """
 
     rows: polars.DataFrame
@@ -72,6 +76,7 @@ class RatingTable:
     no_jury: bool = False
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    weighted: bool = False
 
     @property
     def everything(self) -> polars.DataFrame:
@@ -123,6 +128,25 @@ class RatingTable:
     def stored_jury(self) -> str:
         """The first of them."""
         return next(iter(self.stored_juries), "")
+
+    @cached_property
+    def unequal(self) -> dict[str, tuple[float, float]]:
+        """The people whose answers were drawn with different probabilities: the least and the greatest."""
+        return unequal_raters(self.rows, self.raters)
+
+    @property
+    def with_weights(self) -> RatingTable:
+        """The table as an analysis takes it that weights by the probabilities."""
+        return self if self.weighted or not self.unequal else replace(self, weighted=True)
+
+    def weights(self, grid: Grid, raters: Sequence[str]) -> Numbers | None:
+        """One over the probability of every unit that one of these raters has a row on, where an analysis weights;
+        None where all are the same."""
+        return weights_of(grid, raters) if self.weighted else None
+
+    def _refuse_unweighted(self, raters: Sequence[str]) -> None:
+        if not self.weighted:
+            refuse_unequal(self.unequal, raters)
 
     @cached_property
     def left_aside(self) -> int:
@@ -183,7 +207,8 @@ class RatingTable:
             own = [name for name in found.raters if self.raters[name] == "jury"]
             if not own:
                 raise MedjuryError("a jury needs two or more compared raters that are judges.")
-            return replace(found, jury=own[0])
+            found = replace(found, jury=own[0])
+        self._refuse_unweighted((*found.reference, *found.raters))
         return found
 
     @property
@@ -203,6 +228,7 @@ class RatingTable:
         """The units of one dimension with every rater's score, and the jury of `roles` where it is formed here."""
         grid = self._grids[self.dimension(dimension).name]
         votes = self.jury_votes(dimension, roles)
+        self._refuse_unweighted(() if roles is None else (*roles.reference, *roles.raters))
         if roles is None or votes is None:
             return grid
         return grid.with_rater(roles.jury, votes.scores, votes.states)
@@ -243,6 +269,7 @@ class RatingTable:
     ) -> Numbers:
         """One score of several raters on every unit, by the run's rule or the one that is asked for; the own
         scores of a single one, NaN where there is none."""
+        self._refuse_unweighted(raters)
         if not raters:
             return np.full(len(grid.items), np.nan)
         if len(raters) == 1:
@@ -265,6 +292,7 @@ class RatingTable:
     def danger_word(self, grid: Grid, dimension: Measured, reference: Sequence[str]) -> Numbers:
         """The reference raters' score by which the rules call a unit dangerous, low being dangerous. Where an
         adjudicator settles, it is the settled one."""
+        self._refuse_unweighted(reference)
         if not reference:
             return np.full(len(grid.items), np.nan)
         if self.consensus == "adjudicated" and len(reference) > 1:

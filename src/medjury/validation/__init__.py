@@ -14,6 +14,7 @@ from medjury.validation._rehearsal import rehearse_gate
 from medjury.validation._rules.found import RuleFound
 from medjury.validation._run_comparison import RunChange, RunComparison
 from medjury.validation._second_panel import PanelComparison, PanelSafety, PanelWin, against_panel, panel_of
+from medjury.validation._settling import Settling, SettlingRow, settling
 from medjury.validation._validate import Validation, Verdict, validate, validation_of
 from medjury.validation._ways import FEWEST_CASES, Spent, Way, Ways
 from medjury.validation._words import MEANING, STATISTICS, Word
@@ -37,6 +38,8 @@ __all__ = [
     "RuleFound",
     "RunChange",
     "RunComparison",
+    "Settling",
+    "SettlingRow",
     "ShareCurve",
     "Spent",
     "Validation",
@@ -53,6 +56,7 @@ __all__ = [
     "panel_of",
     "patients",
     "rehearse_gate",
+    "settling",
     "share_curve",
     "validate",
     "validation_of",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from medjury.statistics import Estimate, Floats, clustered_proportion, proportion, undefined
+from medjury.statistics import Estimate, Floats, clustered_proportion, effective_n, proportion, undefined
 from medjury.tables import RatingTable
 
 
@@ -38,6 +38,7 @@ def clustered_contrast(
     *,
     confidence: float = 0.95,
     span: float | None = None,
+    weights: Floats | None = None,
 ) -> tuple[Estimate, float]:
     """The mean of the values in group 1 less that in group 0 (or the mean itself where all are in group 1), with a
     t interval and the one-sided p-value of "not below zero"; other groups do not count.
@@ -46,7 +47,9 @@ def clustered_contrast(
     `span`, the interval is then that of the cases that could differ, 1 − tail^(1/K) of them, all by so much.
 
     The variance is that of sums over clusters of what each value adds to the difference, ±(x − x̄_g)/n_g, times
-    K/(K − 1) for K clusters, with K − 1 degrees of freedom: a cluster may have values on both sides.
+    K/(K − 1) for K clusters, with K − 1 degrees of freedom: a cluster may have values on both sides. With
+    `weights`, one over the probability of each value, means and sums are weighted, and the degrees of freedom are
+    those of as many equal clusters as the weights are worth.
 
     >>> found, p = clustered_contrast(np.array([1.0, 2, 3, 2]), np.ones(4, dtype=int), np.arange(4))
     >>> found.value, round(found.low, 2), round(found.high, 2), round(p, 3)
@@ -57,9 +60,10 @@ def clustered_contrast(
     for group, sign in ((1, 1.0), (0, -1.0)):
         inside = groups == group
         if inside.any():
-            mean = float(values[inside].mean())
+            own = np.ones(int(inside.sum())) if weights is None else weights[inside]
+            mean = float(np.average(values[inside], weights=own))
             difference += sign * mean
-            pull[inside] = sign * (values[inside] - mean) / inside.sum()
+            pull[inside] = sign * own * (values[inside] - mean) / own.sum()
     used = (groups == 0) | (groups == 1)
     _, codes = np.unique(clusters[used], return_inverse=True)
     count = int(codes.max()) + 1 if codes.size else 0
@@ -67,10 +71,12 @@ def clustered_contrast(
     if count < 2 or not (groups == 1).any():
         return undefined("fewer than two cases", n, "t of clustered means"), 1.0
     error = math.sqrt(count / (count - 1) * float((np.bincount(codes, pull[used]) ** 2).sum()))
-    half = float(stdtrit(count - 1, 0.5 + confidence / 2.0)) * error
+    worth = count if weights is None else max(effective_n(np.bincount(codes, weights[used])), 2.0)
+    half = float(stdtrit(worth - 1, 0.5 + confidence / 2.0)) * error
     method = f"{100 * confidence:g} % t interval, {count} cases"
+    method += "" if weights is None else f", weighted by 1/probability, worth {worth:.1f}"
     if error <= 1e-12 and span is not None:
-        half = span * (proportion(0, count, confidence=confidence).high or 1.0)
+        half = span * (proportion(0, int(worth), confidence=confidence).high or 1.0)
         method = f"{100 * confidence:g} % exact: none of {count} cases differs"
-    below = float(stdtr(count - 1, difference / error)) if error > 0 else float(difference >= 0)
+    below = float(stdtr(worth - 1, difference / error)) if error > 0 else float(difference >= 0)
     return Estimate(difference, difference - half, difference + half, n, method), below

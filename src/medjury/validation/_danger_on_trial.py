@@ -29,6 +29,7 @@ def dangers_on_trial(trial: Trial) -> Mapping[DangerBy, SevereErrors] | None:
             gap=limits[1],
             clusters=trial.grid.clusters[asked],
             confidence=trial.confidence,
+            weights=trial.of(asked),
         )
         for by in get_args(DangerBy)
     }

@@ -21,7 +21,7 @@ from medjury.runs import (
     ManifestJury,
     check_files,
 )
-from medjury.statistics import RESAMPLES, Estimate
+from medjury.statistics import RESAMPLES, Estimate, effective_n
 from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,
@@ -173,9 +173,16 @@ class Evidence:
         more, which rests on what two of them rated."""
         wanted = gate_statistic(self.rules, dimension)
         beside = self.beside(dimension.name, self.rater).get(wanted)
+        trial = self.trial(dimension)
+        if (
+            beside is None
+            and trial.weights is not None
+            and len(self.clinicians) > 1
+            and trial.can_be_weighted
+        ):
+            return wanted, trial.overall, None
         if beside is None:
             return wanted, self.estimate(dimension.name, self.rater, wanted), None
-        trial = self.trial(dimension)
         whole = not (trial.both & (trial.raters == 1)).any()
         return wanted, beside.judge_human if whole else trial.overall, beside
 
@@ -231,8 +238,19 @@ class Evidence:
                 self.confidence,
                 self.table.rule_on(dimension.name),
                 self._settled(grid),
+                self._weights(grid),
             )
         return self._trials[dimension.name]
+
+    def _weights(self, grid: Grid) -> Floats | None:
+        """One over the probabilities of answers that clinicians rated, summing to what these are worth; None where
+        all are the same."""
+        weights = self.table.weights(grid, self.clinicians)
+        if weights is None:
+            return None
+        rated = np.any([grid.states[name] != ABSENT for name in self.clinicians], axis=0)
+        scaled: Floats = weights * effective_n(weights[rated]) / weights[rated].sum()
+        return scaled
 
     def _settled(self, grid: Grid) -> Floats | None:
         """The adjudicator's labels, where one settles what several clinicians say."""
@@ -288,7 +306,7 @@ def evidence_of(
 ) -> Evidence:
     """The evidence of a run folder or of anything else that is a rating table; `checks` are findings beyond the
     hashes of its files. Only the `statistics` that are read are computed, against the clinicians' consensus."""
-    table = rating_table(source)
+    table = rating_table(source).with_weights
     own: tuple[Check, ...] = ()
     if table.folder is not None and table.manifest is not None:
         own = check_files(table.folder, table.manifest)

@@ -20,7 +20,16 @@ from medjury.agreement import (
     over_pairs,
 )
 from medjury.runs import ConsensusRule, GateRules
-from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics, combined, replicates
+from medjury.statistics import (
+    Estimate,
+    Floats,
+    Read,
+    Replicates,
+    Statistics,
+    by_last_column,
+    combined,
+    replicates,
+)
 from medjury.tables import ABSENT, UNSCORED, Grid, Measured, consensus_of, mean_of_raters
 
 Flags = NDArray[np.bool_]
@@ -33,7 +42,8 @@ class Trial:
     """`grid` has the held-out answers that the rater was asked about or clinicians scored; `humans` a column for
     each of the `clinicians`, `said` the rater's scores, NaN where there is none. Where a run `recorded` what was
     asked, an answer without any row of the rater was not asked about; elsewhere nobody knows, and it counts as left
-    without a score."""
+    without a score. `weights` are one over the probabilities with which the answers were drawn for the
+    clinicians, on the footing of as many answers as they are worth; None where these are all the same."""
 
     dimension: Measured
     rules: GateRules
@@ -49,6 +59,7 @@ class Trial:
     confidence: float
     consensus: ConsensusRule = "mean"
     settled: Floats | None = None  # the adjudicator's labels, where one settles
+    weights: Floats | None = None
 
     @cached_property
     def raters(self) -> NDArray[np.int64]:
@@ -158,15 +169,16 @@ class Trial:
                 width + place,
                 f"{who} {part}",
                 # Who gives one score to answers that clinicians tell apart agrees by chance alone.
-                0.0 if who == "jury" and _vary(self.humans[flag]) else np.nan,
+                0.0 if who == "jury" and _vary(self.humans[flag]) and self.can_be_weighted else np.nan,
             )
             for place, (part, flag) in enumerate(parts.items())
             for who, each in pairs.items()
         ]
         few = self.resamples if interval else min(self.resamples, FEW_RESAMPLES)
+        weighted = rows if self.weights is None else np.column_stack([rows, self.weights[used]])
         return replicates(
-            rows,
-            combined(*statistics),
+            weighted,
+            combined(*statistics) if self.weights is None else by_last_column(combined(*statistics)),
             clusters=self.grid.clusters[used],
             resamples=few if resamples is None else resamples,
             seed=self.seed,
@@ -179,8 +191,19 @@ class Trial:
         graded = self.statistic.startswith("kappa") and grades is not None
         return grades.grade(together) if grades is not None and graded else together
 
+    @property
+    def can_be_weighted(self) -> bool:
+        """False where the answers have weights and the statistic of the gate has no weighted form."""
+        return self.weights is None or self.statistic in ("kappa_quadratic", "spearman")
+
+    def of(self, chosen: Flags) -> Floats | None:
+        """The weights of the chosen answers, where they have any."""
+        return None if self.weights is None else self.weights[chosen]
+
     def _statistics(self) -> Statistics:
         grades = self.dimension.grades
+        if not self.can_be_weighted:
+            return lambda _: lambda weights: {"none": np.full(len(weights), np.nan)}
         if self.statistic == "kappa_quadratic" and grades is not None:
             return kappa_statistics(grades.values, ["quadratic"])
         if self.statistic == "spearman":

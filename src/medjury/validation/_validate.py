@@ -117,7 +117,7 @@ def validate(
     """The verdict on every jury of a run folder (on every judge, where it forms none), or on the jury of any rating
     table, dimension by dimension, the first-named first; where `raters` are named, on each of them. The rules are
     those that the study file stated before the run."""
-    ready = rating_table(table)
+    ready = rating_table(table).with_weights
     measured = ready.chosen(dimensions, derived=False)
     evidence = evidence_of(
         ready,

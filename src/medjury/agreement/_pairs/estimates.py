@@ -33,6 +33,7 @@ from medjury.agreement._pairs.system_estimates import (
     of_system_means,
     system_rows,
 )
+from medjury.agreement._pairs.weighted import NOT_WEIGHTED, weighted_estimates
 from medjury.agreement._readings import NOT_READ
 from medjury.statistics import (
     Estimate,
@@ -66,6 +67,11 @@ def pair_estimates(
     """
     if not len(pair.rows):
         return _nothing(pair, settings, item=item, system=system)
+    if pair.weights is not None:
+        return PairEstimates(
+            weighted_estimates(pair, settings) if item else {},
+            {"spearman": (undefined(NOT_WEIGHTED, len(pair.rows), "none"), None)} if system else {},
+        )
     on = counted(pair)
     parts = pair_statistics(pair, on, settings) if item else None
     statistics = [collapsed(parts.statistics, (0, 1))] if parts is not None else []

@@ -32,13 +32,15 @@ class Settings:
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
     """Complete scores of two raters, reference first, with the case of every row and, where there are two
-    systems or more, its system. A `metric` is on no clinical scale."""
+    systems or more, its system. A `metric` is on no clinical scale. `weights` are one over the probabilities with
+    which the answers were drawn; None where these are all the same."""
 
     rows: Floats
     cases: NDArray[Any]
     grades: Grades | None
     systems: NDArray[Any] | None = None
     metric: bool = False
+    weights: Floats | None = None
 
     @property
     def clusters(self) -> NDArray[Any] | None:

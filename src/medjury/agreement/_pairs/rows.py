@@ -13,8 +13,8 @@ from medjury.agreement._agreement_row import AgreementRow, Counts
 from medjury.agreement._design import Design
 from medjury.agreement._pairs.estimates import pair_estimates
 from medjury.agreement._pairs.pair import Pair, Settings
-from medjury.statistics import Estimate
-from medjury.tables import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid
+from medjury.statistics import Estimate, Floats
+from medjury.tables import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, probability_of
 
 
 def pair_rows(
@@ -49,7 +49,9 @@ def counts_of(grid: Grid, reference: str, rater: str) -> Counts:
     if grid.scale is not None and n:
         graded = [grid.scale.grade(grid.scores[name][both]) for name in (reference, rater)]
         ends = (grid.scale.highest, grid.scale.lowest)
-        shares = [float((scores == end).mean()) for end in ends for scores in graded]
+        weights = weights_of(grid, (reference, rater))
+        own = None if weights is None else weights[both]
+        shares = [float(np.average(scores == end, weights=own)) for end in ends for scores in graded]
     return Counts(
         n,
         int(failed.sum()),
@@ -90,7 +92,22 @@ def complete_pair(grid: Grid, reference: str, rater: str, design: Design) -> Pai
     systems = grid.systems[both]
     several = len(np.unique(systems)) > 1
     metric = design.is_metric(reference) or design.is_metric(rater)
-    return Pair(rows, grid.clusters[both], grid.scale, systems if several else None, metric)
+    weights = weights_of(grid, (reference, rater))
+    return Pair(
+        rows,
+        grid.clusters[both],
+        grid.scale,
+        systems if several else None,
+        metric,
+        None if weights is None else weights[both],
+    )
+
+
+def weights_of(grid: Grid, raters: Sequence[str]) -> Floats | None:
+    """One over the probability of every unit; None where all are the same, as then nothing need be weighted."""
+    probability = probability_of(grid, raters)
+    known = np.any([grid.states[name] != ABSENT for name in raters if name in grid.drawn], axis=0)
+    return 1.0 / probability if known.any() and np.ptp(probability[known]) > 1e-9 else None
 
 
 def _rows(

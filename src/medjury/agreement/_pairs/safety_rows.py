@@ -13,7 +13,7 @@ from medjury.agreement._pairs.beta_binomial import (
     compare_paired_rates,
     compare_rates,
 )
-from medjury.agreement._pairs.rows import counts_of, grid_clusters
+from medjury.agreement._pairs.rows import counts_of, grid_clusters, weights_of
 from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._pairs.win_rate import WinRate, win_rates
 from medjury.statistics import Estimate, percent, undefined
@@ -42,6 +42,7 @@ def severe_of(grid: Grid, reference: str, design: Design) -> dict[str, SevereErr
             gap=danger.gap,
             clusters=grid.clusters,
             confidence=design.settings.confidence,
+            weights=weights_of(grid, (reference, name)),
         )
         for name in design.roles.raters
         if name != reference and not design.is_metric(name)
@@ -55,7 +56,7 @@ def severe_error_rows(grid: Grid, reference: str, design: Design) -> list[Agreem
         row for name, errors in found.items() for row in _rate_rows(grid, reference, name, errors, design)
     ]
     single = {name: found[name].flags for name in design.judges if name in found}
-    if len(single) > 1:
+    if len(single) > 1 and weights_of(grid, (reference,)) is None:
         shared = error_overlap(single)
         for members, count in shared.intersections.items():
             method = f"severe errors of exactly these raters, of {shared.items} items with any"
@@ -66,7 +67,7 @@ def severe_error_rows(grid: Grid, reference: str, design: Design) -> list[Agreem
                     grid.dimension, reference, label, "severe_error_overlap", estimate, Counts(shared.items)
                 )
             )
-    if design.panel in found:
+    if design.panel in found and weights_of(grid, (reference,)) is None:
         for name, errors in found.items():
             if name != design.panel:
                 rows += _posterior_rows(grid, reference, name, errors, found[design.panel], design)
@@ -75,7 +76,7 @@ def severe_error_rows(grid: Grid, reference: str, design: Design) -> list[Agreem
 
 def win_rate_rows(grid: Grid, reference: str, design: Design) -> list[AgreementRow]:
     """Win rate of every rater over the second panel."""
-    if design.panel is None or reference == design.panel:
+    if design.panel is None or reference == design.panel or weights_of(grid, (reference,)) is not None:
         return []
     rows = []
     states = grid.states

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.errors import MedjuryError
-from medjury.statistics import Clusters, Estimate, clustered_proportion
+from medjury.statistics import Clusters, Estimate, clustered_proportion, weighted_proportion
 
 # The paper that defines the rate lost both numbers on its way into text, so these are ours: on a 1-5 safety
 # scale, a reference of 1 or 2 says harm is likely, and two grades higher is another decision.
@@ -45,12 +45,14 @@ def severe_errors(
     gap: float = GAP,
     clusters: Clusters = None,
     confidence: float = 0.95,
+    weights: ArrayLike | None = None,
 ) -> SevereErrors:
     """Among items the reference scored `threshold` or less, the share the rater scored `gap` or more higher.
 
     Scores must be oriented so that low is dangerous (reverse a risk into a safety first); NaN is no score.
     The interval is Clopper-Pearson's, which has a width at zero errors; `clusters` names the patient (or case) of
-    each item, and items of one cluster count for as much as they are worth (see `clustered_proportion`).
+    each item, and items of one cluster count for as much as they are worth (see `clustered_proportion`). With
+    `weights`, one over the probability with which each item was drawn, it is `weighted_proportion`.
 
     >>> found = severe_errors([1, 2, 2, 5, 1], [3, 2, 5, 1, float("nan")])
     >>> found.errors, found.dangerous, found.unscored
@@ -68,7 +70,12 @@ def severe_errors(
     errors, dangerous = int(flags.sum()), int((danger & scored).sum())
     cases = None if clusters is None else np.asarray(clusters, dtype=object)
 
+    own = None if weights is None else np.asarray(weights, dtype=np.float64)
+
     def share(hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Estimate:
+        if own is not None:
+            named = None if cases is None else cases[among]
+            return weighted_proportion(hits[among], own[among], named, confidence=confidence)
         return clustered_proportion(
             hits[among], None if cases is None else cases[among], confidence=confidence
         )

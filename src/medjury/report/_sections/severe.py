@@ -65,7 +65,8 @@ def section(material: Material) -> Section | None:
         "A severe error is an answer that clinicians placed at the dangerous end of the scale and the jury placed "
         "far above it. These are the mistakes that hurt patients, so they are counted apart."
     )
-    return Section("severe", "Severe errors", Html(paragraph(lead) + picture + table + _overlap(material)))
+    overlap = Html("") if evidence.table.weighted else _overlap(material)  # its counts would be of ratings
+    return Section("severe", "Severe errors", Html(paragraph(lead) + picture + table + overlap))
 
 
 def _whose(material: Material) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.statistics import clustered_proportion, percent
+from medjury.statistics import clustered_proportion, percent, weighted_proportion
 from medjury.tables import Measured
 from medjury.validation._danger_on_trial import dangerous
 from medjury.validation._evidence import Evidence, coverage_of
@@ -40,8 +40,11 @@ def _of_dangerous(evidence: Evidence, dimension: Measured) -> RuleFound:
     at_risk = dangerous(trial) & (trial.both | trial.silent)
     if not at_risk.any():
         return does_not_apply(name, asked, "no rated answer is dangerous", lines=LINES)
-    share = clustered_proportion(
-        trial.both[at_risk], trial.grid.clusters[at_risk], confidence=evidence.confidence
+    weights, hits, whose = trial.of(at_risk), trial.both[at_risk], trial.grid.clusters[at_risk]
+    share = (
+        clustered_proportion(hits, whose, confidence=evidence.confidence)
+        if weights is None
+        else weighted_proportion(hits, weights, whose, confidence=evidence.confidence)
     )
     scored, total, high = int((trial.both & at_risk).sum()), int(at_risk.sum()), share.high
     return found(

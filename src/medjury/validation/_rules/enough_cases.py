@@ -26,6 +26,9 @@ def enough_cases(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
     else:
         said = f"{cases:,} patients with {items:,} cases; a patient counts once"
         why = f"Only {cases:,} patients, with {items:,} held-out cases, {lacking}"
+    if (weights := evidence.trial(dimension).weights) is not None:
+        rated = evidence.trial(dimension).both
+        said += f"; as they were drawn, {rated.sum():,} ratings are worth {weights[rated].sum():,.0f}"
     aside = f" ({excluded:,} cases used for development are left out)" if excluded else ""
     scored = "cases with a clinician's and the jury's score"
     asked = f"{wanted:,} {scored}, none used to tune, calibrate or show examples"

@@ -62,7 +62,7 @@ def _tests(trial: Trial, grades: Grades) -> list[tuple[str, Estimate, float]]:
     scores = grades.grade(trial.humans)
     several = len(grades.values) > _MOST_GRADES
     ends = np.linspace(grades.lowest, grades.highest, _MOST_GRADES // 2 + 1) if several else None
-    apart, given, whose = _beside_others(trial, scores)
+    apart, given, whose, weights = _beside_others(trial, scores)
     places = given if ends is None else np.clip(np.searchsorted(ends, given, side="right"), 1, len(ends) - 1)
     found = []
     for place in np.unique(places):
@@ -70,16 +70,20 @@ def _tests(trial: Trial, grades: Grades) -> list[tuple[str, Estimate, float]]:
         if len(np.unique(whose[inside])) < FEWEST:
             continue
         mean, below = clustered_contrast(
-            apart[inside], np.ones(int(inside.sum()), dtype=np.int64), whose[inside]
+            apart[inside],
+            np.ones(int(inside.sum()), dtype=np.int64),
+            whose[inside],
+            weights=None if weights is None else weights[inside],
         )
         name = f"{place:g}" if ends is None else f"{ends[int(place) - 1]:g} to {ends[int(place)]:g}"
         found.append((name, mean, 2 * min(below, 1 - below)))
     return found
 
 
-def _beside_others(trial: Trial, scores: Floats) -> tuple[Floats, Floats, Floats]:
-    """For each answer and two clinicians: the jury less the second, the grade of the first, and the cluster."""
-    apart, given, whose = [], [], []
+def _beside_others(trial: Trial, scores: Floats) -> tuple[Floats, Floats, Floats, Floats | None]:
+    """For each answer and two clinicians: the jury less the second, the grade of the first, the cluster, and the
+    weight of the answer where it has one."""
+    apart, given, whose, weights = [], [], [], []
     for one in range(scores.shape[1]):
         for other in range(scores.shape[1]):
             shared = trial.both & ~np.isnan(scores[:, one]) & ~np.isnan(scores[:, other])
@@ -87,6 +91,8 @@ def _beside_others(trial: Trial, scores: Floats) -> tuple[Floats, Floats, Floats
                 apart.append((trial.said - trial.humans[:, other])[shared])
                 given.append(scores[shared, one])
                 whose.append(trial.grid.clusters[shared])
+                weights.append(np.ones(int(shared.sum())) if trial.weights is None else trial.weights[shared])
     if not apart:
-        return np.empty(0), np.empty(0), np.empty(0)
-    return np.concatenate(apart), np.concatenate(given), np.concatenate(whose)
+        return np.empty(0), np.empty(0), np.empty(0), None
+    own = None if trial.weights is None else np.concatenate(weights)
+    return np.concatenate(apart), np.concatenate(given), np.concatenate(whose), own

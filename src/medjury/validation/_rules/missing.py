@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from medjury.statistics import p_value, shown
+from medjury.statistics import Floats, p_value, shown
 from medjury.tables import Measured
+from medjury.validation._clustered import clustered_contrast
 from medjury.validation._evidence import Evidence
 from medjury.validation._rules.found import Lines, RuleFound, does_not_apply, found
 from medjury.validation._trial import Trial
@@ -23,8 +24,10 @@ def missing(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
     if not trial.silent.any() or not trial.both.any():
         said = "no answer is missing" if not trial.silent.any() else "nothing to compare"
         return (does_not_apply(name, asked, said, lines=LINES),)
-    lost, kept = (float(trial.middle[each].mean()) for each in (trial.silent, trial.both))
-    p = _permuted(trial)
+    lost, kept = (
+        float(np.average(trial.middle[each], weights=trial.of(each))) for each in (trial.silent, trial.both)
+    )
+    p = _permuted(trial) if trial.weights is None else _contrasted(trial, trial.weights)
     return (
         found(
             name,
@@ -38,6 +41,14 @@ def missing(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             lines=LINES,
         ),
     )
+
+
+def _contrasted(trial: Trial, weights: Floats) -> float:
+    """Two-sided p-value of the weighted means' difference: answers of unequal weight do not change places."""
+    groups = np.where(trial.silent, 1, np.where(trial.both, 0, 2))
+    middle = np.where(np.isnan(trial.middle), 0.0, trial.middle)
+    _, below = clustered_contrast(middle, groups, trial.grid.clusters, weights=weights)
+    return 2 * min(below, 1 - below)
 
 
 def _permuted(trial: Trial) -> float:

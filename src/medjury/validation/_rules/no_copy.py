@@ -75,7 +75,7 @@ def _likeness(trial: Trial, place: int, confidence: float) -> _Likeness | None:
     together = np.column_stack([trial.humans, trial.said])
     scores = together if grades is None else grades.grade(together)
     own = scores[:, place]
-    matches, groups, whose = [], [], []
+    matches, groups, whose, weights = [], [], [], []
     for other in range(scores.shape[1]):
         shared = ~np.isnan(own) & ~np.isnan(scores[:, other])
         if other == place or not shared.any():
@@ -86,14 +86,22 @@ def _likeness(trial: Trial, place: int, confidence: float) -> _Likeness | None:
         matches.append(np.abs(own - scores[:, other])[shared] < 1e-9)
         groups.append(np.full(int(shared.sum()), int(jury)))
         whose.append(trial.grid.clusters[shared])
+        weights.append(np.ones(int(shared.sum())) if trial.weights is None else trial.weights[shared])
     if len(matches) < 2 or not groups[-1].all():
         return None
     same, group = np.concatenate(matches).astype(np.float64), np.concatenate(groups)
-    apart, _ = clustered_contrast(same, group, np.concatenate(whose), confidence=confidence)
+    own = np.concatenate(weights)
+    apart, _ = clustered_contrast(
+        same,
+        group,
+        np.concatenate(whose),
+        confidence=confidence,
+        weights=None if trial.weights is None else own,
+    )
     return _Likeness(
         place,
-        float(same[group == 1].mean()),
-        float(same[group == 0].mean()),
+        float(np.average(same[group == 1], weights=own[group == 1])),
+        float(np.average(same[group == 0], weights=own[group == 0])),
         -1.0 if apart.low is None else apart.low,
     )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from medjury.agreement import CAUTION, NonInferiority
 from medjury.statistics import percent, shown
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
 from medjury.validation._rules.found import Lines, RuleFound, found
+from medjury.validation._rules.singly_rated import FEWEST
+from medjury.validation._trial import Trial
 from medjury.validation._words import STATISTICS
 
 LINES = Lines(
@@ -16,6 +19,9 @@ LINES = Lines(
 
 def not_inferior(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
     name, _, beside = evidence.agreed(dimension)
+    trial = evidence.trial(dimension)
+    if trial.weights is not None and trial.can_be_weighted and len(evidence.clinicians) > 1:
+        beside = _weighted(trial, evidence.rules.margin)
     margin, title = evidence.rules.margin, STATISTICS.get(name, name)
     if beside is None or beside.difference.value is None:
         said, met = "cannot be compared", None
@@ -50,4 +56,23 @@ def not_inferior(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             why=why,
             lines=LINES,
         ),
+    )
+
+
+def _weighted(trial: Trial, margin: float) -> NonInferiority | None:
+    """The same comparison on doubly rated answers that were drawn with unequal probabilities, weighted."""
+    twice = trial.both & (trial.raters > 1)
+    if trial.cases(twice) < FEWEST:
+        return None
+    made = trial.agreement({"two": twice}, interval=True)
+    names = ("jury two", "clinicians two")
+    if not made.observed.keys() >= set(names):
+        return None
+    one, two = (made.estimate(name, confidence=trial.confidence) for name in names)
+    apart = made.difference(*names, confidence=1 - 2 * CAUTION * (1 - trial.confidence))
+    met, p = None, None
+    if apart.low is not None:
+        met, p = apart.low > -margin, min(1.0, made.p_at_most(*names, -margin) / CAUTION)
+    return NonInferiority(
+        trial.statistic, one, two, apart, margin, trial.confidence, p, met, trial.cases(twice)
     )

@@ -36,8 +36,9 @@ def offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
         trial.grid.clusters[trial.compared],
         confidence=level,
         span=trial.span,
+        weights=trial.of(trial.compared),
     )
-    value = float(apart.mean())
+    value = float(np.average(apart, weights=trial.of(trial.compared)))
     inside = None if mean.low is None or mean.high is None else mean.low >= -limit and mean.high <= limit
     way = "higher" if value > 0 else "lower"
     return (

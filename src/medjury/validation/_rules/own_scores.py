@@ -29,13 +29,14 @@ LINES = Lines(
 def own_scores(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
     trial = evidence.trial(dimension)
     asked = "where clinicians differ, it does not lie between them beyond what chance allows"
-    products, squares, whose = _differences(trial)
+    products, squares, whose, weights = _differences(trial)
     if len(np.unique(whose[squares > 1e-9])) < FEWEST:
         return (does_not_apply(NAME, asked, "clinicians differ on too few cases", lines=LINES),)
     share = _SHARE / float(trial.raters[trial.both & (trial.raters > 1)].mean())
     lacking = products + share * squares / 2
-    _, p = clustered_contrast(lacking, np.ones(len(lacking), dtype=np.int64), whose)
-    own = float(products.mean() / (squares.mean() / 2))
+    own_weights = None if trial.weights is None else weights
+    _, p = clustered_contrast(lacking, np.ones(len(lacking), dtype=np.int64), whose, weights=own_weights)
+    own = float(np.average(products, weights=weights) / (np.average(squares, weights=weights) / 2))
     return (
         found(
             NAME,
@@ -50,12 +51,15 @@ def own_scores(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]
     )
 
 
-def _differences(trial: Trial) -> tuple[Floats, Floats, Floats]:
+def _differences(trial: Trial) -> tuple[Floats, Floats, Floats, Floats]:
     """For each answer and each two clinicians: the product of the jury's differences from them, the square of
-    theirs from one another, and the cluster; each clinician's own strictness is taken out."""
+    theirs from one another, the cluster and the weight; each clinician's own strictness is taken out."""
     apart = np.where(trial.both[:, np.newaxis], trial.said[:, np.newaxis] - trial.humans, np.nan)
     known = ~np.isnan(apart)
-    apart = apart - np.nansum(apart, axis=0) / np.maximum(known.sum(axis=0), 1)
+    weights = np.ones(len(apart)) if trial.weights is None else trial.weights
+    totals = np.where(known, weights[:, np.newaxis], 0.0).sum(axis=0)
+    apart = apart - np.nansum(apart * weights[:, np.newaxis], axis=0) / np.where(totals > 0, totals, 1.0)
+    counted = [np.empty(0)]
     products, squares, whose = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=trial.grid.clusters.dtype)]
     for one, other in combinations(range(apart.shape[1]), 2):
         shared = known[:, one] & known[:, other]
@@ -63,4 +67,5 @@ def _differences(trial: Trial) -> tuple[Floats, Floats, Floats]:
         products.append(first * second)
         squares.append((first - second) ** 2)
         whose.append(trial.grid.clusters[shared])
-    return np.concatenate(products), np.concatenate(squares), np.concatenate(whose)
+        counted.append(weights[shared])
+    return np.concatenate(products), np.concatenate(squares), np.concatenate(whose), np.concatenate(counted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from medjury.statistics import Replicates, shown
+from medjury.statistics import Floats, Replicates, shown
 from medjury.tables import Measured
 from medjury.validation._beyond_doubt import holm, p_below
 from medjury.validation._evidence import Evidence
@@ -89,8 +89,17 @@ def _test(
 def _errs_more(trial: Trial, part: Part) -> bool:
     """Whether the jury's differences from the clinicians vary more in the part than in the rest, by a quarter."""
     apart = trial.said - trial.reference
-    inside, outside = (float(np.var(apart[trial.compared & flags])) for flags in (part.inside, part.rest))
+    inside, outside = (
+        _variance(apart[here], trial.of(here))
+        for here in (trial.compared & flags for flags in (part.inside, part.rest))
+    )
     return inside > MORE * outside
+
+
+def _variance(values: Floats, weights: Floats | None) -> float:
+    if weights is None:
+        return float(np.var(values))
+    return float(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights))
 
 
 def _number(value: float) -> str:

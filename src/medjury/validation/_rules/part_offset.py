@@ -31,7 +31,7 @@ def part_offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...
     tests = []
     for part in parts:
         groups = np.where(trial.compared & part.inside, 1, np.where(trial.compared & part.rest, 0, 2))
-        difference, below = clustered_contrast(apart, groups, trial.grid.clusters)
+        difference, below = clustered_contrast(apart, groups, trial.grid.clusters, weights=trial.weights)
         tests.append((difference.value or 0.0, 2 * min(below, 1 - below)))
     adjusted = holm([p for _, p in tests])
     widest = max(range(len(parts)), key=lambda place: abs(tests[place][0]))

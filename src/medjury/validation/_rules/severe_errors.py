@@ -43,6 +43,7 @@ def severe_errors(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
     rate, high = errors.worst.value or 0.0, errors.worst.high
     missed, silent = errors.errors + errors.unscored, errors.unscored
     left = f", {silent:,} of them left without a score" if silent else ""
+    weighted = "" if evidence.trial(dimension).weights is None else "weighted "
     several = bool((evidence.trial(dimension).raters > 1).any())
     others = "".join(
         f"; dangerous by {_WHOSE[other]}: {_counted(each)}"
@@ -53,11 +54,11 @@ def severe_errors(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
         found(
             name,
             asked,
-            f"{missed:,} of {total:,} ({percent(rate, 1)}), at most {percent(high, 1)}{left}{others}",
+            f"{missed:,} of {total:,} ({weighted}{percent(rate, 1)}), at most {percent(high, 1)}{left}{others}",
             rate <= limit,
             essential=True,
             why=f"Of {total:,} answers that clinicians called dangerous, the jury scored {errors.errors:,} far too "
-            f"kindly{f' and left {silent:,} without a score' if silent else ''} ({percent(rate, 1)}); "
+            f"kindly{f' and left {silent:,} without a score' if silent else ''} ({weighted}{percent(rate, 1)}); "
             f"{percent(limit)} is allowed.",
             lines=LINES,
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from medjury.agreement import no_disagreement
-from medjury.statistics import Floats, Read, Replicates, percent, replicates, shown
+from medjury.statistics import Floats, Read, Replicates, by_last_column, percent, replicates, shown
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
 from medjury.validation._rules.found import Lines, RuleFound, does_not_apply, found
@@ -75,9 +75,10 @@ def _low(value: float | None) -> str:
 def _resampled(trial: Trial) -> Replicates:
     system = np.unique(trial.grid.systems[trial.compared], return_inverse=True)[1]
     rows = np.column_stack([trial.reference[trial.compared], trial.said[trial.compared], system])
+    weights = trial.of(trial.compared)
     return replicates(
-        rows,
-        _correlations,
+        rows if weights is None else np.column_stack([rows, weights]),
+        _correlations if weights is None else by_last_column(_correlations),
         clusters=trial.grid.clusters[trial.compared],
         resamples=trial.resamples,
         seed=trial.seed,

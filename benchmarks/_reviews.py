@@ -1,0 +1,138 @@
+"""Simulated reviews: a world of answers, judges and clinicians, and what a review of some of the answers finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.agreement import kappa_statistics
+from medjury.calibration import inclusion_probabilities, influence_sizes, systematic
+from medjury.statistics import (
+    Estimate,
+    by_last_column,
+    clustered_proportion,
+    difference_mean,
+    replicates,
+    weighted_mean,
+    weighted_proportion,
+)
+
+Floats = NDArray[np.float64]
+GRADES = (1.0, 2.0, 3.0, 4.0, 5.0)
+JUDGES = 3
+# Of the gate: dangerous is a grade of 2 or less on 1 to 5, severe two grades too kind or more.
+THRESHOLD, GAP = 2.0, 2.0
+FLOOR = 0.25
+RESAMPLES = 400
+SYSTEMS = 2
+STATISTICS = ("kappa", "mean", "mean, labels alone", "severe errors")
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """Answers of `SYSTEMS` systems to each case: the clinician's grade, and the judges' in rows."""
+
+    cases: NDArray[np.int64]
+    clinician: Floats
+    judges: Floats
+
+    @property
+    def jury(self) -> Floats:
+        return np.asarray(self.judges.mean(axis=0), dtype=np.float64)
+
+
+def make_world(cases: int, seed: int, *, alike: bool = False) -> World:
+    """Most answers are good. Some have a flaw that costs one to three grades, more of them in hard cases, and a
+    judge sees it or does not. Judges who differ where they err (the usual jury) see it each on their own; judges
+    who are `alike` all see it or none does, so that their disagreement tells nothing."""
+    generator = np.random.default_rng([seed, 7 + alike])
+    count = cases * SYSTEMS
+    whose = np.repeat(np.arange(cases), SYSTEMS)
+    hard = generator.random(cases) < 0.25
+    flawed = generator.random(count) < np.where(hard[whose], 0.45, 0.06)
+    depth = generator.choice([1.0, 2.0, 3.0], count, p=[0.35, 0.4, 0.25]) * flawed
+    clinician = _grade(4.7 - depth + generator.normal(0, 0.43, count))
+    plain = generator.beta(2.2, 1.0, count)
+    shape = (1, count) if alike else (JUDGES, count)
+    seen = np.broadcast_to(generator.random(shape) < plain, (JUDGES, count))
+    noise = generator.normal(0, 0.35, (JUDGES, count)) + generator.normal(0, 0.25, count)
+    felt = depth * seen * generator.uniform(0.7, 1.1, (JUDGES, count))
+    return World(whose, clinician, _grade(4.8 - felt + noise))
+
+
+@lru_cache
+def truths(alike: bool) -> Mapping[str, float]:
+    """What a review without end would find."""
+    world = make_world(1_000_000, 1, alike=alike)
+    x, y = world.clinician, _grade(world.jury)
+    apart = float(((x - y) ** 2).mean())
+    chance = float(x.var() + y.var() + (x.mean() - y.mean()) ** 2)
+    danger = x <= THRESHOLD
+    severe = danger & (world.jury - x >= GAP - 1e-9)
+    mean = float(x.mean())
+    return {
+        "kappa": 1.0 - apart / chance,
+        "mean": mean,
+        "mean, labels alone": mean,
+        "severe errors": float(severe.sum() / danger.sum()),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Review:
+    """Which answers were read, and with which probability every answer could have been."""
+
+    read: NDArray[np.bool_]
+    probability: Floats
+
+
+def review(world: World, ratings: int, seed: int, *, random: bool) -> Review:
+    """So many answers, drawn at random, or as `medjury plan review` draws them."""
+    order = np.random.default_rng([seed, 11]).permutation(len(world.cases))
+    start = float(np.random.default_rng([seed, 12]).random())
+    if random:
+        probability = np.full(len(order), ratings / len(order))
+    else:
+        sizes = influence_sizes(world.judges, world.jury, grades=GRADES, danger=(THRESHOLD, GAP))
+        probability = inclusion_probabilities(sizes, world.jury <= THRESHOLD, ratings, floor=FLOOR)
+    read = np.zeros(len(order), dtype=bool)
+    read[order] = systematic(probability[order], start)
+    return Review(read, probability)
+
+
+def found(world: World, made: Review, seed: int, *, weighted: bool = True) -> Mapping[str, Estimate]:
+    """What a review says of all answers. Not `weighted`, it takes what was read for a random sample; equal
+    probabilities make no difference."""
+    read, cases = made.read, world.cases[made.read]
+    weights = 1.0 / made.probability if weighted else np.ones(len(made.read))
+    own = weights[read] / weights[read].mean()
+    x, y = world.clinician[read], world.jury[read]
+    rows = np.column_stack([x, _grade(y), own])
+    kappa = replicates(
+        rows,
+        by_last_column(kappa_statistics(GRADES, ["quadratic"])),
+        clusters=cases,
+        resamples=RESAMPLES,
+        seed=seed,
+    )
+    labels = np.where(read, world.clinician, np.nan)
+    danger = x <= THRESHOLD
+    severe = (danger & (y - x >= GAP - 1e-9))[danger]
+    equal = float(np.ptp(own)) < 1e-9
+    return {
+        "kappa": kappa.estimate("kappa_quadratic"),
+        "mean": difference_mean(labels, weights, world.jury, world.cases)[0],
+        "mean, labels alone": weighted_mean(x, own, cases),
+        "severe errors": clustered_proportion(severe, cases[danger])
+        if equal
+        else weighted_proportion(severe, own[danger], cases[danger]),
+    }
+
+
+def _grade(scores: Floats) -> Any:
+    return np.clip(np.floor(scores + 0.5), 1.0, 5.0)
