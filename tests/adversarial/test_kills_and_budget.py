@@ -14,6 +14,7 @@ from tests.studies.test_kill import (
     arrived,
     endpoint,
     hold,
+    kill,
     release,
     start,
     wait_until,
@@ -39,8 +40,7 @@ def test_six_kills_do_not_exceed_the_cap(tmp_path: Path) -> None:
             run = start(study)
             wait_until(run, log, sum(answered(log).values()))
             hold(run, log)
-            run.kill()
-            run.join()
+            kill(run)
             release(log)
         assert arrived(log) < CAP, "the kills came before the cap was reached"
         command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
