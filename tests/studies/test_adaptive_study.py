@@ -174,7 +174,7 @@ def test_a_run_killed_at_the_second_juror_does_not_ask_the_first_again(
     def hang(call: Call) -> str:
         if call.json["model"] == "middle":
             second.set()
-            return "latency:3"
+            return "latency:60"
         return grade(call)
 
     server.endpoint.behaviours = hang
