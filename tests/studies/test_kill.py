@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -20,14 +19,13 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
+from tests.processes import finish, kill, start, wait_until
 
-from medjury.cli import main
 from medjury.cli._main import EXIT_INCOMPLETE
 from medjury.models import verify_audit_log
 from medjury.ratings import open_store
@@ -111,13 +109,13 @@ def test_a_run_killed_forty_times_ends_as_if_never_killed(store: str, tmp_path: 
         allow(AMPLE)
         never_seen = exact = 0  # requests that were announced by a process killed before they arrived
         for kills in range(1, KILLS + 1):
-            run = start(study)
+            some = sum(answered(log).values()) + 1 + chance.randrange(7)
+            run = start(study, "--no-preflight")
             in_flight = kills % 4 > 0
             if in_flight:  # all its places are taken by requests that have arrived
-                wait_until(run, log, sum(answered(log).values()) + chance.randrange(7))
-                hold(run, log)
+                hold(run, log, CONCURRENCY, some)
             elif chance.random() < 0.6:  # at any moment while calls are made
-                wait_until(run, log, sum(answered(log).values()) + chance.randrange(7))
+                wait_until(lambda some=some: sum(answered(log).values()) >= some, run)  # type: ignore[misc]
                 time.sleep(chance.uniform(0, 0.03))
             else:  # while it starts
                 time.sleep(chance.uniform(0, 0.5))
@@ -132,7 +130,7 @@ def test_a_run_killed_forty_times_ends_as_if_never_killed(store: str, tmp_path: 
             assert accounts.ended <= arrived(log) and accounts.sent - accounts.ended <= kills * CONCURRENCY
             never_seen = unseen
             if in_flight:
-                release(log)
+                release(log, CONCURRENCY)
             with open_store(store) as opened:
                 stored = opened.spent(opened.runs()[0].name).calls if opened.runs() else 0
             lost = sum(answered(log).values()) - stored
@@ -142,15 +140,17 @@ def test_a_run_killed_forty_times_ends_as_if_never_killed(store: str, tmp_path: 
         assert exact == 30
         cap = accounts.sent + 10
         allow(cap)
-        assert finish(study) == EXIT_INCOMPLETE, "what killed processes sent is spent: ten more reach the cap"
+        assert finish(study, "--no-preflight") == EXIT_INCOMPLETE, (
+            "what killed processes sent is spent: ten more reach the cap"
+        )
         accounts = Accounts(folder)
         assert accounts.sent == cap and arrived(log) == cap - never_seen, (
             "the cap is used up and never exceeded"
         )
         allow(AMPLE)
-        assert finish(study) == 0
+        assert finish(study, "--no-preflight") == 0
         calls = answered(log)
-        assert finish(study) == 0 and answered(log) == calls, "a finished run asks nothing"
+        assert finish(study, "--no-preflight") == 0 and answered(log) == calls, "a finished run asks nothing"
     assert len(calls) == CASES
     assert sum(calls.values()) - CASES <= KILLS * CONCURRENCY
     accounts = Accounts(folder)
@@ -163,44 +163,6 @@ def test_a_run_killed_forty_times_ends_as_if_never_killed(store: str, tmp_path: 
     assert ratings == Counter({(case["id"], name): 1 for case in cases for name in DIMENSIONS})
 
 
-PRELOADED = (
-    "aiohttp",
-    "medjury.cli._run_file",
-    "medjury.studies",
-    "psycopg",
-    "sqlalchemy.dialects.postgresql.psycopg",
-    "sqlalchemy.dialects.sqlite.pysqlite",
-    "uvloop",
-    "yaml",
-)
-
-
-def start(study: Path) -> BaseProcess:
-    """A run in a process of its own, forked from one that has loaded the package: forty starts take time."""
-    processes = get_context("forkserver")
-    processes.set_forkserver_preload(list(PRELOADED))
-    run = processes.Process(target=_run, args=(str(study),))
-    run.start()
-    return run
-
-
-def _run(study: str) -> None:
-    sys.exit(main(["run", study, "--quiet", "--no-preflight"]))
-
-
-def kill(run: BaseProcess) -> None:
-    run.kill()
-    run.join()
-    assert run.exitcode == -signal.SIGKILL, "the run ended before it could be killed; give it more cases"
-
-
-def finish(study: Path) -> int | None:
-    """A run to its end; the exit status."""
-    run = start(study)
-    run.join()
-    return run.exitcode
-
-
 def _let_arrive(url: str) -> None:
     """What a killed process had sent lies before the endpoint still; when it answers us, it has looked at that."""
     for _ in range(3):
@@ -208,31 +170,21 @@ def _let_arrive(url: str) -> None:
             answer.read()
 
 
-def wait_until(run: BaseProcess, log: Path, before: int) -> None:
-    """Until more calls than before are answered."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and run.is_alive():
-        if sum(answered(log).values()) > before:
-            return
-        time.sleep(0.01)
-
-
-def hold(run: BaseProcess, log: Path) -> None:
-    """Let the endpoint answer nothing more, and wait until a request waits there for every place."""
+def hold(run: BaseProcess, log: Path, places: int, after: int) -> None:
+    """Once so many calls are answered, let the endpoint answer nothing more; then a request waits there for every
+    place of the run."""
+    wait_until(lambda: sum(answered(log).values()) >= after, run)
     held = log.with_name(f"{log.name}.held")
     before = len(lines(held))
     log.with_name(f"{log.name}.hold").touch()
-    deadline = time.monotonic() + 30
-    while len(lines(held)) < before + CONCURRENCY:
-        assert time.monotonic() < deadline and run.is_alive(), "the run does not fill its places"
-        time.sleep(0.005)
+    wait_until(lambda: len(lines(held)) >= before + places, run)
 
 
-def release(log: Path) -> None:
+def release(log: Path, places: int) -> None:
     """Let the endpoint go on; what waited there is answered to nobody."""
     before = sum(answered(log).values())
     log.with_name(f"{log.name}.hold").unlink()
-    deadline = time.monotonic() + 30
-    while sum(answered(log).values()) < before + CONCURRENCY:
+    deadline = time.monotonic() + 60
+    while sum(answered(log).values()) < before + places:
         assert time.monotonic() < deadline, "the endpoint does not go on"
         time.sleep(0.005)
