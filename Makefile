@@ -23,6 +23,8 @@ $(INSTALLED): requirements/develop.txt pyproject.toml hatch_build.py $(wildcard 
 demo: install ## judge a dozen synthetic discharge summaries on this machine, no network
 	$(BIN)/medjury demo
 
+# Many tests start processes: where bytecode may not be kept, each of them would compile the package anew.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: install browser ## run every test (OPTIONS="--hypothesis-seed=1" for pytest)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(OPTIONS)
 

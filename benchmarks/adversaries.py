@@ -1,6 +1,6 @@
 """Planted juries before the gate, 50 seeds each: how many bad ones pass a rule that their defect concerns (at most
-5 %), and how many good ones of the planned size are validated (at least 80 %). `ADVERSARY_SEEDS` sets another
-number of seeds."""
+5 %), and how many good ones are validated (at least 80 %) in studies of the size that `medjury plan gate
+--simulate` asks for. The page on trust tells these sizes. `ADVERSARY_SEEDS` sets another number of seeds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.report.adversaries.juries import BAD, GOOD, Planted
+from tests.report.adversaries.planned import planned_cases
 
 SEEDS = int(os.environ.get("ADVERSARY_SEEDS", "50"))
 MOST_BAD, FEWEST_GOOD = 0.05, 0.80
+PAGE = Path(__file__).parents[1] / "docs" / "trusting-a-jury.md"
 
 
 def run() -> Iterator[dict[str, Any]]:
@@ -26,16 +28,27 @@ def run() -> Iterator[dict[str, Any]]:
 
 
 def _rows(planted: Planted) -> Iterator[dict[str, Any]]:
+    cases = planned_cases(planted, simulated=True) if planted.good else None
     passed, validated = dict.fromkeys(planted.fails, 0), 0
     for seed in range(SEEDS):
         with tempfile.TemporaryDirectory() as folder:
-            verdict = planted.verdict(Path(folder), seed)
+            verdict = planted.verdict(Path(folder), seed, cases)
         validated += verdict.word == "VALIDATED"
         states = {rule.name: rule.state for rule in verdict.rules}
         for name in planted.fails:
             passed[name] += states[name] != "not met"
-    if planted.good:
-        yield _row(planted.name, "VALIDATED", validated, ">= 80 %", validated >= FEWEST_GOOD * SEEDS)
+    if cases is not None:
+        name = f"{planted.name}, {cases:,} cases as planned"
+        yield _row(name, "VALIDATED", validated, ">= 80 %", validated >= FEWEST_GOOD * SEEDS)
+        told = f"| {planted.name} | nothing: a good jury, {cases:,} cases |" in PAGE.read_text("utf-8")
+        yield {
+            "name": "  its size on the page on trust",
+            "ours": f"{cases:,}",
+            "peer": "told" if told else "not told",
+            "ratio": "",
+            "target": "told",
+            "holds": told,
+        }
         return
     yield _row(planted.name, "VALIDATED", validated, "none", not validated)
     for name, count in passed.items():

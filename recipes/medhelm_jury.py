@@ -110,7 +110,8 @@ What to look at in the report of `study.yaml`:
 
 - *Agreement with clinicians*, ICC on z-scores: jury, judges and text metrics beside the clinicians, and how few of
   their 66 pairs share two answers.
-- the table of differences: one judge is too kind and one too strict, which the ICC on z-scores does not see.
+- in its table `agreement` the column *offset*: one judge is too kind and one too strict, which the ICC on z-scores
+  does not see.
 - *Severe errors*: in note-07 and reply-02 no judge sees the danger.
 - *Ranking*: four systems, and which of them these answers do not tell apart.
 

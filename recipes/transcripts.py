@@ -117,7 +117,8 @@ Look at these parts of the report:
 
 - *Accuracy and F1*: how near each judge comes to the reconciled label, class by class.
 - *Runs of each judge, one by one*: five runs, their mean and standard deviation.
-- *Which text metric sees harm*: no word error rate does.
+- *Which text metric sees harm*: the plain word error rate does not; `semantic_wer`, which weighs clinical words,
+  does.
 - *Severe errors*: who calls a significant error harmless?
 
 With calls of your own: `medjury transcripts FOLDER --out study --judges judges.yaml`.

@@ -1,12 +1,17 @@
-"""What all tests share: how hypothesis draws its examples.
+"""What all tests share: how hypothesis draws its examples, and one thread for the algebra of each worker.
 
 In CI, where the variable CI is set, every run draws the same ones; elsewhere every run draws others, so that the
 suite goes on looking. No test fails because a machine is busy: there is no deadline, and drawing may take its time.
+
+Each worker of the suite has a processor to itself. Two libraries of linear algebra that start a thread for every
+processor wait for one another in loops: a fit of a second then takes half a minute.
 """
 
 from __future__ import annotations
 
 import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
 
 from hypothesis import HealthCheck, settings
 

@@ -258,3 +258,18 @@ def test_check_sends_what_a_run_sends(
     assert told in capsys.readouterr().out
     assert {"seed", "temperature", "response_format"} <= first.keys() and first["max_tokens"] == 1024
     assert [each["role"] for each in first["messages"]] == ["system", "user"]
+
+
+def test_check_draws_words_as_the_study_would(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--temperature", "0.7", "--top-p", "0.9", "--top-k", "20", "--sampling", "min_p=0.1"]
+    with LoopbackServer() as server:
+        assert main(["models", "check", "--url", server.base_url, "--model", "m", *words]) == 0
+        sent = server.calls[0].json
+        stated = {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.1}
+        assert {name: sent.get(name) for name in stated} == stated
+    with LoopbackServer(refusing(lambda body: "top_k" in body, "400:top_k is not supported")) as server:
+        assert main(["models", "check", "--url", server.base_url, "--model", "m", *words]) == 1
+    assert "top_k" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["models", "check", "--model", "m", "--sampling", "min_p"])
+    assert "is no NAME=VALUE" in capsys.readouterr().err

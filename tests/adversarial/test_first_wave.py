@@ -13,7 +13,7 @@ from tests.models.samples import KINDS, HandClock, model_at, request
 
 from medjury.models import Gate, Limits, MemoryCache
 
-TOGETHER = 64
+TOGETHER = 24
 REFUSALS = {
     "temperature": "temperature is not supported by this model",
     "seed": "Unknown name \"seed\" at 'generation_config': Cannot find field.",

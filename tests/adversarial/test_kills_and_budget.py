@@ -7,17 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.studies.test_kill import (
-    CONCURRENCY,
-    Accounts,
-    answered,
-    arrived,
-    endpoint,
-    hold,
-    release,
-    start,
-    wait_until,
-)
+from tests.processes import kill, start
+from tests.studies.test_kill import CONCURRENCY, Accounts, answered, arrived, endpoint, hold, release
 
 CAP = 60
 KILLS = 6
@@ -36,12 +27,10 @@ def test_six_kills_do_not_exceed_the_cap(tmp_path: Path) -> None:
             f"judges: [{{kind: openai, name: juror, url: '{url}', model: m, concurrency: {CONCURRENCY}}}]\n"
         )
         for _ in range(KILLS):
-            run = start(study)
-            wait_until(run, log, sum(answered(log).values()))
-            hold(run, log)
-            run.kill()
-            run.join()
-            release(log)
+            run = start(study, "--no-preflight")
+            hold(run, log, CONCURRENCY, sum(answered(log).values()) + 1)
+            kill(run)
+            release(log, CONCURRENCY)
         assert arrived(log) < CAP, "the kills came before the cap was reached"
         command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
         last = subprocess.run(command, capture_output=True, text=True, check=False)

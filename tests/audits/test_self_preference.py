@@ -8,8 +8,10 @@ import pytest
 from tests.audits.simulated import JUDGES, SYSTEMS, judged
 
 from medjury.audits import Audit, self_preference
-from medjury.audits._self_preference import DISAGREE
+from medjury.audits._audit import Finding
+from medjury.audits._self_preference import CONTRAST_ONLY, DISAGREE, _cross_checked
 from medjury.errors import MedjuryError
+from medjury.statistics import Estimate
 
 FAVOURS, NOT_SHOWN = "favours its own vendor", "not shown"
 
@@ -297,3 +299,16 @@ def test_more_cases_than_there_is_room_for_are_drawn_from_and_told(monkeypatch: 
     )
     overall = found.find(statistic="same_vendor", rater="")
     assert overall.estimate.n == 40 * 8 * 3 and overall.verdict == FAVOURS
+
+
+def test_a_contrast_that_the_model_does_not_show_is_withdrawn_from_every_table() -> None:
+    near_nothing = Estimate(0.02, -0.05, 0.09, n=60, method="model")
+    contrast = Finding(
+        "own_vendor_contrast", Estimate(0.2, 0.1, 0.3, n=60, method="paired"), rater="ada", dimension="accuracy",
+        verdict=FAVOURS, stands_out=True,
+    )  # fmt: skip
+    for verdict, said in ((NOT_SHOWN, CONTRAST_ONLY), (FAVOURS, FAVOURS)):
+        model = Finding("same_vendor", near_nothing, rater="ada", dimension="accuracy", verdict=verdict)
+        found = _cross_checked(contrast, [model, contrast])
+        assert (found.verdict, found.stands_out) == (said, False)
+    assert _cross_checked(contrast, [contrast]) == contrast, "without a model it stands by itself"

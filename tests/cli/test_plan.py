@@ -73,10 +73,18 @@ def test_the_gate_is_planned_as_text_and_as_json(capsys: pytest.CaptureFixture[s
 
 def test_every_rule_of_the_gate_is_planned_by_drawn_studies(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "gate", "--cases", "120", "--shares", "0.2,0.2,0.2,0.2,0.2", "--agreement", "0.85"]
-    words += ["--among", "0.85", "--simulate", "20"]
+    words += [
+        "--among",
+        "0.85",
+        "--errors",
+        "0.3",
+        "--simulate",
+        "20",
+    ]  # never enough: no other size is tried
     assert main(words) == 0
     shown = capsys.readouterr().out
     assert "By 20 drawn studies" in shown and "The jury is no copy of one clinician" in shown
+    assert "No number of cases is enough" in shown
     assert "No part is scored too kindly or too strictly" in shown and "The run is finished" not in shown
     assert main([*words[:-1], "5"]) == 2
     assert "draw 20 or more" in capsys.readouterr().err

@@ -118,6 +118,16 @@ def test_ranking_by_calibrated_scores(ratings: Path, capsys: pytest.CaptureFixtu
     ]
 
 
+def test_the_title_says_that_scores_were_calibrated(
+    ratings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["rank", str(ratings), "--reference", "dr one", "--scale", "1", "5"]
+    assert main(words) == 0
+    assert "grades 1 to 5)" in capsys.readouterr().out
+    assert main([*words, "--calibrate", "linear"]) == 0
+    assert "grades 1 to 5, calibrated)" in capsys.readouterr().out
+
+
 def test_a_composite_and_a_turned_dimension(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plain = rows(capsys, ratings, "--composite", "quality=accuracy:0.5,clarity:0.5", "--rater", "ada,bob")
     assert plain[-1]["system"] == "worst" and plain[0]["win_sd"] is None

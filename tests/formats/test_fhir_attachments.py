@@ -19,7 +19,8 @@ FORMATS = [
         "ending": ".json, .ndjson",
         "read": "inline text, HTML, RTF and C-CDA; a Binary of the same bundle, by relative or absolute url or "
         "urn:uuid",
-        "refused": "a PDF, a link to elsewhere, data that do not match their hash (SHA-1, SHA-256; hex, base64)",
+        "refused": "a PDF, a link to elsewhere, data that do not match their hash (SHA-1, SHA-256; hex, base64) or "
+        "size; a section without text is left out and counted",
         "page": "reading-cases.md",
     },
     {
@@ -124,6 +125,28 @@ class TestHash:
         reader = reader_of(tmp_path, document(attachment={**plain("Text."), "hash": stated}))
         assert refusal(reader) == (
             "b.json, row 1, row: the attachment does not match its hash; it was damaged or changed: export it again"
+        )
+
+    def test_damage_is_told_though_another_attachment_can_be_read(self, tmp_path: Path) -> None:
+        damaged = {**plain("Text."), "hash": hashlib.sha1(b"Test.").hexdigest()}
+        contents = [{"attachment": each} for each in (damaged, plain("An older text."))]
+        reader = reader_of(tmp_path, document(content=contents))
+        assert "the attachment does not match its hash" in refusal(reader)
+
+    @pytest.mark.parametrize("stated", [5, 8, None, "5"])
+    def test_a_right_size_is_accepted_of_the_text_or_of_its_base64(
+        self, tmp_path: Path, stated: object
+    ) -> None:
+        assert (
+            only_text(reader_of(tmp_path, document(attachment={**plain("Text."), "size": stated}))) == "Text."
+        )
+
+    @pytest.mark.parametrize("stated", [4, 900, "6", 0])
+    def test_a_wrong_size_is_refused(self, tmp_path: Path, stated: object) -> None:
+        reader = reader_of(tmp_path, document(attachment={**plain("Text."), "size": stated}))
+        assert refusal(reader) == (
+            f"b.json, row 1, row: the attachment has 5 bytes, not the {stated} that it states; it was cut or "
+            "changed: export it again"
         )
 
     def test_the_hash_of_a_linked_binary_is_checked_too(self, tmp_path: Path) -> None:
@@ -238,6 +261,18 @@ class TestLinks:
         reader = reader_of(tmp_path, document(content=contents))
         assert only_text(reader) == "One."
         assert reader.left_out.parts == {"further attachment of a document, left out": 2}
+
+    def test_sections_without_text_are_counted(self, tmp_path: Path) -> None:
+        coded = {"title": "Allergies", "entry": [{"reference": "AllergyIntolerance/a1"}]}
+        told = {"title": "Course", "text": {"div": "<div>Well.</div>"}}
+        inner = {"title": "Results", "section": [coded, told]}
+        composition = {
+            "resourceType": "Composition", "id": "c1", "title": "Summary", "subject": {"reference": "Patient/p1"},
+            "section": [coded, told, inner],
+        }  # fmt: skip
+        reader = reader_of(tmp_path, composition)
+        assert only_text(reader) == "Summary\n\nCourse\nWell.\n\nResults\n\nCourse\nWell."
+        assert reader.left_out.parts == {"section of a document without text, left out": 2}
 
 
 class TestReports:

@@ -259,6 +259,28 @@ class TestLaboratory:
         found = self.labs(folder, laboratory("Differential", None, valueQuantity=None, component=parts))
         assert found == ["2024-03-11 Neutrophils 4 10*9/L", "2024-03-11 Lymphocytes 2 10*9/L"]
 
+    def test_every_interpretation_is_kept(self, folder: Path) -> None:
+        given = [{"coding": [{"code": "HH"}, {"code": "critical"}]}, {"text": "delta"}]
+        assert self.labs(folder, laboratory("Potassium", 6.8, interpretation=given)) == [
+            "2024-03-11 Potassium 6.8 mmol/L HH delta"
+        ]
+
+    def test_parts_of_a_result_that_cannot_be_read_are_counted(self, folder: Path) -> None:
+        ratio = {"numerator": {"value": 1}, "denominator": {"value": 128}}
+        parts = [
+            {"code": {"text": "IgG"}, "valueQuantity": {"value": 4, "unit": "g/L"}},
+            {"code": {"text": "Titre"}, "valueRatio": ratio},
+            {"code": {"text": "Comment"}, "dataAbsentReason": {"text": "not done"}},
+        ]
+        observations = [
+            laboratory("Serology", None, valueQuantity=None, component=parts),
+            laboratory("Panel", None, valueQuantity=None, valueRatio=ratio, component=parts[:1]),
+        ]
+        assert self.labs(folder, *observations) == ["2024-03-11 IgG 4 g/L"] * 2
+        assert read_cases(folder).left_out.parts == {
+            "laboratory result without a value that can be read, left out": 3
+        }
+
     def test_what_is_no_value_is_left_out_and_counted(self, folder: Path) -> None:
         vital = [{"coding": [{"code": "vital-signs"}]}]
         observations = [
@@ -271,6 +293,6 @@ class TestLaboratory:
         assert self.labs(folder, *observations) == []
         assert read_cases(folder).left_out.parts == {
             "laboratory value entered in error or cancelled, left out": 2,
-            "laboratory result without a value, left out": 1,
+            "laboratory result without a value that can be read, left out": 1,
             "Observation that is no laboratory value, left out": 2,
         }

@@ -40,7 +40,7 @@ def scores(found: ImportedRatings) -> dict[tuple[str, str, str], float | None]:
     "REDCap export",
     ".csv",
     "codes or labels; checkboxes of forms that nobody started are not rated",
-    "a mapped column that is empty in every row",
+    "a mapped column that is empty in every row; unticked checkboxes alone where a form's status is not exported",
     described="importing-ratings.md#a-redcap-export",
 )
 def test_checkbox_zeros_of_a_form_that_was_not_started_are_no_scores(tmp_path: Path) -> None:
@@ -245,3 +245,23 @@ def test_a_merged_record_replaces_the_rows_of_its_own_event_alone(tmp_path: Path
     }
     found = read_ratings(tmp_path / "dd.csv", mapping=mapping)
     assert sorted((each.system, each.score) for each in found.ratings) == [("a", 4.0), ("b", 2.0)]
+
+
+BARE = "record_id,reviewer,q_acc,missed___1,missed___2\n17,ALEE,4,0,1\n18,SROY,,0,0\n19,SROY,3,0,0\n"
+
+
+def test_checkboxes_of_a_form_whose_status_is_not_exported_are_not_taken_for_answers(tmp_path: Path) -> None:
+    with pytest.raises(RatingsError) as refused:
+        read(tmp_path, BARE, CHECKBOX_MAPPING)
+    told = "redcap.csv, row 3, column 'missed___1': no checkbox is ticked and nothing else is answered"
+    assert told in str(refused.value)
+    assert "export the form's status too (FORM_complete), or say `forms: all`" in str(refused.value)
+    with pytest.raises(RatingsError, match="was this form filled in"):
+        read(tmp_path, BARE, CHECKBOX_MAPPING, on_bad="unscored")
+    found = read(tmp_path, BARE, CHECKBOX_MAPPING + "forms: all\n")
+    assert scores(found)["18", "SROY", "doses"] == 0 and len(found.ratings) == 8
+
+
+def test_checkboxes_beside_an_answer_are_answers_without_a_status_too(tmp_path: Path) -> None:
+    found = read(tmp_path, BARE.replace("18,SROY,,0,0\n", ""), CHECKBOX_MAPPING)
+    assert scores(found)["19", "SROY", "doses"] == 0 and len(found.ratings) == 6

@@ -372,3 +372,22 @@ def test_a_table_for_validate_tells_its_sheet_too(name: str, tmp_path: Path) -> 
         "the sheet 'Scores' was read; name another with `sheet` in the mapping (Older)" in each
         for each in told
     )
+
+
+def test_a_column_name_that_can_be_read_in_two_ways_is_refused_with_both(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text("rater,case_1_accuracy,case_1_overall_quality\nann,4,5\n")
+    (tmp_path / "m.yaml").write_text("columns: '{item}_{dimension}'\nscale: [1, 5]\n")
+    with pytest.raises(RatingsError) as refused:
+        read_ratings(tmp_path / "wide.csv", mapping=tmp_path / "m.yaml")
+    assert (
+        "the column 'case_1_accuracy' can be read in 2 ways by '{item}_{dimension}': item 'case' and dimension "
+        "'1_accuracy', or item 'case_1' and dimension 'accuracy'. List the dimensions in the mapping"
+    ) in str(refused.value)
+    (tmp_path / "m.yaml").write_text(
+        "columns: '{item}_{dimension}'\nscale: [1, 5]\ndimensions: {accuracy: accuracy, overall: overall_quality}\n"
+    )
+    found = read_ratings(tmp_path / "wide.csv", mapping=tmp_path / "m.yaml")
+    assert [(each.item, each.dimension, each.score) for each in found.ratings] == [
+        ("case_1", "accuracy", 4.0),
+        ("case_1", "overall", 5.0),
+    ]

@@ -69,7 +69,7 @@ def said(transcript: Transcript) -> list[tuple[str | None, str]]:
     "Transcripts",
     "text with names",
     ".txt",
-    "names and colons, brackets, dashes or tabs, with or without times; Otter, Word, whisper.cpp",
+    "names and colons, brackets, dashes or tabs, `Q.` and `A.`, with or without times; Otter, Word, whisper.cpp",
     "marks that look like speakers and cannot all be read",
 )
 @reads("Transcripts", "subtitles", ".vtt, .srt", "WebVTT voices and names, SubRip, WhisperX", "the same")
@@ -445,3 +445,18 @@ def test_words_are_not_doubled_and_keep_their_speakers(read: Any) -> None:
     alternative = {"transcript": "smoke no", "words": words, "paragraphs": paragraphs}
     assert said(read({"results": {"channels": [{"alternatives": [alternative]}]}})) == [
         ("speaker 0", "smoke"), ("speaker 1", "no")]  # fmt: skip
+
+
+def test_questions_and_answers_have_speakers(read: Any) -> None:
+    found = read("Q. Do you smoke?\nA. No. A pipe,\nnow and then.\nQ. And drink?\nA. Water.\n", "t.txt")
+    assert said(found) == [
+        ("Q", "Do you smoke?"),
+        ("A", "No. A pipe, now and then."),
+        ("Q", "And drink?"),
+        ("A", "Water."),
+    ]
+    assert said(read("I take\nA. vitamin\nevery day\nand sleep.\n", "t.txt"))[0][0] is None, (
+        "one line is no turn"
+    )
+    with pytest.raises(MedjuryError, match="line 3: is 'A' a speaker"):
+        read("Doctor: Which vitamin?\nPatient: It is vitamin\nA. I believe.\n", "t.txt")

@@ -41,15 +41,15 @@ async def test_it_follows_the_schema(model: EmbeddedModel) -> None:
 
 async def test_the_same_request_gets_the_same_reply_whatever_came_before(model: EmbeddedModel) -> None:
     questions = [
-        request(NOTE, max_tokens=20, temperature=0.9, seed=5),
-        request(NOTE + " He will see his doctor.", max_tokens=20, temperature=0.9, seed=5),
-        request(OTHER, max_tokens=20, temperature=0.0),
+        request(NOTE, max_tokens=8, temperature=0.9, seed=5),
+        request(NOTE + " He will see his doctor.", max_tokens=8, temperature=0.9, seed=5),
+        request(OTHER, max_tokens=8, temperature=0.0),
     ]
     first = [(await model.ask(each)).text for each in questions]
     again = Request(
         (*questions[0].messages, Message("assistant", first[0]), Message("user", "Again.")),
         schema=SCHEMA,
-        max_tokens=20,
+        max_tokens=8,
     )
     after = (await model.ask(again)).text
     for number in (2, 0, 1, 1, 0, 0, 2):

@@ -32,6 +32,7 @@ from medjury.models import (
     request_key,
     verify_audit_log,
 )
+from medjury.models._limits import FIRST_CONCURRENCY
 
 BUSY = ModelError(Reason.RATE_LIMIT, "busy", retry=True)
 BROKEN = ModelError(Reason.PROVIDER, "broken", retry=True)
@@ -186,7 +187,7 @@ async def test_a_retry_after_date_is_honoured_over_http() -> None:
 
 
 async def test_concurrency_never_exceeds_what_was_stated() -> None:
-    with LoopbackServer(latency=0.05) as server:
+    with LoopbackServer(together=5) as server:
         model = model_at("openai", server.base_url)
         the_gate = gate(limits={"juror": Limits(concurrency=5)})
         await asyncio.gather(*(the_gate.ask(model, request(f"{n}")) for n in range(60)))
@@ -195,11 +196,10 @@ async def test_concurrency_never_exceeds_what_was_stated() -> None:
 
 
 async def test_concurrency_finds_what_the_endpoint_bears() -> None:
-    with LoopbackServer(latency=0.1, most_in_flight=6) as server:
+    the_gate = gate(limits={"juror": Limits(concurrency=64)})
+    # It refuses while more than six are on their way, however quickly or slowly they come to it.
+    with LoopbackServer(lambda _: "429" if the_gate.concurrency(model)[0] > 6 else None) as server:
         model = model_at("openai", server.base_url)
-        the_gate = Gate(
-            cache=MemoryCache(), limits={"juror": Limits(concurrency=64)}, chance=random.Random(1)
-        )
         answers = await asyncio.gather(*(the_gate.ask(model, request(f"{n}")) for n in range(150)))
         await model.close()
         assert len(answers) == 150
@@ -208,13 +208,17 @@ async def test_concurrency_finds_what_the_endpoint_bears() -> None:
 
 
 async def test_without_a_stated_limit_it_starts_slowly_and_grows() -> None:
-    with LoopbackServer(latency=0.2) as server:  # so long that a busy machine can have many on the way
+    the_gate, on_their_way = gate(), []
+
+    def count(_: object) -> None:
+        on_their_way.append(the_gate.concurrency(model)[0])
+
+    with LoopbackServer(count) as server:
         model = model_at("openai", server.base_url)
-        the_gate = gate()
         await asyncio.gather(*(the_gate.ask(model, request(f"{n}")) for n in range(120)))
         await model.close()
-        assert server.endpoint.peak_in_flight > 16
-        assert the_gate.concurrency(model)[1] > 16
+    assert on_their_way[0] <= FIRST_CONCURRENCY < 16 < max(on_their_way)
+    assert the_gate.concurrency(model)[1] > 16
 
 
 async def test_a_place_is_kept_until_the_reply_is_stored() -> None:

@@ -232,6 +232,18 @@ def test_how_a_metric_rises_with_harm(folder: Path, metric: str) -> None:
     assert (found["answers"], found["metric undefined"], found["clinicians differ"]) == ("50", "0", "0")
 
 
+def test_the_plain_word_error_rate_does_not_see_harm_and_the_semantic_one_does(folder: Path) -> None:
+    plain, semantic = (
+        [
+            float(line(folder, "text-metrics", metric=name)[f"enrichment (2 − 0) {end}"])
+            for end in ("low", "high")
+        ]
+        for name in ("wer", "semantic_wer")
+    )
+    assert plain[0] < 0 < plain[1] and semantic[0] < semantic[1] < 0
+    assert "the plain word error rate does not; `semantic_wer`" in (folder / "README.md").read_text()
+
+
 def test_which_grade_became_which(folder: Path) -> None:
     first, *others = JUDGES
     for name, judges in (("confusion", [first]), ("confusion-by-rater", others)):

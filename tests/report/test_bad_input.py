@@ -178,3 +178,11 @@ def test_formulas_in_names_are_harmless_in_the_saved_tables(tmp_path: Path) -> N
     folder = write_run(tmp_path, named)
     write_page(folder)
     assert "\n'=cmd" in (folder / "tables" / "coverage.csv").read_text()
+
+
+def test_words_to_type_are_shown_as_such_and_no_backtick_is_left(tmp_path: Path) -> None:
+    run = write_run(tmp_path, planted_frame(cases=30, dimensions=("accuracy",)), protocol=None)
+    page = page_of(run)
+    assert "<code>medjury register</code>" in page
+    head = page.partition('id="study"')[0].partition("</head>")[2]
+    assert "`" not in head, "on the first screen"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -15,6 +12,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.processes import kill, start, wait_until
 
 from medjury.cli import main
 from medjury.judging import AdaptiveRule, SavedAdaptiveRule, save_adaptive_rule
@@ -174,15 +172,13 @@ def test_a_run_killed_at_the_second_juror_does_not_ask_the_first_again(
     def hang(call: Call) -> str:
         if call.json["model"] == "middle":
             second.set()
-            return "latency:3"
+            return "latency:60"
         return grade(call)
 
     server.endpoint.behaviours = hang
-    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        assert second.wait(60)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+    killed = start(study)
+    wait_until(second.is_set, killed)
+    kill(killed)
     server.endpoint.behaviours = grade
     assert run(study) == 0
     assert asked(server) == {"m": 2, "middle": 2}

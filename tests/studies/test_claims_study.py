@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -28,6 +25,7 @@ from tests.judging.planted_claims import (
     knowing,
 )
 from tests.loopback import Call, LoopbackServer
+from tests.processes import kill, start, wait_until
 
 from medjury.cases import case_to_row
 from medjury.cli import main
@@ -232,11 +230,9 @@ def test_a_run_killed_while_it_verifies_does_not_list_again(by_claims: Write, se
         return planted(call)
 
     server.endpoint.behaviours = hang
-    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        assert verifying.wait(60)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+    killed = start(study)
+    wait_until(verifying.is_set, killed)
+    kill(killed)
     server.endpoint.behaviours = planted
     assert run(study) == 0
     asked = Counter(call.body for call in server.calls)

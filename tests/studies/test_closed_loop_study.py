@@ -6,10 +6,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +14,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.processes import kill, start, wait_until
 
 from medjury.errors import MedjuryError
 from medjury.judging import revised_cases
@@ -220,13 +217,10 @@ def test_a_loop_killed_in_round_two_does_not_repeat_round_one(
 
     server.endpoint.behaviours = behave
     file = write_study(cases=1, judge=strategy(loop_judge))
-    command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 60
-        while len(server.calls) < 4 and time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.02)
-        assert len(server.calls) == 4, "round 0, a revision, round 1, and the revision that hangs"
-        process.send_signal(signal.SIGKILL)
+    killed = start(file)
+    wait_until(lambda: len(server.calls) >= 4, killed)
+    assert len(server.calls) == 4, "round 0, a revision, round 1, and the revision that hangs"
+    kill(killed)
     stuck = False
     result = run(file)
     assert result.status == "complete"

@@ -5,10 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +13,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.processes import kill, start, wait_until
 
 from medjury.errors import MedjuryError
 from medjury.report._exhibits import Exhibits
@@ -245,13 +242,10 @@ def test_a_comparison_killed_between_orders_does_not_repeat_what_was_answered(
 
     server.endpoint.behaviours = behave
     file = write_study(cases=pairs(1), judge=JUDGE, **STUDY)
-    command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        deadline = time.monotonic() + 60
-        while len(server.calls) < 3 and time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.02)
-        assert len(server.calls) == 3
-        process.send_signal(signal.SIGKILL)
+    killed = start(file)
+    wait_until(lambda: len(server.calls) >= 3, killed)
+    assert len(server.calls) == 3
+    kill(killed)
     stuck = False
     assert run(file).status == "complete"
     assert sorted(Counter(call.body for call in server.calls).values()) == [1, 1, 2]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -15,6 +12,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.processes import kill, start, wait_until
 
 from medjury.cli import main
 
@@ -209,11 +207,9 @@ def test_a_run_killed_in_the_second_round_does_not_repeat_the_first(
         return talk(call)
 
     server.endpoint.behaviours = hang
-    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        assert second_round.wait(60)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+    killed = start(study)
+    wait_until(second_round.is_set, killed)
+    kill(killed)
     server.endpoint.behaviours = talk
     assert run(study) == 0
     asked = Counter(call.body for call in server.calls)

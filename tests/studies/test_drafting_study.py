@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.studies.test_kill import answered, endpoint
+from tests.processes import finish, kill, start
+from tests.studies.test_kill import answered, endpoint, hold, release
 
 from medjury.cases import read_cases
 from medjury.cli import main
@@ -235,15 +236,12 @@ def test_killed_while_drafting_and_while_judging_nothing_is_written_twice(tmp_pa
             "study: small\ncases: cases.jsonl\ninstrument: concordance\n"
             f"drafting: {{{model}, model: writer-1, vendor: Acme}}\njudges: [{{{model}, name: juror, model: m}}]\n"
         )
-        command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet", "--no-preflight"]
         for enough in (10, 55):  # among the drafts, and among the judgements
-            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
-                deadline = time.monotonic() + 60
-                while sum(answered(log).values()) < enough and time.monotonic() < deadline:
-                    time.sleep(0.01)
-                run.send_signal(signal.SIGKILL)
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+            killed = start(file, "--no-preflight")
+            hold(killed, log, 2, enough)
+            kill(killed)
+            release(log, 2)
+        assert finish(file, "--no-preflight") == 0
     calls = answered(log)
     assert len(calls) == 80 and sum(calls.values()) - 80 <= 2 * 2, "only what was in flight is asked again"
     assert len(drafts_of(file)) == 40

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +12,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.processes import kill, start, wait_until
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
@@ -365,11 +363,9 @@ def test_a_killed_run_with_examples_goes_on_where_it_stopped(
         return as_clinicians(call)
 
     server.endpoint.behaviours = hang
-    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        assert reached.wait(60)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    killed = start(study)
+    wait_until(reached.is_set, killed)
+    kill(killed)
     asked = len(server.calls)
     server.endpoint.behaviours = as_clinicians
     assert run(study) == "complete"

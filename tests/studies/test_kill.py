@@ -1,11 +1,17 @@
 """`kill -9` at any moment loses nothing, nothing is paid for twice but what was in flight, and the log and the
-budget know every request that left."""
+budget know every request that left.
+
+A run is killed thirty times with a request in every place, each of them arrived: then the log has exactly one line
+for each request that the endpoint saw. It is killed ten times more at any moment. The line is written before the
+request leaves, so a kill between the two leaves a line without a request, at most one for each place of the
+process; the other way round, a request without a line, never happens. No order of writing could make these equal:
+the log and the network do not change together.
+"""
 
 from __future__ import annotations
 
 import json
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -13,22 +19,22 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
+from tests.processes import finish, kill, start, wait_until
 
-from medjury.cli import main
+from medjury.cli._main import EXIT_INCOMPLETE
 from medjury.models import verify_audit_log
 from medjury.ratings import open_store
 
 ROOT = Path(__file__).parent.parent.parent
-KILLS = 30
-CASES = 400
+KILLS = 40
+CASES = 320
 CONCURRENCY = 4
-BUDGET = CASES + KILLS * CONCURRENCY
+AMPLE = CASES + KILLS * CONCURRENCY
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 
 
@@ -76,7 +82,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(request.getfixturevalue("postgres_url"))
 
 
-def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path: Path) -> None:
+def test_a_run_killed_forty_times_ends_as_if_never_killed(store: str, tmp_path: Path) -> None:
     cases = [
         {
             "id": f"case-{number}",
@@ -91,71 +97,70 @@ def test_a_run_killed_thirty_times_ends_as_if_never_killed(store: str, tmp_path:
     chance = random.Random(20260101)
     with endpoint(log) as url:
         study = tmp_path / "study.yaml"
-        study.write_text(
-            "study: killed\ncases: cases.jsonl\ninstrument: note_quality\n"
-            f"dimensions: [{', '.join(DIMENSIONS)}]\nstore: {json.dumps(store)}\nbudget: {{calls: {BUDGET}}}\n"
-            f"judges: [{{kind: openai, name: juror, url: '{url}', model: m, concurrency: {CONCURRENCY}}}]\n"
-        )
-        command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet", "--no-preflight"]
-        never_seen = 0  # requests that were announced by a process killed before they arrived
+
+        def allow(budget: int) -> None:
+            study.write_text(
+                "study: killed\ncases: cases.jsonl\ninstrument: note_quality\n"
+                f"dimensions: [{', '.join(DIMENSIONS)}]\nstore: {json.dumps(store)}\n"
+                f"judges: [{{kind: openai, name: juror, url: '{url}', model: m, concurrency: {CONCURRENCY}}}]\n"
+                f"budget: {{calls: {budget}}}\n"
+            )
+
+        allow(AMPLE)
+        never_seen = exact = 0  # requests that were announced by a process killed before they arrived
         for kills in range(1, KILLS + 1):
-            run = start(study)
-            in_flight = kills % 3 > 0
+            some = sum(answered(log).values()) + 1 + chance.randrange(7)
+            run = start(study, "--no-preflight")
+            in_flight = kills % 4 > 0
             if in_flight:  # all its places are taken by requests that have arrived
-                wait_until(run, log, sum(answered(log).values()) + chance.randrange(10))
-                hold(run, log)
+                hold(run, log, CONCURRENCY, some)
             elif chance.random() < 0.6:  # at any moment while calls are made
-                wait_until(run, log, sum(answered(log).values()) + chance.randrange(10))
+                wait_until(lambda some=some: sum(answered(log).values()) >= some, run)  # type: ignore[misc]
                 time.sleep(chance.uniform(0, 0.03))
             else:  # while it starts
                 time.sleep(chance.uniform(0, 0.5))
-            run.kill()
-            run.join()
-            assert run.exitcode == -signal.SIGKILL, (
-                "the run ended before it could be killed; give it more cases"
-            )
+            kill(run)
             _let_arrive(url)
             accounts = Accounts(folder)
             unseen = accounts.sent - arrived(log)
             if in_flight:
                 assert unseen == never_seen, "the log has a line for every request that left, and no other"
+                exact += 1
             assert never_seen <= unseen <= never_seen + CONCURRENCY, "no request left without its line"
             assert accounts.ended <= arrived(log) and accounts.sent - accounts.ended <= kills * CONCURRENCY
             never_seen = unseen
             if in_flight:
-                release(log)
+                release(log, CONCURRENCY)
             with open_store(store) as opened:
                 stored = opened.spent(opened.runs()[0].name).calls if opened.runs() else 0
             lost = sum(answered(log).values()) - stored
             assert lost <= kills * CONCURRENCY, (
                 f"{lost} paid answers are not in the store after {kills} kills"
             )
-        finished = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert finished.returncode == 0, finished.stderr
+        assert exact == 30
+        cap = accounts.sent + 10
+        allow(cap)
+        assert finish(study, "--no-preflight") == EXIT_INCOMPLETE, (
+            "what killed processes sent is spent: ten more reach the cap"
+        )
+        accounts = Accounts(folder)
+        assert accounts.sent == cap and arrived(log) == cap - never_seen, (
+            "the cap is used up and never exceeded"
+        )
+        allow(AMPLE)
+        assert finish(study, "--no-preflight") == 0
         calls = answered(log)
-        again = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert again.returncode == 0 and answered(log) == calls, "a finished run asks nothing"
+        assert finish(study, "--no-preflight") == 0 and answered(log) == calls, "a finished run asks nothing"
     assert len(calls) == CASES
     assert sum(calls.values()) - CASES <= KILLS * CONCURRENCY
     accounts = Accounts(folder)
-    assert arrived(log) == accounts.sent - never_seen and accounts.sent <= BUDGET
+    assert arrived(log) == accounts.sent - never_seen and accounts.sent <= AMPLE
     assert json.loads((folder / "manifest.json").read_text())["calls"] == accounts.sent
     assert verify_audit_log(folder / "audit.jsonl") >= accounts.sent + accounts.ended
     with open_store(store) as opened:
         ratings = Counter((row.item, row.dimension) for row in opened.ratings())
         assert all(row.status == "scored" for row in opened.ratings())
     assert ratings == Counter({(case["id"], name): 1 for case in cases for name in DIMENSIONS})
-
-
-def start(study: Path) -> BaseProcess:
-    """A run in a process of its own, forked from one that has loaded the package: sixty starts take their time."""
-    processes = get_context("forkserver")
-    processes.set_forkserver_preload(
-        ["medjury.studies", "medjury.cli.run", "aiohttp", "sqlalchemy", "psycopg"]
-    )
-    run = processes.Process(target=main, args=(["run", str(study), "--quiet", "--no-preflight"],))
-    run.start()
-    return run
 
 
 def _let_arrive(url: str) -> None:
@@ -165,31 +170,21 @@ def _let_arrive(url: str) -> None:
             answer.read()
 
 
-def wait_until(run: BaseProcess, log: Path, before: int) -> None:
-    """Until more calls than before are answered."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and run.is_alive():
-        if sum(answered(log).values()) > before:
-            return
-        time.sleep(0.01)
-
-
-def hold(run: BaseProcess, log: Path) -> None:
-    """Let the endpoint answer nothing more, and wait until a request waits there for every place."""
+def hold(run: BaseProcess, log: Path, places: int, after: int) -> None:
+    """Once so many calls are answered, let the endpoint answer nothing more; then a request waits there for every
+    place of the run."""
+    wait_until(lambda: sum(answered(log).values()) >= after, run)
     held = log.with_name(f"{log.name}.held")
     before = len(lines(held))
     log.with_name(f"{log.name}.hold").touch()
-    deadline = time.monotonic() + 30
-    while len(lines(held)) < before + CONCURRENCY:
-        assert time.monotonic() < deadline and run.is_alive(), "the run does not fill its places"
-        time.sleep(0.005)
+    wait_until(lambda: len(lines(held)) >= before + places, run)
 
 
-def release(log: Path) -> None:
+def release(log: Path, places: int) -> None:
     """Let the endpoint go on; what waited there is answered to nobody."""
     before = sum(answered(log).values())
     log.with_name(f"{log.name}.hold").unlink()
-    deadline = time.monotonic() + 30
-    while sum(answered(log).values()) < before + CONCURRENCY:
+    deadline = time.monotonic() + 60
+    while sum(answered(log).values()) < before + places:
         assert time.monotonic() < deadline, "the endpoint does not go on"
         time.sleep(0.005)

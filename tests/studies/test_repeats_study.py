@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -15,6 +12,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.processes import kill, start, wait_until
 
 from medjury.cli import main
 from medjury.report import write_page
@@ -145,11 +143,9 @@ def test_a_run_killed_between_draws_does_not_repeat_the_first_ones(
         return scores(call)
 
     server.endpoint.behaviours = hang
-    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        assert third.wait(60)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    killed = start(study)
+    wait_until(third.is_set, killed)
+    kill(killed)
     server.endpoint.behaviours = scores
     assert run(study) == "complete"
     assert Counter(map(draw, server.calls)) == {0: 1, 1: 1, 2: 2, 3: 1, 4: 1}

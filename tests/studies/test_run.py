@@ -155,8 +155,11 @@ def test_an_invalid_key_stops_at_once_and_says_what_to_do(
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     behave(server, "401")
-    assert main(["run", str(write_study(cases=50, judge={"concurrency": 4})), "--quiet"]) == 1
-    assert len(server.calls) <= 8
+    study = write_study(cases=50, judge={"concurrency": 4})
+    assert main(["run", str(study), "--quiet"]) == 1
+    assert 1 <= len(server.calls) <= load_study(study).workers["juror"] < 50, (
+        "those that were at work already"
+    )
     assert "key" in capsys.readouterr().err.lower()
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from medjury.errors import MedjuryError
 from medjury.tables import MACHINES, Roles
-from medjury.tables._roles import assign, named
+from medjury.tables._roles import Stated, assign, named
 
 KINDS = ("clinician", "judge", "jury", "metric", "")
 NAMES = ("a", "b", "c", "d", "e", "jury")
@@ -25,6 +25,14 @@ def test_by_default_machines_are_compared_with_all_clinicians_and_judges_form_a_
     assert found.raters == ("gpt", "claude", "rouge", "jury")
     assert (found.jury, found.jurors) == ("jury", ("gpt", "claude"))
     assert roles(TEAM, reference="clinicians") == found
+
+
+def test_the_consensus_that_tables_name_is_that_of_the_reference() -> None:
+    assert roles(TEAM, reference="consensus") == roles(TEAM) == roles(TEAM, reference=["consensus"])
+    stated = Stated(reference=("ben",))
+    assert roles(TEAM, reference="consensus", stated=stated).reference == ("ben",)
+    own = {**TEAM, "consensus": "clinician"}
+    assert roles(own, reference="consensus").reference == ("consensus",), "a rater of that very name"
 
 
 def test_a_stored_jury_is_taken_as_it_is() -> None:

@@ -12,7 +12,7 @@ from medjury.errors import MedjuryError
 from medjury.runs import GateRules
 from medjury.tables import rating_table
 from medjury.validation import rehearse_gate, validate
-from medjury.validation._rehearsal import DONE_OR_NOT, _answers, _study
+from medjury.validation._rehearsal import DONE_OR_NOT, _answers, _judged, _study
 
 GOOD = Expected(shares=(0.2, 0.2, 0.2, 0.2, 0.2), agreement=0.8, among=0.8, coverage=0.99, errors=0.02)
 SURE = "and are rare beyond doubt"
@@ -37,8 +37,9 @@ def test_too_few_cases_have_no_chance_and_the_needed_ones_have_the_wanted_one() 
     found = planned()
     assert found.together == 0 and found.find(rule="Enough held-out cases").power == 0
     assert found.cases_needed is not None and found.cases_needed >= 100
-    again = rehearse_gate(cases=found.cases_needed, systems=2, expected=GOOD, studies=20)
-    assert again.together >= 0.8 and again.cases_needed is not None
+    needed = found.cases_needed
+    drawn_again = (_study(GOOD, GateRules(), needed, needed, 2, 2, [1, needed, place]) for place in range(20))
+    assert _judged(drawn_again, 0.95).together >= 0.8, "other studies of this size than those of the plan"
     assert f"{found.cases_needed:,} cases" in found.text() and "By 20 drawn studies" in found.text()
 
 

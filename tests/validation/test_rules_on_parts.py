@@ -230,7 +230,7 @@ def test_fourteen_cases_make_no_part_and_fifteen_do() -> None:
             )[0]
         )[1]
         for few in (14, 15)
-    ] == ["1 parts; lowest for specialty b: 100.0 %", "2 parts; lowest for specialty a: 100.0 %"]
+    ] == ["1 part; lowest for specialty b: 100.0 %", "2 parts; lowest for specialty a: 100.0 %"]
 
 
 def test_what_the_jury_left_out_is_counted_and_dangerous_answers_apart() -> None:

@@ -10,11 +10,10 @@ from medjury.agreement._pairs.pair import Settings
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.runs import DangerBy
-from medjury.tables import ConsensusRule, Measured, Names, RatingTable, Roles, named
+from medjury.tables import CONSENSUS, ConsensusRule, Measured, Names, RatingTable, Roles, named
 
 By = Literal["dimension", "system", "all"]
 AveragingLevel = Literal["item", "system", "both"]
-CONSENSUS = "consensus"
 
 
 def without(name: str) -> str:

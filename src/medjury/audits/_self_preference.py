@@ -39,6 +39,7 @@ VERDICTS = {
     **dict.fromkeys((PLAIN, SCALED, f"{PLAIN}_reference", f"{SCALED}_reference"), OF_VENDOR),
 }
 DISAGREE = "in the model only: a paired contrast contradicts it"
+CONTRAST_ONLY = "in the contrast only: the model does not show it"
 # With more of its scores than this on the highest grade, a judge cannot show much preference upwards.
 CEILING = 0.5
 
@@ -132,12 +133,15 @@ def _cross_checked(finding: Finding, findings: Sequence[Finding]) -> Finding:
     """The model's verdict stands unless a paired contrast does not show it and excludes the model's estimate.
 
     A judge that merely spreads its scores more than the others fools the model and the plain contrast, not the
-    scaled one. A contrast stands out by itself only where the model has no estimate.
+    scaled one. A contrast stands out by itself only where the model has no estimate, and never says more than it.
     """
     about = [each for each in findings if (each.rater, each.dimension) == (finding.rater, finding.dimension)]
     if finding.statistic.startswith(PLAIN):
-        modelled = any(each.statistic == "same_vendor" and each.estimate.defined for each in about)
-        return replace(finding, stands_out=finding.stands_out and not modelled)
+        modelled = [each for each in about if each.statistic == "same_vendor" and each.estimate.defined]
+        if not modelled:
+            return finding
+        withdrawn = finding.stands_out and all(each.verdict != finding.verdict for each in modelled)
+        return replace(finding, verdict=CONTRAST_ONLY if withdrawn else finding.verdict, stands_out=False)
     value = finding.estimate.value
     if finding.statistic != "same_vendor" or not finding.stands_out or value is None:
         return finding

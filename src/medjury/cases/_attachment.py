@@ -14,6 +14,11 @@ from medjury.cases._fhir.cda import cda_text
 from medjury.cases._fhir.rtf import rtf_text
 from medjury.cases._xhtml import FhirError, text_of
 
+
+class DamagedError(FhirError):
+    """What an attachment says of itself does not hold: another one must not take its place unseen."""
+
+
 _PLAIN = frozenset({"text/plain", "text/markdown"})
 _MARKUP = frozenset({"text/html", "application/xhtml+xml"})
 _RICH = frozenset({"application/rtf", "text/rtf"})
@@ -39,6 +44,7 @@ def attachment_text(attachment: Mapping[str, Any], linked: Mapping[str, Any], re
         known = kind if re.fullmatch(r"[a-z]+/[a-z0-9.+-]{1,80}", kind) else "of no stated type"
         raise FhirError(f"the attachment is {known}; only plain text and HTML, RTF and C-CDA can be read")
     content = _decode(data)
+    _check_size(attachment, content, data)
     _check_hash(attachment, content)
     if kind in _RICH:
         return rtf_text(content)
@@ -67,6 +73,18 @@ def _content_type(value: object) -> tuple[str, str]:
     return kind.strip().casefold(), charset.group(1) if charset else ""
 
 
+def _check_size(attachment: Mapping[str, Any], content: bytes, data: str) -> None:
+    """An attachment may state its bytes, in R5 as text; some writers count those of the base64."""
+    given = attachment.get("size")
+    if isinstance(given, bool) or not isinstance(given, int | str) or not str(given).strip().isdecimal():
+        return
+    if int(given) not in (len(content), len(data)):
+        raise DamagedError(
+            f"the attachment has {len(content)} bytes, not the {int(given)} that it states; it was cut or changed: "
+            "export it again"
+        )
+
+
 def _check_hash(attachment: Mapping[str, Any], content: bytes) -> None:
     """An attachment may carry the hash of its bytes; one that differs was damaged. FHIR asks for SHA-1 in base64;
     writers also give hex, hex in base64, and SHA-256."""
@@ -79,4 +97,6 @@ def _check_hash(attachment: Mapping[str, Any], content: bytes) -> None:
     if stated.casefold().encode() not in forms and stated not in {
         base64.b64encode(each).decode() for each in forms
     }:
-        raise FhirError("the attachment does not match its hash; it was damaged or changed: export it again")
+        raise DamagedError(
+            "the attachment does not match its hash; it was damaged or changed: export it again"
+        )

@@ -33,6 +33,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--azure-api-version", metavar="VERSION", help="for --kind azure")
     add("--allow-host", action="append", default=[], metavar="HOST", help="a host to let through")
     add("--timeout", type=float, default=60.0, metavar="SECONDS")
+    add("--temperature", type=float, metavar="T", help="as the study's judge has it (0)")
+    add("--top-p", type=float, metavar="P")
+    add("--top-k", type=int, metavar="K")
+    add("--sampling", action="append", default=[], metavar="NAME=VALUE", type=_sampling,
+        help="any other setting under the judge's `sampling:`; may be repeated")  # fmt: skip
+
+
+def _sampling(words: str) -> tuple[str, object]:
+    name, equals, value = words.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{words!r} is no NAME=VALUE, such as min_p=0.1")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,12 +66,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     known = KINDS[options.kind].options
-    given = {name: getattr(options, name) for name in ("url", "model", "api_key_env", "azure_api_version")}
+    stated = ("url", "model", "api_key_env", "azure_api_version", "top_p", "top_k")
+    given = {name: getattr(options, name) for name in stated}
+    given["sampling"] = dict(options.sampling) or None
     for name, value in given.items():
         if value is not None and name not in known:
             raise MedjuryError(f"--{name.replace('_', '-')} does not go with --kind {options.kind}")
     given["timeout"] = options.timeout
     model = make_model(options.kind, **{name: value for name, value in given.items() if name in known})
-    found = asyncio.run(check_endpoint(model, options.allow_host))
+    found = asyncio.run(check_endpoint(model, options.allow_host, temperature=options.temperature or 0.0))
     print(found.text())
     return 0 if found.works else 1

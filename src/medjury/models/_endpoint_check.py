@@ -39,7 +39,9 @@ class EndpointCheck:
         return "\n".join(self.lines)
 
 
-async def check_endpoint(model: ChatModel, allow_hosts: Sequence[str] = ()) -> EndpointCheck:
+async def check_endpoint(
+    model: ChatModel, allow_hosts: Sequence[str] = (), *, temperature: float = 0.0
+) -> EndpointCheck:
     """Ask the endpoint one question with all that a judge sends: instructions, schema, seed, temperature, and the
     room that an answer has if the study does not say otherwise. A host that is not allowed is an error; what the
     endpoint itself does wrong is told."""
@@ -51,7 +53,7 @@ async def check_endpoint(model: ChatModel, allow_hosts: Sequence[str] = ()) -> E
         raise MedjuryError(f"{error}{hint}") from None
     try:
         messages = (Message("system", _INSTRUCTIONS), Message("user", _QUESTION))
-        request = Request(messages, schema=_SCHEMA, seed=0)
+        request = Request(messages, schema=_SCHEMA, seed=0, temperature=temperature)
         answer = await gate.ask(model, request)
     except ModelError as error:
         return EndpointCheck(False, (f"Does not work ({error.reason}): {error.message}",))

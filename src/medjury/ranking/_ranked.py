@@ -11,7 +11,7 @@ import numpy as np
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Composite
-from medjury.ranking._common_scale import CommonScale, common_scale
+from medjury.ranking._common_scale import AS_GIVEN, CommonScale, common_scale
 from medjury.ranking._composite import composite_of, weighty
 from medjury.ranking._rating_scores import (
     labelled_scores,
@@ -75,7 +75,9 @@ class Ranked:
             held = grids.get(part.dimension, part.grid)
             states = np.where(lost, UNSCORED, states).astype(np.uint8)
             grids[part.dimension] = held.with_rater(each.rater, scores, states)
-        return replace(self, grids=grids)
+        given = self.scale.words
+        words = "scores calibrated to the reference" if given == AS_GIVEN else f"{given}, calibrated"
+        return replace(self, grids=grids, scale=replace(self.scale, words=words))
 
 
 def ranked_by(

@@ -7,7 +7,7 @@ the item, system, rater or dimension), and any of them with a JSON object of sco
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from medjury.documents import nearest
@@ -115,7 +115,7 @@ def _score_columns(
         taken = {*fields.values(), *source.only, *source.explanations.values(), source.content}
         free = {name: at for name, at in index.items() if name not in taken}
         found = [ScoreColumn(name, says, because(says.get("dimension")))
-                 for name, says in _matches(source.columns, free, source)]  # fmt: skip
+                 for name, says in _matches(file, source.columns, free, source)]  # fmt: skip
         if not found:
             raise RatingsError(f"{file}: no column matches {source.columns!r}; it has {', '.join(index)}")
         return tuple(found)
@@ -127,25 +127,52 @@ def _score_columns(
     return (ScoreColumn(_need(file, index, source.score or "score"), {}),)
 
 
-def _matches(pattern: str, index: Mapping[str, int], source: Source) -> list[tuple[str, dict[str, str]]]:
-    """The columns whose name follows the pattern, and what each place of it holds."""
-    escaped = re.escape(pattern.strip()).replace(r"\{", "{").replace(r"\}", "}")
-    expression = re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>.+?)", escaped))
+def _matches(
+    file: str, pattern: str, index: Mapping[str, int], source: Source
+) -> list[tuple[str, dict[str, str]]]:
+    """The columns whose name follows the pattern, and what each place of it holds. A name that can be read in
+    several ways is refused, unless the dimensions that the mapping lists leave one of them."""
     names = None
     if source.dimensions is not None and not source.json_cells:
         names = {label: name for name, label in source.dimensions.items()}
     found = []
+    parts = re.split(r"\{(\w+)\}", pattern.strip())
     for column in index:
-        match = expression.fullmatch(column)
-        if match is None:
-            continue
-        says = {place: text.strip() for place, text in match.groupdict().items()}
-        if names is not None and "dimension" in says:
-            if says["dimension"] not in names:
-                continue  # a dimension that the mapping does not list; reported as a column not used
-            says["dimension"] = names[says["dimension"]]
-        found.append((column, says))
+        ways = list(_readings(parts, column))
+        if (
+            names is not None
+        ):  # others are dimensions that the mapping does not list: columns that are not used
+            ways = [each for each in ways if each.get("dimension", "") in ("", *names)]
+        if len(ways) > 1:
+            told = ", or ".join(
+                " and ".join(f"{place} {text!r}" for place, text in each.items()) for each in ways
+            )
+            raise RatingsError(
+                f"{file}: the column {column!r} can be read in {len(ways)} ways by {pattern!r}: {told}. List the "
+                "dimensions in the mapping (`dimensions: {NAME: its text in the column's name}`), or rename the "
+                "columns so that another sign stands between the places"
+            )
+        for says in ways:
+            if names is not None and "dimension" in says:
+                says = {**says, "dimension": names[says["dimension"]]}
+            found.append((column, says))
     return found
+
+
+def _readings(parts: Sequence[str], text: str) -> Iterator[dict[str, str]]:
+    """Every way to read a text by a pattern in parts: fixed words and places in turn."""
+    fixed, *rest = parts
+    if not text.startswith(fixed):
+        return
+    left = text[len(fixed) :]
+    if not rest:
+        if not left:
+            yield {}
+        return
+    place, *after = rest
+    for end in range(1, len(left) + 1):
+        for others in _readings(after, left[end:]):
+            yield {place: left[:end].strip(), **others}
 
 
 def _need(file: str, index: Mapping[str, int], column: str) -> str:

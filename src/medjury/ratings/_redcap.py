@@ -36,7 +36,8 @@ def is_redcap(header: Iterable[str]) -> bool:
 
 def redcap_rows(table: Table, layout: Layout, report: ImportReport) -> Iterator[Row]:
     """The rows of the table as REDCap means them; of another table the rows as they are."""
-    if not is_redcap(table.header):
+    ticked = {each.name for each in layout.scores if _CHECKBOX.fullmatch(each.name)}
+    if not is_redcap(table.header) and not ticked:
         yield from table.rows
         return
     rows = list(table.rows)
@@ -44,6 +45,8 @@ def redcap_rows(table: Table, layout: Layout, report: ImportReport) -> Iterator[
         rows = _merged(table.file, rows, layout, report)
     rows = _filled_down(table, rows, layout, report)
     forms = _forms(table.header, rows, layout) if layout.source.guard_forms else []
+    if layout.source.guard_forms:
+        _refuse_unknown_zeros(table, rows, layout, forms, report)
     unfinished = 0
     for number, cells in rows:
         unfinished += sum(form.guard(cells, report) for form in forms) > 0
@@ -172,6 +175,30 @@ class _Form:
     def _is_untouched(self, cells: list[Any], at: int) -> bool:
         said = shown_of(cells[at]).casefold()
         return not said or (at in self.zeros and said in _UNCHECKED)
+
+
+def _refuse_unknown_zeros(
+    table: Table, rows: Sequence[Row], layout: Layout, forms: Sequence[_Form], report: ImportReport
+) -> None:
+    """Where a form's status is not in the table, nobody can tell a form in which nothing was ticked from one that
+    nobody started: REDCap writes 0 in both."""
+    scored, used = {each.name for each in layout.scores}, {*layout.fields.values(), *layout.source.only}
+    known = {at for form in forms for at in (*form.questions, *form.zeros, form.status)}
+    own = [
+        at
+        for at, name in enumerate(table.header)
+        if at and at not in known and name not in used and not name.startswith("redcap_")
+    ]
+    zeros = frozenset(at for at in own if _CHECKBOX.fullmatch(table.header[at]))
+    ticked = [at for at in zeros if table.header[at] in scored]
+    form = _Form(0, (), tuple(own), (), zeros)
+    for number, cells in rows:
+        if any(not is_blank(cells[at]) for at in ticked) and all(form._is_untouched(cells, at) for at in own):
+            message = (
+                "no checkbox is ticked and nothing else is answered: was this form filled in? Nothing in the table "
+                "says so: export the form's status too (FORM_complete), or say `forms: all` if every one was"
+            )
+            report.problems.append(Problem(table.file, number, table.header[min(ticked)], "", message))
 
 
 def _forms(header: Sequence[str], rows: Sequence[Row], layout: Layout) -> list[_Form]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 from collections.abc import Callable, Sequence
@@ -111,7 +112,7 @@ def _csv(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 
 def _guarded(value: object) -> object:
     if isinstance(value, Html):
-        value = re.sub(r"<[^>]+>", "", value)
+        value = html.unescape(re.sub(r"<[^>]+>", "", value))
     if isinstance(value, str) and value.startswith(_FORMULA):
         return f"'{value}"
     return value

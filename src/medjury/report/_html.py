@@ -10,6 +10,7 @@ from medjury.statistics import Estimate, Printable, shown
 
 # Control characters mean nothing in HTML, and browsers disagree on them.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_TYPED = re.compile("`([^`]+)`")
 # A name of this length stays on one line.
 _SHORT, _SENTENCE = 24, 60
 _WIDE = 10
@@ -54,6 +55,11 @@ def element(name: str, *content: object, **attributes: object) -> Html:
         if value is not None
     )
     return Html(f"<{name}{shown}>{joined(content)}</{name}>")
+
+
+def sentence(words: str) -> Html:
+    """A sentence of ours: what stands between backticks is a word to type, and is shown as one."""
+    return Html(_TYPED.sub(r"<code>\1</code>", text(words)))
 
 
 def paragraph(*content: object, class_: str | None = None) -> Html:
@@ -112,7 +118,7 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
         name, scope = ("th", "row") if place == 0 else ("td", None)
         content = value if isinstance(value, Html) else shown(value, digits[place])
         kind = "number" if right else "short" if len(content) <= _SHORT else None
-        if not right and not isinstance(value, Html) and len(content) > _SENTENCE:
+        if not right and not content.startswith("<") and len(content) > _SENTENCE:
             kind = "prose"  # beside many numbers its column would be a word wide
         if isinstance(value, Estimate) and value.defined and " (" in content:
             middle, _, ends = content.partition(" (")

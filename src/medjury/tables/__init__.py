@@ -15,13 +15,14 @@ from medjury.tables._plain import read_plain_table
 from medjury.tables._probability import probability_of
 from medjury.tables._rating_table import RatingTable
 from medjury.tables._read import read_rating_table
-from medjury.tables._roles import MACHINES, Names, Roles, named
+from medjury.tables._roles import CONSENSUS, MACHINES, Names, Roles, named
 from medjury.tables._two_panels import two_panels
 
 __all__ = [
     "ABSENT",
     "CALIBRATED",
     "CASE_PARTS",
+    "CONSENSUS",
     "JURY",
     "MACHINES",
     "NOT_APPLICABLE",

@@ -10,6 +10,7 @@ from medjury.tables._jury import JURY, seated_once
 from medjury.tables._spelling import known_rater
 
 CLINICIANS = "clinicians"
+CONSENSUS = "consensus"
 MACHINES = ("judge", "jury", "metric")
 Names = str | Sequence[str]
 
@@ -65,17 +66,17 @@ def assign(
 ) -> Roles:
     """The one rule for who takes part.
 
-    The reference is who is named, else who is `stated`; `clinicians`, or nothing, means every rater of that kind
-    who has no other part (is not set `aside`, in no second panel, no adjudicator). Compared are those who are
-    named, else every judge, jury and metric (of the `allowed` kinds) and, beside all of these, the second panel,
-    else, where the table tells no kinds, everybody who has no other part. `stored` names the juries whose own rows
-    the table has, the first first; without one, two judges or more form a jury where the kinds are known or a jury
-    is `asked` for: those who are compared, or, where the jury itself is named, all judges, as far as they are its
-    members.
+    The reference is who is named, else (and where their `consensus` is named) who is `stated`; `clinicians`, or
+    nothing, means every rater of that kind who has no other part (is not set `aside`, in no second panel, no
+    adjudicator). Compared are those who are named, else every judge, jury and metric (of the `allowed` kinds) and,
+    beside all of these, the second panel, else, where the table tells no kinds, everybody who has no other part.
+    `stored` names the juries whose own rows the table has, the first first; without one, two judges or more form a
+    jury where the kinds are known or a jury is `asked` for: those who are compared, or, where the jury itself is
+    named, all judges, as far as they are its members.
     """
     stated = stated or Stated()
     free = {name: kind for name, kind in kinds.items() if name not in (*aside, *stated.aside)}
-    if reference is not None:
+    if reference is not None and not _the_consensus(reference, kinds):
         humans = named(reference, kinds, "reference", aside=(*aside, *stated.aside))
     else:
         humans = tuple(name for name in stated.reference if name not in aside) or _of_kind(free, "clinician")
@@ -153,6 +154,12 @@ def named(
     if twice:
         raise MedjuryError(f"{twice[0]!r} is named twice as {role}.")
     return tuple(found)
+
+
+def _the_consensus(reference: Names, kinds: Mapping[str, str]) -> bool:
+    """Tables call what the reference's raters say together `consensus`: whoever names that means these raters."""
+    listed = (reference,) if isinstance(reference, str) else tuple(reference)
+    return listed == (CONSENSUS,) and CONSENSUS not in kinds
 
 
 def _of_kind(kinds: Mapping[str, str], kind: str) -> tuple[str, ...]:

@@ -1,11 +1,12 @@
 """Planted juries: bad ones that must be found out, each by the rules that its defect concerns, and good ones that
-must pass. Every jury is a function of a seed, and what is wrong with it is known because it was planted."""
+must pass once their study has the size that was planned for it (`planned.py`). Every jury is a function of a seed,
+and what is wrong with it is known because it was planted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,7 @@ import polars as pl
 from tests.report.adversaries.worlds import KNOWN, World, graded, ratings, world
 from tests.report.planted import rules, write_run
 
-from medjury.agreement import expected_from
-from medjury.tables import rating_table
-from medjury.validation import Verdict, rehearse_gate, validate
+from medjury.validation import Verdict, validate
 
 FLOOR = "Agreement with clinicians reaches the floor"
 NOT_INFERIOR = "Not inferior to clinicians among themselves"
@@ -37,12 +36,13 @@ OWN = "and is not made of the clinicians' scores"
 GRADES = "No grade is scored too kindly or too strictly"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Planted:
-    """`make` gives the ratings of a seed. A good jury has no `fails`; a bad one fails each of these rules."""
+    """`make` gives the ratings of a seed, of a good jury with as many cases as it is told. A good jury has no
+    `fails`; a bad one fails each of these rules."""
 
     name: str
-    make: Callable[[int], pl.DataFrame]
+    make: Callable[..., pl.DataFrame]
     fails: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -50,9 +50,9 @@ class Planted:
     def good(self) -> bool:
         return not self.fails
 
-    def verdict(self, folder: Path, seed: int) -> Verdict:
-        """The gate's word on this jury, in a run folder as a study writes it."""
-        frame = self.make(seed)
+    def verdict(self, folder: Path, seed: int, cases: int | None = None) -> Verdict:
+        """The gate's word on this jury, in a run folder as a study writes it; `cases` is the size of a good one."""
+        frame = self.make(seed) if cases is None else self.make(seed, cases)
         parts = frame.select("item", *KNOWN).unique("item", maintain_order=True)
         run = write_run(folder, frame.drop(KNOWN), parts=parts, gate=rules(**self.settings))
         return validate(run, resamples=400).verdicts[0]
@@ -194,37 +194,26 @@ def clinicians_who_copy_each_other(seed: int) -> pl.DataFrame:
     return ratings(made, made.rater(0.5))
 
 
-def good(seed: int) -> pl.DataFrame:
-    made = world(seed)
+def good(seed: int, cases: int) -> pl.DataFrame:
+    made = world(seed, cases=cases)
     return ratings(made, made.jury())
 
 
-def perfect(seed: int) -> pl.DataFrame:
-    made = world(seed)
+def perfect(seed: int, cases: int) -> pl.DataFrame:
+    made = world(seed, cases=cases)
     return ratings(made, graded(made.truth))
 
 
-def as_good_as_a_clinician(seed: int) -> pl.DataFrame:
+def as_good_as_a_clinician(seed: int, cases: int) -> pl.DataFrame:
     """As one more clinician: of what a colleague called dangerous, one answer in twenty looks harmless. To show
-    that this is below 10 % takes more cases than a better jury needs: as many as the plan says."""
-    made = world(seed, cases=planned_cases())
+    that this is below 10 % takes more cases than a better jury needs."""
+    made = world(seed, cases=cases)
     return ratings(made, made.rater(0.5))
 
 
-@cache
-def planned_cases() -> int:
-    """What `medjury plan gate --pilot … --systems 2 --simulate 60` says is needed for a chance of 80 % to meet the
-    whole gate, after a large pilot of this jury."""
-    made = world(20_260_101, cases=2000)
-    pilot = rating_table(ratings(made, made.rater(0.5)).drop(KNOWN), scale=(1, 5))
-    found = rehearse_gate(expected=expected_from(pilot), cases=200, systems=2, studies=60).cases_needed
-    assert found is not None
-    return found
-
-
-def shuffled_within_grade(seed: int) -> pl.DataFrame:
+def shuffled_within_grade(seed: int, cases: int) -> pl.DataFrame:
     """The good jury's scores, exchanged among answers of one system with the same clinicians' grades."""
-    made = world(seed)
+    made = world(seed, cases=cases)
     said = made.jury()
     keys = np.unique(
         np.column_stack([made.clinicians, made.system == "system-0"]), axis=0, return_inverse=True
@@ -236,15 +225,15 @@ def shuffled_within_grade(seed: int) -> pl.DataFrame:
     return ratings(made, said)
 
 
-def few_unscored(seed: int) -> pl.DataFrame:
+def few_unscored(seed: int, cases: int) -> pl.DataFrame:
     """Two answers in a hundred have no score, whatever they are like."""
-    made = world(seed, cases=300)
+    made = world(seed, cases=cases)
     lost = made.draw.random(made.size) < 0.02
     return ratings(made, np.where(lost, np.nan, made.jury()))
 
 
-def good_with_sparse_clinicians(seed: int) -> pl.DataFrame:
-    made = world(seed, cases=300, systems=(0.0,), clinicians=15)
+def good_with_sparse_clinicians(seed: int, cases: int) -> pl.DataFrame:
+    made = world(seed, cases=cases, systems=(0.0,), clinicians=15)
     return ratings(made, made.jury())
 
 

@@ -18,10 +18,9 @@ from tests.report.adversaries.juries import (
     SCORED_PARTS,
     SEVERE,
     Planted,
-    as_good_as_a_clinician,
     blind_to_split_clinicians,
-    planned_cases,
 )
+from tests.report.adversaries.planned import planned, planned_cases
 from tests.report.planted import page_of
 
 SEEDS = (1, 2)
@@ -71,23 +70,28 @@ def test_a_bad_jury_fails_for_the_stated_reason(planted: Planted, tmp_path: Path
 
 @pytest.mark.parametrize("planted", GOOD, ids=lambda each: each.name)
 def test_a_good_jury_of_the_planned_size_passes(planted: Planted, tmp_path: Path) -> None:
-    words = [planted.verdict(tmp_path / str(seed), seed).word for seed in SEEDS]
+    cases = planned_cases(planted)
+    words = [planted.verdict(tmp_path / str(seed), seed, cases).word for seed in SEEDS]
     assert "VALIDATED" in words and set(words) <= {"VALIDATED", "AUXILIARY"}
 
 
-def test_the_jury_that_is_no_better_than_a_clinician_has_the_size_that_the_plan_asks_for() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "trusting-a-jury.md").read_text(encoding="utf-8")
-    assert f"({planned_cases():,} cases; at 200" in page
-    made = as_good_as_a_clinician(1)
-    assert made["item"].n_unique() == planned_cases() > 200
+def test_the_jury_that_is_no_better_than_a_clinician_needs_more_cases_than_a_good_one() -> None:
+    named = {each.name: each for each in GOOD}
+    modest = named["as good as a clinician"]
+    assert planned_cases(modest) > 200 > planned_cases(named["good"])
+    assert planned(modest).together < 0.8 < planned(named["good"]).together
+    assert modest.make(1, planned_cases(modest))["item"].n_unique() == planned_cases(modest)
 
 
 def test_exchanging_scores_among_answers_that_clinicians_graded_alike_changes_no_verdict(
     tmp_path: Path,
 ) -> None:
     plain, shuffled = (next(each for each in GOOD if each.name == name) for name in ("good", GOOD[3].name))
+    cases = planned_cases(plain)
     for seed in SEEDS:
-        words = [each.verdict(tmp_path / f"{seed} {each.name}", seed).word for each in (plain, shuffled)]
+        words = [
+            each.verdict(tmp_path / f"{seed} {each.name}", seed, cases).word for each in (plain, shuffled)
+        ]
         assert words[0] == words[1]
 
 

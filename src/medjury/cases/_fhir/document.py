@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from medjury.cases._attachment import attachment_text
+from medjury.cases._attachment import DamagedError, attachment_text
 from medjury.cases._case import Origin
 from medjury.cases._fhir.resources import DEEPEST, Entry, Resources
 from medjury.cases._fhir.status import marks_of
@@ -24,6 +24,7 @@ from medjury.cases._fhir.values import (
 from medjury.cases._xhtml import FhirError, text_of
 
 FURTHER = "further attachment of a document, left out"
+NO_TEXT = "section of a document without text, left out"
 # Where the releases and the kinds of documents keep the same thing; STU3 has no `date` and no `category`.
 _DATES = ("date", "created", "indexed", "effectiveDateTime", "effectivePeriod.start", "issued")
 
@@ -105,7 +106,7 @@ def read_document(entry: Entry, resources: Resources, replaced_names: set[str]) 
 
 
 def _attached(entry: Entry, resources: Resources, remarks: Counter[str]) -> str:
-    """The first attachment that is text; where none is, why the first one is not."""
+    """The first attachment that is text; where none is, why the first one is not. Before it none is damaged."""
     forms = objects_in(entry.resource.get("presentedForm"))
     given = [object_in(each.get("attachment")) for each in objects_in(entry.resource.get("content"))]
     contained = {f"#{each.get('id')}": each for each in objects_in(entry.resource.get("contained"))}
@@ -116,6 +117,8 @@ def _attached(entry: Entry, resources: Resources, remarks: Counter[str]) -> str:
         own: Counter[str] = Counter()
         try:
             text = attachment_text(attachment, linked, own)
+        except DamagedError:
+            raise
         except FhirError as error:
             problems.append(error)
             continue
@@ -145,6 +148,10 @@ def _section_texts(parent: Resource, remarks: Counter[str], depth: int) -> Itera
         if body or inner:
             yield "\n".join(part for part in (title, body) if part)
             yield from inner
+        elif not objects_in(
+            section.get("section")
+        ):  # what it holds may be coded; a parent has children that count
+            remarks[NO_TEXT] += 1
 
 
 def _identity(resource: Resource) -> str:

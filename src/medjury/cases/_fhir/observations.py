@@ -20,7 +20,7 @@ from medjury.cases._fhir.values import (
 )
 
 WITHDRAWN = "laboratory value entered in error or cancelled, left out"
-NO_VALUE = "laboratory result without a value, left out"
+NO_VALUE = "laboratory result without a value that can be read, left out"
 NOT_LABORATORY = "Observation that is no laboratory value, left out"
 UNUSED = "laboratory value of no judged document, left out"
 _UNSURE = ("registered", "preliminary", "unknown")
@@ -52,7 +52,7 @@ def measured_in(entries: Iterable[Entry], resources: Resources, remarks: Counter
             visit = reference_in(resource.get("encounter")) or reference_in(resource.get("context"))
             encounter = resources.name_of(visit, entry.url)
             values = list(_values(resource, status if status in _UNSURE else ""))
-            remarks[NO_VALUE] += not values
+            remarks[NO_VALUE] += _unread(resource)
             found += [Measured(patient, encounter, each) for each in values]
     return found
 
@@ -61,6 +61,19 @@ def _is_laboratory(resource: Resource) -> bool:
     categories = values_in(resource.get("category"))
     words = {*codes_in(categories), *(concept_name(each) for each in categories)}
     return "laboratory" in {word.casefold() for word in words}
+
+
+def _unread(resource: Resource) -> int:
+    """How many values of a result cannot be read: a part without one, and a whole that states one (or has no
+    parts)."""
+    parts = objects_in(resource.get("component"))
+    states_one = any(name.startswith("value") and resource[name] is not None for name in resource)
+    whole = [resource] if states_one or not parts else []
+    return sum(not _is_read(each) for each in (*whole, *parts))
+
+
+def _is_read(part: Resource) -> bool:
+    return bool(concept_name(part.get("code")) and _value(part)[0])
 
 
 def _values(resource: Resource, unsure: str) -> Iterator[dict[str, str]]:
@@ -72,7 +85,10 @@ def _values(resource: Resource, unsure: str) -> Iterator[dict[str, str]]:
     ]:
         name = concept_name(part.get("code"))
         if name and value:
-            interpretation = [*codes_in(part.get("interpretation")), ""][0]
+            said = [
+                [*codes_in(each), concept_name(each)][0] for each in values_in(part.get("interpretation"))
+            ]
+            interpretation = " ".join(filter(None, said))
             row = {
                 "name": name, "value": value, "unit": unit, "date": date,
                 "flag": " ".join(filter(None, (interpretation, unsure))), "range": _range(part),

@@ -134,7 +134,10 @@ def _table(material: Material, ways: Ways) -> Html:
     head += ["difference"] if compared else []
     head += ["errors", "rate"] if with_clinicians else []
     head += ["calls", "seconds", f"cost ({currency})" if currency else "cost", "unscored"]
-    caption = "Calls, seconds and cost are means per answer, all dimensions and repeats together"
+    caption = (
+        "Calls, seconds and cost are means per answer, all dimensions and repeats together; unscored is what has "
+        "no score, also where it was called not applicable and a clinician could score it"
+    )
     if with_clinicians:
         whole = "patient" if ways.by_patient else "case"
         caption = (

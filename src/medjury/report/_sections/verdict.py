@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
+from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, sentence
 from medjury.report._material import Material, Section
 from medjury.runs import jury_warnings, model_warnings
 from medjury.validation import MEANING, STATISTICS, Verdict, Word
@@ -36,7 +36,7 @@ def section(material: Material) -> Section:
         "0 is chance.",
     )
     silences = joined(
-        element("p", warning, class_="note")
+        element("p", sentence(warning), class_="note")
         for warning in material.validation.warnings
         if warning != material.evidence.problem
     )
@@ -65,7 +65,7 @@ def _line(material: Material, verdict: Verdict) -> tuple[Cell, ...]:
         None
         if errors is None
         else f"{errors.errors + errors.unscored:,} of {errors.dangerous + errors.unscored:,}",
-        verdict.reasons[0] if verdict.reasons else "Every rule is met.",
+        sentence(verdict.reasons[0]) if verdict.reasons else "Every rule is met.",
     )
 
 
@@ -116,7 +116,7 @@ def _banner(material: Material, rater: str) -> Html:
         who,
         element("p", line, class_="word"),
         meaning,
-        bullets(kept),
+        bullets(map(sentence, kept)),
         class_=f"verdict {_class(worst)}",
     )
 
@@ -137,8 +137,8 @@ def _rules(material: Material, verdict: Verdict) -> Html:
         (
             rule.name,
             rule.state,
-            rule.asked,
-            rule.found,
+            sentence(rule.asked),
+            sentence(rule.found),
             rule.lines.clinician,
             rule.lines.statistician,
             "yes" if rule.essential else "no",

@@ -29,6 +29,8 @@ NAMED = re.compile(
 _BRACKETED = re.compile(r"\s*[\[(](?P<name>[^\[\]():]{1,60})[\])]\s*(?P<rest>.*)", re.DOTALL)
 # `Doctor - words`
 _SIGN = re.compile(r"\s*(?P<name>[^\W\d_]+[\s_]?\d{0,3})\s*(?:[-–—>|]\s+|\t\s*)(?P<rest>.*)", re.DOTALL)
+# `Q. words` and `A. words`, as an interview is printed
+_LETTER = re.compile(r"\s*(?P<name>[QA])\.\s+(?P<rest>\S.*)", re.DOTALL)
 # `Smith<tab>words`
 _TAB = re.compile(r"(?P<name>[^\t:]{1,40})\t+(?P<rest>\S.*)", re.DOTALL)
 
@@ -84,6 +86,8 @@ def named(text: str) -> tuple[str | None, str]:
     if (found := _BRACKETED.fullmatch(text)) and not is_noise(found["name"]) and is_role(found["name"]):
         return found["name"], found["rest"].strip()
     if (found := _SIGN.fullmatch(text)) and is_bare_role(found["name"]):
+        return found["name"], found["rest"].strip()
+    if found := _LETTER.fullmatch(text):
         return found["name"], found["rest"].strip()
     if (found := _TAB.fullmatch(text)) and like_a_name(tidy(found["name"])):
         return found["name"], found["rest"].strip()

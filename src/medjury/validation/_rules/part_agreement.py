@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from medjury.statistics import Floats, Replicates, shown
+from medjury.statistics import Floats, Replicates, counted, shown
 from medjury.tables import Measured
 from medjury.validation._beyond_doubt import holm, p_below
 from medjury.validation._evidence import Evidence
@@ -52,8 +52,10 @@ def part_agreement(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
     worst = min(failed or range(len(parts)), key=lambda place: tests[place][0])
     value, rest = (made.observed[f"jury {worst} {side}"] for side in ("in", "out"))
     title = STATISTICS.get(trial.statistic, trial.statistic)
-    said = f"{len(parts)} parts; lowest in {parts[worst].name}: {title} {_number(value)}, elsewhere {_number(rest)}"
-    said += too_small(every, parts)
+    said = (
+        f"{counted(len(parts), 'part')}; lowest in {parts[worst].name}: {title} {_number(value)}, elsewhere "
+    )
+    said += _number(rest) + too_small(every, parts)
     return (
         found(
             name,

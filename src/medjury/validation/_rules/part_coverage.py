@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from medjury.statistics import clustered_proportion, percent
+from medjury.statistics import clustered_proportion, counted, percent
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
 from medjury.validation._rules.found import Lines, RuleFound, found
@@ -40,7 +40,7 @@ def part_coverage(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
         found(
             name,
             asked,
-            f"{len(large)} parts; lowest for {large[lowest].name}: {percent(shares[lowest].value, 1)}",
+            f"{counted(len(large), 'part')}; lowest for {large[lowest].name}: {percent(shares[lowest].value, 1)}",
             not bad,
             essential=True,
             why=f"The jury left far more answers without a score for {names_of(bad)} than it may.",

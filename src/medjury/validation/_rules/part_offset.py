@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from medjury.statistics import percent, shown
+from medjury.statistics import counted, percent, shown
 from medjury.tables import Measured
 from medjury.validation._beyond_doubt import holm
 from medjury.validation._clustered import clustered_contrast
@@ -44,8 +44,8 @@ def part_offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...
         found(
             name,
             asked,
-            f"{len(parts)} parts; widest for {parts[widest].name}: {shown(tests[widest][0])} beside the rest; "
-            f"{limit:g} is allowed",
+            f"{counted(len(parts), 'part')}; widest for {parts[widest].name}: {shown(tests[widest][0])} beside the "
+            f"rest; {limit:g} is allowed",
             not bad,
             essential=True,
             why=f"Beside the clinicians, the jury scores {names_of(bad)} unlike the rest, by more than {limit:g}.",
