@@ -116,6 +116,11 @@ class RedactedCases:
             self.changed += bool(redaction.counts)
             yield redaction.case
 
+    def with_raw(self) -> Iterator[tuple[Case, Case]]:
+        """Each case as it is in the file, and redacted: for marks, which must know a text with and without names."""
+        for case in self._cases:
+            yield case, self._redactor.redact(case).case
+
     @property
     def skipped(self) -> int:
         """How many rows the reader of the cases left out."""

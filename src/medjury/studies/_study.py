@@ -87,7 +87,9 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         Setup(
             _judge_name(part),
             part,
-            instrument,
+            _named(
+                document, ("judges", index, "instrument"), lambda part=part: _own(instrument, part, folder)
+            ),
             folder,
             stated_examples(settings, part).own,
             examples.of_judge(index),
@@ -145,6 +147,28 @@ def _recorded_notes(setups: Sequence[Setup]) -> list[str]:
 
 def _load_instrument(name: str, folder: Path) -> Instrument:
     return load_instrument(folder / name if name.endswith((".yaml", ".yml")) else name)
+
+
+def _own(instrument: Instrument, part: JudgePart, folder: Path) -> Instrument:
+    """The words that one judge grades by, where its entry names others than the study's: the same dimensions on the
+    same grades, asked from the same texts, or its scores could not stand beside the others'."""
+    if part.instrument is None:
+        return instrument
+    own = _only(_load_instrument(part.instrument, folder), [each.name for each in instrument.dimensions])
+    if _shape(own) != _shape(instrument):
+        raise MedjuryError(
+            f"{own.name} {own.version} has other grades, skip rules or inputs than {instrument.name} "
+            f"{instrument.version}; a judge's own instrument may differ in its words only"
+        )
+    return own
+
+
+def _shape(instrument: Instrument) -> object:
+    graded = [
+        (each.name, each.values, each.higher_is_better, each.may_be_not_applicable, each.skip)
+        for each in instrument.dimensions
+    ]
+    return graded, [(each.name, each.required) for each in instrument.inputs]
 
 
 def _only(instrument: Instrument, names: list[str]) -> Instrument:
