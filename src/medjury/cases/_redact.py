@@ -117,9 +117,13 @@ class RedactedCases:
             yield redaction.case
 
     def with_raw(self) -> Iterator[tuple[Case, Case]]:
-        """Each case as it is in the file, and redacted: for marks, which must know a text with and without names."""
+        """Each case as it is in the file, and redacted: marks must know a text with and without names."""
         for case in self._cases:
             yield case, self._redactor.redact(case).case
+
+    def redacted(self, case: Case) -> Case:
+        """Another text of the same cases, such as a clinician's comment, with the same rules."""
+        return self._redactor.redact(case).case
 
     @property
     def skipped(self) -> int:

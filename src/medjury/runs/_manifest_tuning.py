@@ -87,6 +87,6 @@ def read_tuning(folder: str | Path) -> TuningManifest:
 
 
 def tunings_in(folder: Path) -> Iterator[tuple[Path, TuningManifest]]:
-    """The tunings whose folders lie in this one. One that cannot be read is refused: nobody knows what it touched."""
+    """The tunings whose folders lie in this one. One that cannot be read is refused: who knows what it touched?"""
     for file in sorted(folder.glob(f"*/{files.TUNING}")):
         yield file.parent, read_tuning(file.parent)

@@ -46,8 +46,8 @@ class Protocol(RunPart):
     The names are those of the manifest, so that the two can be compared name by name. `humans` is None where no
     clinician had rated yet. `seen` and `earlier` are what was known then of the same data: a protocol that was made
     when its cases had been judged already says so itself. `answer_hashes` are a sample of hashes by which the same
-    answers are known in another order, or among others. `touched` says which tunings had seen some of the cases: these
-    are development cases, whatever study touched them."""
+    answers are known in another order, or among others. `touched` says which tunings had seen some of the cases:
+    these are development cases, whatever study touched them."""
 
     format: int = 1
     medjury: str = ""

@@ -2,23 +2,40 @@
 
 from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
+from medjury.studies._file import ModelPart
 from medjury.studies._gate import read_rules
+from medjury.studies._hashed import AnswerHashes
+from medjury.studies._humans import Humans, read_humans
+from medjury.studies._lock import only_run
 from medjury.studies._manifest import run_name
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
+from medjury.studies._rater_with import judge_place, model_of, rater_with
 from medjury.studies._record import RecordResult, record_run
 from medjury.studies._reread import RereadResult, reread_run
-from medjury.studies._run import check_drafting, check_study, draft_study, register_study, run_study
+from medjury.studies._run import (
+    check_drafting,
+    check_study,
+    draft_study,
+    register_study,
+    run_study,
+    study_prices,
+)
 from medjury.studies._study import Study, load_study
+from medjury.studies._touched import TUNED, touched_marks, tuned_facts
 from medjury.studies._transcript_calls import CallFiles, calls_in
 from medjury.studies._transcript_collection import TranscriptCollection, collect
 from medjury.studies._transcript_study import TranscriptStudy, judges_settings, transcript_study
 
 __all__ = [
+    "TUNED",
+    "AnswerHashes",
     "CallFiles",
     "DraftResult",
+    "Humans",
     "JudgePlan",
+    "ModelPart",
     "RecordResult",
     "Registered",
     "RereadResult",
@@ -33,14 +50,22 @@ __all__ = [
     "collect",
     "draft_study",
     "gate_outlook",
+    "judge_place",
     "judges_settings",
     "load_study",
+    "model_of",
+    "only_run",
     "plan_study",
+    "rater_with",
+    "read_humans",
     "read_rules",
     "record_run",
     "register_study",
     "reread_run",
     "run_name",
     "run_study",
+    "study_prices",
+    "touched_marks",
     "transcript_study",
+    "tuned_facts",
 ]

@@ -16,8 +16,9 @@ from medjury.studies._study import Study
 
 
 def stated_gate(study: Study, touched: Collection[str] = ()) -> StatedGate:
-    """The rules, with cases that tuning has `touched` among the development cases, and with the moment they were first recorded in this run folder. Rules that were recorded there
-    before and differ are kept under `earlier`: the report says that they were changed."""
+    """The rules with the moment they were first recorded in this run folder; cases that tuning has `touched` are
+    among the development cases. Rules that were recorded there before and differ are kept under `earlier`: the
+    report says that they were changed."""
     part = study.settings.gate
     known = [dimension.name for dimension in study.instrument.dimensions]
     for name in part.severe_dimensions or ():

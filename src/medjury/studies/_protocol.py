@@ -59,7 +59,7 @@ class Registered:
             for each in made.seen
         ]
         lines += [
-            f"  {each.what} has seen {each.cases:,} of these cases: they are development cases, and validate nothing"
+            f"  {each.what} has seen {each.cases:,} of these cases: they are development cases"
             for each in made.touched
         ]
         lines += [

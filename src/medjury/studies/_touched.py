@@ -1,8 +1,8 @@
 """What tuning has touched: cases that a prompt, or its examples, were chosen on prove nothing about it.
 
 A tuned instrument carries the marks of the cases it saw in its own file, so that no later study can validate it on
-them, under whatever name and ids. Tunings whose folders lie beside the run folder, or in the study's store, are held
-against the cases too: who copies a tuned prompt by hand leaves its tuning behind.
+them, under whatever name and ids. Tunings whose folders lie beside the run folder, or in the study's store, are
+held against the cases too: who copies a tuned prompt by hand leaves its tuning behind.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class TouchedCases:
 
     def notes(self) -> tuple[str, ...]:
         return tuple(
-            f"{each.what} has seen {each.cases:,} of these cases: they count as development cases, and are left out "
-            "of the validation"
+            f"{each.what} has seen {each.cases:,} of these cases: they count as development cases, and "
+            "are left out of the validation"
             for each in self.by
         )
 
