@@ -1,10 +1,10 @@
 """A planted task with a scripted judge and a scripted writer of prompts, both of which obey known rules.
 
-Every case is a patient's utterance. A lost "not" is significant (2), a lost number minimal (1), all else nothing (0).
-The judge sees none of it unless its instructions say what to look for: `lost negation` and `lost number` are the two
-words it obeys. The writer reads the feedback and adds the word for what was missed. A writer who takes the shortcut
-adds the number of the call instead: in this world all utterances of a call have the same label, so that a prompt which
-lists the calls is always right, on calls that it has seen.
+Every case is a patient's utterance. A lost "not" is significant (2), a lost number minimal (1), all else
+nothing (0). The judge sees none of it unless its instructions say what to look for: `lost negation` and
+`lost number` are the two words it obeys. The writer reads the feedback and adds the word for what was
+missed. A writer who takes the shortcut adds the number of the call instead: in this world all utterances of
+a call have the same label, so that a prompt which lists the calls is always right, on calls that it has seen.
 
     python -m tests.tuning.world --log FILE      the same in a process of its own, for a test that kills its clients
 """
@@ -24,7 +24,11 @@ from aiohttp import web
 from tests.loopback import Call, Endpoint, Log
 
 NEGATION, NUMBER = "lost negation", "lost number"
-SAID = {0: "um I feel well today thank you", 1: "I took it for seven days I think", 2: "I have not had any chest pain"}
+SAID = {
+    0: "um I feel well today thank you",
+    1: "I took it for seven days I think",
+    2: "I have not had any chest pain",
+}
 HEARD = {0: "I feel well today thank you", 1: "I took it for days I think", 2: "I have had any chest pain"}
 
 
@@ -63,7 +67,8 @@ def write(prompt: str) -> str:
     return f"<new text>\n{chr(10).join([text, *dict.fromkeys(added)])}\n</new text>"
 
 
-def write_task(folder: Path, url: str, *, calls: int = 18, each: int = 4, shortcut: bool = False, **study: Any) -> Path:
+def write_task(folder: Path, url: str, *, calls: int = 18, each: int = 4, shortcut: bool = False, prefix: str = "",
+               tuning: dict[str, Any] | None = None, **study: Any) -> Path:  # fmt: skip
     """Cases, clinicians' labels and a study file. In a world with the shortcut all cases of a call are alike."""
     cases, labels = [], []
     for call in range(calls):
@@ -72,26 +77,38 @@ def write_task(folder: Path, url: str, *, calls: int = 18, each: int = 4, shortc
             name = f"{call}-{turn}"
             said = f"{SAID[label]} {'really ' * turn}".strip()
             cases.append(
-                {"id": name, "system": "asr", "patient": f"call {call}", "candidate": f"{HEARD[label]} {name}",
+                {"id": f"{prefix}{name}", "system": "asr", "patient": f"call {call}", "candidate": f"{HEARD[label]} {name}",
                  "reference": f"{said} {name}", "texts": {"context": f"Doctor, in call {call}: how are you?"}}
             )  # fmt: skip
             first = label if turn else min(2, label + 1)  # clinician A is sometimes too strict
-            labels += [(name, "A", first, "as heard"), (name, "B", label, ""), (name, "gold", label, "settled")]
+            given = (("A", first, "as heard"), ("B", label, ""), ("gold", label, "settled"))
+            labels += [(f"{prefix}{name}", *each) for each in given]
     (folder / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
     with (folder / "labels.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(("item", "system", "rater", "dimension", "score", "explanation"))
         rows.writerows((item, "asr", rater, "impact", score, why) for item, rater, score, why in labels)
+    instructions = f"Grade the impact.{' You may take the shortcut.' if shortcut else ''}"
+    own = {
+        "extends": "transcript_impact",
+        "name": "impact",
+        "version": "1",
+        "title": "Impact",
+        "instructions": instructions,
+    }
+    (folder / "impact.yaml").write_text(
+        "".join(f"{name}: {json.dumps(value)}\n" for name, value in own.items())
+    )
     content: dict[str, Any] = {
         "study": "planted",
         "cases": "cases.jsonl",
-        "instrument": "transcript_impact",
+        "instrument": "impact.yaml",
         "judges": [{"kind": "openai", "name": "judge", "url": url, "model": "m", "concurrency": 4,
                     "price": {"input": 1.0, "output": 2.0}}],
         "jury": "none",
         "humans": {"path": "labels.csv", "keep_names": True, "reference": ["A", "B"], "consensus": "adjudicated",
                    "adjudicator": "gold"},
-        "tuning": {"budget": 120, "texts": ["instructions"], "resamples": 200, "may_quote": True},
+        "tuning": {"budget": 150, "texts": ["instructions"], "resamples": 400, **(tuning or {})},
         **study,
     }  # fmt: skip
     file = folder / "study.yaml"

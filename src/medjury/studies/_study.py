@@ -155,20 +155,12 @@ def _own(instrument: Instrument, part: JudgePart, folder: Path) -> Instrument:
     if part.instrument is None:
         return instrument
     own = _only(_load_instrument(part.instrument, folder), [each.name for each in instrument.dimensions])
-    if _shape(own) != _shape(instrument):
+    if own.shape() != instrument.shape():
         raise MedjuryError(
             f"{own.name} {own.version} has other grades, skip rules or inputs than {instrument.name} "
             f"{instrument.version}; a judge's own instrument may differ in its words only"
         )
     return own
-
-
-def _shape(instrument: Instrument) -> object:
-    graded = [
-        (each.name, each.values, each.higher_is_better, each.may_be_not_applicable, each.skip)
-        for each in instrument.dimensions
-    ]
-    return graded, [(each.name, each.required) for each in instrument.inputs]
 
 
 def _only(instrument: Instrument, names: list[str]) -> Instrument:

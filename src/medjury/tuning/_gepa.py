@@ -31,8 +31,9 @@ def need(package: str) -> None:
 class Found:
     """What a search found: the best instrument by the validation cases, its score there and the starting one's.
 
-    `memorised` is the candidate that fits the training cases best, where it is another one: its fall on other cases
-    shows how far a prompt that learns its cases by heart would have fooled us.
+    `memorised` is the candidate whose ancestors gained most on the training cases they were written for, where it
+    was not chosen: what it loses on other cases is what a prompt that learns its cases by heart would have fooled
+    us by.
     """
 
     best: Instrument
@@ -40,8 +41,6 @@ class Found:
     validation: float | None
     start_validation: float | None
     memorised: Instrument | None = None
-    memorised_training: float | None = None
-    memorised_validation: float | None = None
     tried: int = 0
 
 
@@ -194,14 +193,6 @@ class _Notes:
         rewards = [objective.reward(case, each) for case, each in zip(self._validation, said, strict=True)]
         return float(np.mean(rewards)), objective.whole(self._validation, said)
 
-    def _on_training(self, name: str) -> list[float]:
-        known, objective = self._adapter.session.lineage.judged, self._adapter.objective
-        return [
-            objective.reward(each, known[name, each.key, 0].outcomes)
-            for each in self._adapter.training
-            if (name, each.key, 0) in known
-        ]
-
     def found(self, texts: dict[str, str]) -> Found:
         """The best by the objective on the validation cases; the earliest of equals, so that nothing is changed for
         nothing."""
@@ -218,32 +209,26 @@ class _Notes:
 
         pool = [start, *(each for each in self._kept if candidate_id(each) != candidate_id(start))]
         best = max(pool, key=worth)
-        memorised = max(pool, key=lambda each: self._training_gain(each, start))
-        gain = self._training_gain(memorised, start)
-        other = gain > 0 and candidate_id(memorised) not in (candidate_id(best), candidate_id(start))
-        learned = self._on_training(candidate_id(memorised)) if other else []
+        gains = self._gains()
+        fitting = max(pool, key=lambda each: gains.get(candidate_id(each), 0.0))
+        chosen = (candidate_id(best), candidate_id(start))
+        other = gains.get(candidate_id(fitting), 0.0) > 0 and candidate_id(fitting) not in chosen
         return Found(
             best,
             start,
             scores[candidate_id(best)][1],
             scores[candidate_id(start)][1],
-            memorised if other else None,
-            float(np.mean(learned)) if learned else None,
-            scores[candidate_id(memorised)][0] if other else None,
+            fitting if other else None,
             len(pool) - 1,
         )
 
-    def _training_gain(self, made: Instrument, start: Instrument) -> float:
-        """How much more than the start it is worth on the training cases that both were judged on."""
-        known, objective = self._adapter.session.lineage.judged, self._adapter.objective
-        mine, theirs = candidate_id(made), candidate_id(start)
-        gains = [
-            objective.reward(each, known[mine, each.key, 0].outcomes)
-            - objective.reward(each, known[theirs, each.key, 0].outcomes)
-            for each in self._adapter.training
-            if (mine, each.key, 0) in known and (theirs, each.key, 0) in known
-        ]
-        return float(np.mean(gains)) if gains else 0.0
+    def _gains(self) -> dict[str, float]:
+        """What each kept text and its ancestors gained on the misses that they were written for."""
+        gains: dict[str, float] = {}
+        for each in self._adapter.session.lineage.kept:
+            own = (each.after or 0.0) - (each.before or 0.0)
+            gains[each.hash] = own + max((gains.get(parent, 0.0) for parent in each.parents), default=0.0)
+        return gains
 
 
 def _mean(traces: Sequence[Trajectory]) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -46,8 +46,8 @@ class HeldOutRow:
 @dataclass(frozen=True, eq=False)
 class HeldOut(Result[HeldOutRow]):
     """All raters on the held-out cases. `gain` is the tuned judge's mean reward less the plain one's, on the same
-    resamples of whole groups; `on_kin` and `on_strangers` are the tuned judge's on held-out cases whose patient
-    tuning saw too, and on the others."""
+    resamples of whole groups; `fits` is what a judge is worth on training cases; `on_kin` and `on_strangers`
+    are the tuned judge's on held-out cases whose patient tuning saw too, and on the others."""
 
     rows: tuple[HeldOutRow, ...]
     gain: Estimate
@@ -56,6 +56,7 @@ class HeldOut(Result[HeldOutRow]):
     kin: int = 0
     on_kin: Estimate | None = None
     on_strangers: Estimate | None = None
+    fits: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     def value(self, rater: str, statistic: str = "objective", dimension: str = "") -> Estimate:
@@ -68,6 +69,7 @@ def evaluate_held_out(
     objective: Objective,
     *,
     kin: frozenset[str] = frozenset(),
+    fits: Mapping[str, float] | None = None,
     resamples: int = 2000,
     seed: int = 0,
 ) -> HeldOut:
@@ -104,6 +106,7 @@ def evaluate_held_out(
         sum(near),
         _part(tuned, groups, near, how) if any(near) else None,
         _part(tuned, groups, [not each for each in near], how) if any(near) and not all(near) else None,
+        fits or {},
     )
 
 

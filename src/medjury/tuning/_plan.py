@@ -14,6 +14,7 @@ from medjury.tuning._texts import editable_texts
 
 _WRITTEN_TOKENS = 600  # of a new text: a stated assumption
 _FEEDBACK_TOKENS = 200
+FITTED = 60  # training cases on which the tuned prompt is looked at, to see whether it knows them by heart
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def plan_tuning(made: Preparation, prices: PriceList) -> TuningPlan:
         judgements, proposals = (1 + len(part.shots) * part.trials) * len(split.validation), 0
     rounds = 1 + len(part.learning_curve)
     models = max(1, len(part.models)) * part.runs if part.models or part.runs > 1 else 0
-    held_out = (2 * rounds + 1 + models) * len(split.held_out) if part.evaluate else 0
+    fitted = 2 * min(FITTED, len(split.training))
+    held_out = (2 * rounds + 1 + models) * len(split.held_out) + fitted if part.evaluate else 0
     judge_price = prices.estimate(made.judge.models[0], each.tokens_in, each.tokens_out)
     write_price = prices.estimate(made.writer.model, _proposal_tokens(made), _WRITTEN_TOKENS)
     known = judge_price is not None and (not proposals or write_price is not None)

@@ -10,7 +10,7 @@ from medjury.agreement import RepeatedAgreement
 from medjury.statistics import Estimate, shown
 from medjury.tuning._curve import CurvePoint, labels_until_better
 from medjury.tuning._gepa import Found
-from medjury.tuning._held_out import MEMORISED, PLAIN, TUNED, HeldOut
+from medjury.tuning._held_out import PLAIN, TUNED, HeldOut
 
 _TOLD = 1e-9
 
@@ -46,7 +46,7 @@ class TuningResult:
             "Nothing that was tried is better than the starting prompt on the validation cases: it stays as it is."
         ]  # fmt: skip
         lines += _gain(self.held_out) if self.held_out is not None and self.changed else []
-        lines += _memorised(self.found, self.held_out)
+        lines += _memorised(self.held_out)
         lines += _kin(self.held_out)
         lines += _promise(self.found, self.held_out) if self.changed else []
         lines += _curve_lines(self.curve)
@@ -87,25 +87,23 @@ def _gain(found: HeldOut | None) -> list[str]:
     ]
 
 
-def _memorised(found: Found, held_out: HeldOut | None) -> list[str]:
+def _memorised(found: HeldOut | None) -> list[str]:
     """A prompt that fits its training cases and no others."""
-    if found.memorised is None or found.memorised_training is None:
+    if found is None:
         return []
-    there = found.memorised_training
-    elsewhere = None
-    if held_out is not None:
-        elsewhere = held_out.value(MEMORISED)
-    fell = f"{shown(elsewhere)} on held-out cases" if elsewhere is not None else (
-        f"{shown(found.memorised_validation)} on validation cases"
-    )  # fmt: skip
-    text = f"Another prompt fits the training cases best: worth {shown(there)} there, {fell} of other groups. "
-    if _below(elsewhere, there):
-        return [
-            text
-            + "Its score collapses on patients it has not seen: it has learned its cases by heart, not the task. A "
-            "split that parts the cases of a patient would have shown you the first number."
-        ]
-    return [text + "It was not chosen, because validation cases decide."]
+    lines = []
+    for name, there in found.fits.items():
+        elsewhere = found.value(name)
+        who = "The tuned prompt" if name == TUNED else "Another prompt, which validation did not choose,"
+        told = f"{who} is worth {shown(there)} on the training cases and {shown(elsewhere)} on held-out cases"
+        if _below(elsewhere, there):
+            lines.append(
+                f"{told}: its score collapses on patients it has not seen. It has learned its cases by heart, "
+                "not the task; a split that parts the cases of a patient would have shown you the first number."
+            )
+        elif name == TUNED:
+            lines.append(f"{told}.")
+    return lines
 
 
 def _kin(found: HeldOut | None) -> list[str]:
@@ -117,7 +115,9 @@ def _kin(found: HeldOut | None) -> list[str]:
         "too: the split did not keep them together, and what they show may be memory."
     )
     if found.on_kin is not None and found.on_strangers is not None:
-        text += f" The tuned judge is worth {shown(found.on_kin)} there, {shown(found.on_strangers)} elsewhere."
+        text += (
+            f" The tuned judge is worth {shown(found.on_kin)} there, {shown(found.on_strangers)} elsewhere."
+        )
     else:
         text += " Split again with `group: patient` before you believe the gain."
     return [text]

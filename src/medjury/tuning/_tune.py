@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from medjury.agreement import RepeatedAgreement
@@ -24,7 +25,7 @@ from medjury.tuning._gepa import Found, search_texts
 from medjury.tuning._held_out import MEMORISED, PLAIN, TUNED, HeldOut, clinicians_said, evaluate_held_out
 from medjury.tuning._labelled import Labelled
 from medjury.tuning._lineage import Lineage
-from medjury.tuning._plan import TuningPlan, plan_tuning
+from medjury.tuning._plan import FITTED, TuningPlan, plan_tuning
 from medjury.tuning._preparation import Preparation, prepare
 from medjury.tuning._result import TuningResult
 from medjury.tuning._session import Session, TuningStoppedError
@@ -118,8 +119,14 @@ async def _evaluate(made: Preparation, session: Session, found: Found) -> HeldOu
         PLAIN: await _said(session, found.start, cases),
         TUNED: await _said(session, found.best, cases),
     }
-    if found.memorised is not None:
-        said[MEMORISED] = await _said(session, found.memorised, cases)
+    trained = made.split.training[:FITTED]
+    fits = {}
+    for name, instrument in ((TUNED, found.best), (MEMORISED, found.memorised)):
+        if instrument is None or candidate_id(instrument) == candidate_id(found.start):
+            continue
+        said[name] = await _said(session, instrument, cases)
+        known = zip(trained, await _said(session, instrument, trained), strict=True)
+        fits[name] = fmean(made.objective.reward(case, each) for case, each in known)
     said |= dict(clinicians_said(cases, made.humans, made.dimensions))
     write_held_out(made, said)
     return evaluate_held_out(
@@ -127,6 +134,7 @@ async def _evaluate(made: Preparation, session: Session, found: Found) -> HeldOu
         said,
         made.objective,
         kin=made.split.kin(),
+        fits=fits,
         resamples=made.part.resamples,
         seed=made.part.seed,
     )
