@@ -76,10 +76,11 @@ def write_task(folder: Path, url: str, *, calls: int = 18, each: int = 4, shortc
             label = call % 3 if shortcut else (call + turn) % 3
             name = f"{call}-{turn}"
             said = f"{SAID[label]} {'really ' * turn}".strip()
+            case = {"id": f"{prefix}{name}", "system": "asr", "patient": f"call {call}"}
+            texts = {"context": f"Doctor, in call {call}: how are you?"}
             cases.append(
-                {"id": f"{prefix}{name}", "system": "asr", "patient": f"call {call}", "candidate": f"{HEARD[label]} {name}",
-                 "reference": f"{said} {name}", "texts": {"context": f"Doctor, in call {call}: how are you?"}}
-            )  # fmt: skip
+                {**case, "candidate": f"{HEARD[label]} {name}", "reference": f"{said} {name}", "texts": texts}
+            )
             first = label if turn else min(2, label + 1)  # clinician A is sometimes too strict
             given = (("A", first, "as heard"), ("B", label, ""), ("gold", label, "settled"))
             labels += [(f"{prefix}{name}", *each) for each in given]
