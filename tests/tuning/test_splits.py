@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medjury.cases import Case, content_marks
@@ -44,6 +44,7 @@ def test_the_papers_numbers_come_out_exactly() -> None:
             assert abs(counts[label] - total * share) <= 1, "each class has its share on each side"
 
 
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 15)), min_size=30, max_size=80),
     st.integers(0, 5),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
-from tests.tuning.world import write_task
+from tests.tuning.world import answer, write_task
 
 from medjury.cases import Case, Note, content_marks
 from medjury.instruments import load_instrument
@@ -40,10 +40,11 @@ def later(folder: Path, url: str, instrument: str, **study: Any) -> Path:
     return file
 
 
-@pytest.fixture
-def tuned(server: LoopbackServer, tmp_path: Path) -> TuningResult:
-    (tmp_path / "first").mkdir()
-    return tune(write_task(tmp_path / "first", server.url), budget=60)
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory) -> TuningResult:
+    """One tuning that later studies in other folders meet again."""
+    with LoopbackServer(answer) as first:
+        return tune(write_task(tmp_path_factory.mktemp("first"), first.url), budget=60)
 
 
 def test_a_later_study_cannot_validate_a_tuned_prompt_on_the_cases_it_saw(
