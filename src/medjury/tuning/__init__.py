@@ -1,6 +1,7 @@
 """Tuning: a judge improved on clinicians' labels, with an artefact that an auditor can read, and no way from the
 cases it was tuned on into its validation."""
 
+from medjury.tuning._dspy import dspy_metric, dspy_signature
 from medjury.tuning._feedback import feedback
 from medjury.tuning._held_out import HeldOut, HeldOutRow, evaluate_held_out
 from medjury.tuning._labelled import Labelled, LabelledCases, labelled_cases
@@ -29,6 +30,8 @@ __all__ = [
     "TuningPart",
     "TuningPlan",
     "TuningResult",
+    "dspy_metric",
+    "dspy_signature",
     "editable_texts",
     "evaluate_held_out",
     "feedback",

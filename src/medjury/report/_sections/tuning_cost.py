@@ -50,8 +50,8 @@ def tuning_cost(material: Material, ways: Ways) -> Html:
         "tuning",
         head,
         rows,
-        caption=f"What tuning took. The gain is over {ways.yardstick}, on cases that no tuning has seen; hours are the "
-        "labels at the study's minutes per case",
+        caption=f"What tuning took. The gain is over {ways.yardstick}, on cases that no tuning has seen; hours are "
+        "the labels at the study's minutes per case",
         digits=[3, 3, 3, 0, 0, 1, 0, 4],
     )
     return Html(
