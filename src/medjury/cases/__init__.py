@@ -4,6 +4,7 @@ from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._dates import Period, moment_of, period_of
 from medjury.cases._frame import cases_from_frame
 from medjury.cases._labs import Lab, Labs, labs_of
+from medjury.cases._marks import content_marks
 from medjury.cases._read import CaseReader, CaseSource, GivenCases, case_from_row, read_cases
 from medjury.cases._redact import NO_PROMISE, RedactedCases, Redaction, Redactor, Replacement
 from medjury.cases._redact_preview import redaction_counts, redaction_preview
@@ -41,6 +42,7 @@ __all__ = [
     "case_to_row",
     "cases_from_frame",
     "clean_text",
+    "content_marks",
     "labs_of",
     "list_problems",
     "make_redactor",

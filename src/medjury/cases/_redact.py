@@ -120,6 +120,15 @@ class RedactedCases:
         """Other cases, redacted in the same way."""
         return RedactedCases(cases, self._redactor)
 
+    def with_raw(self) -> Iterator[tuple[Case, Case]]:
+        """Each case as it is in the file, and redacted: marks must know a text with and without names."""
+        for case in self._cases:
+            yield case, self._redactor.redact(case).case
+
+    def redacted(self, case: Case) -> Case:
+        """Another text of the same cases, such as a clinician's comment, with the same rules."""
+        return self._redactor.redact(case).case
+
     @property
     def skipped(self) -> int:
         """How many rows the reader of the cases left out."""

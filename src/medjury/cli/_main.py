@@ -18,6 +18,8 @@ COMMANDS = {
     "init": "write a commented study file to start from",
     "register": "freeze a study's rules, instrument, prompts and data before a score is seen",
     "run": "run a study file: judge every case, keep every vote, resume where it stopped",
+    "tune": "improve a judge's prompt or examples on clinicians' labels, and prove the gain on other cases",
+    "prompts": "what a tuning tried (log), and what changed from one prompt to another (diff)",
     "reread": "read the stored replies of a run again, by the present reader and instrument, without a call",
     "record": "write the answers of a run to a file, by which its study runs again without endpoints and keys",
     "draft": "write the answers that a study judges, from the question, the latest notes and values",
@@ -56,6 +58,8 @@ EXTRA_OF = {
     "torch": "neural",
     "transformers": "neural",
     **dict.fromkeys(("argon2", "fastapi", "jinja2", "jwt", "starlette", "uvicorn", "webauthn"), "panel"),
+    "gepa": "tuning",
+    "optuna": "tuning",
 }
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130

@@ -109,6 +109,19 @@ class Instrument:
         known = ", ".join(each.name for each in self.dimensions)
         raise KeyError(f"instrument {self.name} has no dimension {name!r}; it has {known}")
 
+    def shape(self) -> tuple[object, ...]:
+        """What its scores are and what they follow from, whatever its words: two instruments of one shape can be
+        compared grade by grade."""
+        graded = tuple(
+            (each.name, each.values, each.higher_is_better, each.may_be_not_applicable, each.skip)
+            for each in self.dimensions
+        )
+        composites = tuple(
+            (each.name, tuple(each.weights.items()), each.needs_every_part) for each in self.composites
+        )
+        inputs = tuple((each.name, each.required) for each in self.inputs)
+        return graded, tuple((each.name, each.of) for each in self.reversed), composites, inputs
+
     def fingerprint(self) -> str:
         """SHA-256 of everything that may change a rating; a corrected citation does not."""
         content = asdict(self)

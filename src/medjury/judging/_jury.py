@@ -26,9 +26,9 @@ class Bench:
 
 @dataclass(frozen=True)
 class Jury:
-    """Judges that grade by one instrument. `quorum` is how many judges must have given a score; by default
-    more than half. Two judges that would give the very same answers are refused: that is one voice counted
-    twice, and `repeats` is the way to ask one judge again.
+    """Judges that grade by one instrument, in its words or in others. `quorum` is how many judges must have given a
+    score; by default more than half. Two judges that would give the very same answers are refused: that is
+    one voice counted twice, and `repeats` is the way to ask one judge again.
 
     `benches` are the juries that are formed of the judges, where it is not one of all of them: several, some of
     which a judge may have no part in, or none at all."""
@@ -71,9 +71,10 @@ class Jury:
                     f"{twin!r} and {judge.name!r} both revise texts and rate them as those of a system ending in "
                     f"{ending!r}, but their texts differ; give each its own `suffix`"
                 )
-        fingerprints = {judge.instrument.fingerprint() for judge in self.judges}
-        if len(fingerprints) > 1:
-            raise MedjuryError("the judges of a jury must use the same instrument")
+        if len({judge.instrument.shape() for judge in self.judges}) > 1:
+            raise MedjuryError(
+                "the judges of a jury must use the same instrument, or other words on its scale"
+            )
 
     def ratings(self, votes: Iterable[Rating]) -> Iterator[Rating]:
         """Every vote, then what follows from it: the jury's rows, reversed dimensions and composites.

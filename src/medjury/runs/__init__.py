@@ -30,11 +30,12 @@ from medjury.runs._manifest_parts import (
     Shortened,
     Units,
 )
+from medjury.runs._manifest_tuning import TuningManifest, TuningSplit, read_tuning, tunings_in
 from medjury.runs._part import RunPart
 from medjury.runs._parts import with_parts
 from medjury.runs._patients import with_patients
 from medjury.runs._people import read_labels, read_profiles
-from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, protocols_in, read_protocol
+from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, TouchedBy, protocols_in, read_protocol
 from medjury.runs._records import Record, Records
 from medjury.runs._signature import check_signature, sign_run
 from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
@@ -80,6 +81,9 @@ __all__ = [
     "SeenRun",
     "Shortened",
     "StatedGate",
+    "TouchedBy",
+    "TuningManifest",
+    "TuningSplit",
     "Units",
     "changed_models",
     "check_files",
@@ -96,9 +100,11 @@ __all__ = [
     "read_manifest",
     "read_profiles",
     "read_protocol",
+    "read_tuning",
     "record_report",
     "refuse_cut_log",
     "sign_run",
+    "tunings_in",
     "verify_run",
     "voting_words",
     "with_parts",

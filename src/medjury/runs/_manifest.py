@@ -29,7 +29,7 @@ from medjury.runs._manifest_parts import (
     Units,
 )
 from medjury.runs._part import RunPart, first_problem
-from medjury.runs._protocol import Protocol
+from medjury.runs._protocol import Protocol, TouchedBy
 from medjury.runs._stated import GateRules, ReportSettings, StatedGate
 
 FORMAT = 1
@@ -68,6 +68,8 @@ class Manifest(RunPart):
     metrics: dict[str, str] = {}  # text metrics that rate beside the judges, and how each was computed
     juries: tuple[ManifestJury, ...] = ()  # where there are several; `jury` is the first of them
     gate: StatedGate | None = None
+    touched: tuple[TouchedBy, ...] = ()  # tunings that had seen some of the cases
+    touched_cases: tuple[str, ...] = ()  # which cases these are: nobody validates on them
     protocol: Protocol | None = None
     protocol_hash: str = ""
     report: ReportSettings = ReportSettings()

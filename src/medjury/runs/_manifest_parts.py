@@ -98,8 +98,10 @@ class ManifestJudge(RunPart):
 
     @property
     def way(self) -> str:
-        """The way of judging in words: `single`, `single, 3 examples`."""
+        """The way of judging in words: `single`, `single, 3 examples`, `single, tuned by gepa`."""
         name = self.strategy.replace("_", " ")
+        if isinstance(tuned := self.others.get("tuned"), dict):
+            name = f"{name}, tuned by {tuned.get('way', 'hand')}"
         drawn, own = self.others.get("drawn_examples"), self.others.get("examples")
         shots = drawn.get("shots") if isinstance(drawn, dict) else own
         if not isinstance(shots, int) or not shots:

@@ -33,13 +33,21 @@ class EarlierProtocol(RunPart):
     registered_at: str
 
 
+class TouchedBy(RunPart):
+    """A tuning that had seen some of the cases: what it is known by, and how many of them."""
+
+    what: str
+    cases: int = 0
+
+
 class Protocol(RunPart):
     """Rules, instrument, prompt, judges, jury, data and clinicians as they were when the study was registered.
 
     The names are those of the manifest, so that the two can be compared name by name. `humans` is None where no
     clinician had rated yet. `seen` and `earlier` are what was known then of the same data: a protocol that was made
     when its cases had been judged already says so itself. `answer_hashes` are a sample of hashes by which the same
-    answers are known in another order, or among others."""
+    answers are known in another order, or among others. `touched` says which tunings had seen some of the cases:
+    these are development cases, whatever study touched them."""
 
     format: int = 1
     medjury: str = ""
@@ -57,6 +65,7 @@ class Protocol(RunPart):
     humans: ManifestHumans | None = None
     seen: tuple[SeenRun, ...] = ()
     earlier: tuple[EarlierProtocol, ...] = ()
+    touched: tuple[TouchedBy, ...] = ()
 
     def text(self) -> str:
         """The file: JSON in one order, so that the same protocol has one text and one hash."""

@@ -2,15 +2,17 @@
 
 from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
-from medjury.studies._file import PanelPart, RoundPart
+from medjury.studies._file import ModelPart, PanelPart, RoundPart
 from medjury.studies._gate import read_rules
-from medjury.studies._hashed import HashedCases
-from medjury.studies._humans import PANEL, panel_file
+from medjury.studies._hashed import AnswerHashes, HashedCases
+from medjury.studies._humans import PANEL, Humans, panel_file, read_humans
+from medjury.studies._lock import only_run
 from medjury.studies._manifest import finished_run, run_name
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
 from medjury.studies._rated import RatedRound, RatedStudy, load_rated_study
+from medjury.studies._rater_with import judge_place, model_of, rater_with
 from medjury.studies._record import RecordResult, record_run
 from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import (
@@ -20,19 +22,25 @@ from medjury.studies._run import (
     judge_cases,
     register_study,
     run_study,
+    study_prices,
 )
 from medjury.studies._run_cases import run_cases, run_store
 from medjury.studies._study import Study, load_study
+from medjury.studies._touched import TUNED, touched_marks, tuned_facts
 from medjury.studies._transcript_calls import CallFiles, calls_in
 from medjury.studies._transcript_collection import TranscriptCollection, collect
 from medjury.studies._transcript_study import TranscriptStudy, judges_settings, transcript_study
 
 __all__ = [
     "PANEL",
+    "TUNED",
+    "AnswerHashes",
     "CallFiles",
     "DraftResult",
     "HashedCases",
+    "Humans",
     "JudgePlan",
+    "ModelPart",
     "PanelPart",
     "RatedRound",
     "RatedStudy",
@@ -53,11 +61,16 @@ __all__ = [
     "finished_run",
     "gate_outlook",
     "judge_cases",
+    "judge_place",
     "judges_settings",
     "load_rated_study",
     "load_study",
+    "model_of",
+    "only_run",
     "panel_file",
     "plan_study",
+    "rater_with",
+    "read_humans",
     "read_rules",
     "record_run",
     "register_study",
@@ -66,5 +79,8 @@ __all__ = [
     "run_name",
     "run_store",
     "run_study",
+    "study_prices",
+    "touched_marks",
     "transcript_study",
+    "tuned_facts",
 ]

@@ -138,6 +138,7 @@ class JudgePart(ModelPart):
     are is said by the strategy itself (see `_strategies`)."""
 
     name: Name | None = None
+    instrument: str | None = None  # other words on the same scale, such as a tuned prompt
     explain: bool | Literal["after"] = True
     per_dimension: bool = False
     strategy: dict[str, Any] = {"name": "single"}
@@ -506,6 +507,7 @@ class StudyFile(Part):
     protocol: str | None = None  # the file that `medjury register` wrote; by default the one beside the study
     report: ReportPart = ReportPart()
     panel: PanelPart = PanelPart()
+    tuning: dict[str, Any] | None = None  # how a judge is improved on labelled cases: see docs/tuning.md
 
     @field_validator("jury", mode="before")
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from medjury.studies._file import GatePart
 from medjury.studies._study import Study
 
 
-def stated_gate(study: Study) -> StatedGate:
-    """The rules with the moment they were first recorded in this run folder. Rules that were recorded there
-    before and differ are kept under `earlier`: the report says that they were changed."""
+def stated_gate(study: Study, touched: Collection[str] = ()) -> StatedGate:
+    """The rules with the moment they were first recorded in this run folder; cases that tuning has `touched` are
+    among the development cases. Rules that were recorded there before and differ are kept under `earlier`: the
+    report says that they were changed."""
     part = study.settings.gate
     known = [dimension.name for dimension in study.instrument.dimensions]
     for name in part.severe_dimensions or ():
@@ -24,7 +26,7 @@ def stated_gate(study: Study) -> StatedGate:
             raise MedjuryError(
                 f"{study.file}: gate.severe_dimensions names {name!r}; the dimensions are {', '.join(known)}"
             )
-    cases = sorted({*listed_cases(study), *_of_judges(study)})
+    cases = sorted({*listed_cases(study), *_of_judges(study), *touched})
     rules = GateRules(**{**part.model_dump(), "development_cases": tuple(cases)})
     before = _recorded(study.output)
     if before is not None and before.says(rules):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
+from medjury.instruments import Instrument
 from medjury.judging import PROMPT_VERSION, Jury, Rater
 from medjury.models import ChatModel
 from medjury.ratings import RatingCount
@@ -38,6 +39,7 @@ from medjury.studies._humans import Humans
 from medjury.studies._plan import Planned, RunPlan
 from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
+from medjury.studies._touched import tuned_facts
 from medjury.version import __version__
 
 _PACKAGES = (
@@ -80,10 +82,11 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         instrument=ManifestInstrument.of(study.instrument),
         humans=None if humans is None else humans.summary,
         prompt_version=PROMPT_VERSION,
-        judges=tuple(_describe_judge(judge) for judge in study.jury.judges),
+        judges=tuple(_describe_judge(judge, study.instrument) for judge in study.jury.judges),
         **_describe_juries(study.jury),
         metrics={} if study.metrics is None else study.metrics.described(),
-        gate=stated_gate(study),
+        gate=stated_gate(study, plan.touched),
+        **_touched(plan),
         protocol=protocol,
         protocol_hash="" if protocol is None else protocol.hash(),
         report=ReportSettings(**study.settings.report.model_dump()),
@@ -119,10 +122,21 @@ def _describe_juries(jury: Jury) -> dict[str, Any]:
     return {"jury": made[0], **({"juries": tuple(made)} if len(made) > 1 else {})}
 
 
-def _describe_judge(judge: Rater) -> ManifestJudge:
+def _describe_judge(judge: Rater, instrument: Instrument) -> ManifestJudge:
     models = tuple(describe_model(model) for model in judge.models)
     known = {"name": judge.name, "models": models, "settings_hash": judge.settings_hash()}
-    return ManifestJudge.model_validate({**known, **judge.describe()})
+    own = judge.instrument
+    words: dict[str, Any] = {}
+    if own.fingerprint() != instrument.fingerprint():
+        words["instrument"] = {"version": own.version, "fingerprint": own.fingerprint()}
+    if tuned := tuned_facts(own):
+        words["tuned"] = {name: value for name, value in tuned.items() if name != "touched"}
+    return ManifestJudge.model_validate({**known, **judge.describe(), **words})
+
+
+def _touched(plan: RunPlan) -> dict[str, Any]:
+    """What tuning has touched of the cases; a study that it has not says nothing."""
+    return {"touched": plan.touched_by, "touched_cases": plan.touched} if plan.touched else {}
 
 
 def describe_model(model: ChatModel) -> ManifestModel:

@@ -36,10 +36,10 @@ class Material:
 def read_material(document: Document, settings: StudyFile, *, skip_bad_cases: bool = False) -> Material:
     """The instrument with the dimensions that the study names, and its cases."""
     folder = Path(document.file).resolve().parent
-    instrument = named(document, ("instrument",), lambda: _load_instrument(settings.instrument, folder))
+    instrument = named(document, ("instrument",), lambda: load_named(settings.instrument, folder))
     if settings.dimensions is not None:
         names = settings.dimensions
-        instrument = named(document, ("dimensions",), lambda: _only(instrument, names))
+        instrument = named(document, ("dimensions",), lambda: only_some(instrument, names))
     named(document, ("report", "rank_by"), lambda: _can_rank_by(instrument, settings.report.rank_by or []))
     source = named(
         document, ("cases",), lambda: read_case_file(settings.cases, folder, skip_bad_cases=skip_bad_cases)
@@ -62,11 +62,11 @@ def named(document: Document, place: tuple[str | int, ...], build: Callable[[], 
         raise MedjuryError(document.complaint(place, str(error))) from None
 
 
-def _load_instrument(name: str, folder: Path) -> Instrument:
+def load_named(name: str, folder: Path) -> Instrument:
     return load_instrument(folder / name if name.endswith((".yaml", ".yml")) else name)
 
 
-def _only(instrument: Instrument, names: list[str]) -> Instrument:
+def only_some(instrument: Instrument, names: list[str]) -> Instrument:
     """The instrument with some of its dimensions, and only what still follows from them."""
     known = [dimension.name for dimension in instrument.dimensions]
     for name in names:

@@ -11,6 +11,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
+from medjury.runs import TouchedBy
 from medjury.studies._case_parts import CaseParts
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
@@ -19,6 +20,7 @@ from medjury.studies._hashed import AnswerHashes, HashedCases
 from medjury.studies._patients import PatientGroups
 from medjury.studies._preflight import MOST_TOKENS_IN, TOKENS_IN, TOKENS_OUT, needs_preflight
 from medjury.studies._study import Study
+from medjury.studies._touched import TouchedCases
 
 # A stated assumption for what cannot be known before asking.
 SECONDS_PER_CALL = 5.0
@@ -63,6 +65,8 @@ class RunPlan:
     known_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of cases, for the gate's parts
     answer_hashes: tuple[str, ...] = ()  # by which another study of the same answers is known
     left_out: LeftOut = field(default_factory=LeftOut)  # of the cases, with counts by reason
+    touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
+    touched_by: tuple[TouchedBy, ...] = ()
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -160,14 +164,14 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
     windows = WindowCheck()
     groups, parts = PatientGroups(), CaseParts(study.settings.gate.parts or ())
     listed = set(listed_cases(study))
-    unknown = set(listed)
+    unknown, tuned = set(listed), TouchedCases(study)
     for case in hashed:
         count += 1
         groups.add(case)
         parts.add(case)
         unknown.discard(case.id)
-        if case.id not in listed:  # a case that serves development may have been judged before
-            answers.add(case)
+        if not tuned.add(case) and case.id not in listed:
+            answers.add(case)  # a case that serves development may have been judged before
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
         lacks = False
@@ -194,7 +198,12 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
         _judge_plan(judge, part, *totals[judge.name], prices)
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
-    notes = (*study.notes, *unknown_note(study, listed, unknown), *windows.notes(judges, count))
+    notes = (
+        *study.notes,
+        *unknown_note(study, listed, unknown),
+        *tuned.notes(),
+        *windows.notes(judges, count),
+    )
     return RunPlan(
         count,
         study.cases.skipped,
@@ -209,6 +218,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
         known_of=parts.of,
         answer_hashes=answers.kept,
         left_out=study.cases.left_out,
+        touched=tuned.cases,
+        touched_by=tuned.by,
     )
 
 

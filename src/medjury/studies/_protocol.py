@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.ratings import open_store
@@ -20,6 +21,7 @@ from medjury.runs import (
     protocols_in,
     read_manifest,
     read_protocol,
+    tunings_in,
 )
 from medjury.studies._study import Study
 
@@ -55,6 +57,10 @@ class Registered:
             f"! {each.run} had {each.ratings:,} ratings of the same data, since {each.since}: these rules were "
             "stated after scores could be seen, and cannot validate a jury on these data"
             for each in made.seen
+        ]
+        lines += [
+            f"  {each.what} has seen {each.cases:,} of these cases: they are development cases"
+            for each in made.touched
         ]
         lines += [
             f"  an earlier protocol of these data: {each.hash[:16]}, {each.registered_at}"
@@ -109,7 +115,7 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
         prompt_version=manifest.prompt_version,
         judges=manifest.judges,
         jury=manifest.jury,
-        **({"juries": manifest.juries} if manifest.juries else {}),
+        **_stated_only(manifest),
         rules=GateRules(**{name: getattr(manifest.rules, name) for name in GateRules.model_fields}),
         # Names of clinicians are nobody's business here.
         humans=None
@@ -125,6 +131,12 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
         seen=tuple(judged_before(study, manifest.data_hash, {*manifest.answer_hashes})),
         earlier=(),
     )
+
+
+def _stated_only(manifest: Manifest) -> dict[str, Any]:
+    """What is not written down where there is none: protocols of earlier versions stay what they are."""
+    known = {"juries": manifest.juries, "touched": manifest.touched}
+    return {name: value for name, value in known.items() if value}
 
 
 def register(study: Study, made: Protocol, folder: Path | None) -> Registered:
@@ -159,6 +171,9 @@ def _runs(study: Study, data_hash: str, answers: Collection[str]) -> Iterator[Se
 
     yield from _in_store(study, same)
     yield from _in_folders(study, same)
+    for place, tuned in tunings_in(study.output.parent) if study.output.parent.is_dir() else ():
+        if tuned.held_out_ratings and same("", tuned.answer_hashes):
+            yield SeenRun(run=f"tuning {place.name}", ratings=tuned.held_out_ratings, since=tuned.finished_at)
 
 
 def _in_store(study: Study, same: _Same) -> Iterator[SeenRun]:

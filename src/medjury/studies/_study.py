@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from medjury.cases import CaseSource
@@ -18,7 +19,7 @@ from medjury.studies._drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
 from medjury.studies._juries import make_jury, ways_note
-from medjury.studies._material import named, read_material
+from medjury.studies._material import load_named, named, only_some, read_material
 from medjury.studies._metric_raters import MetricRaters, metric_raters
 from medjury.studies._strategies import Setup, make_rater
 
@@ -73,7 +74,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         Setup(
             _judge_name(part),
             part,
-            instrument,
+            named(document, ("judges", index, "instrument"), partial(_own, instrument, part, folder)),
             folder,
             stated_examples(settings, part).own,
             examples.of_judge(index),
@@ -119,6 +120,20 @@ def _recorded_notes(setups: Sequence[Setup]) -> list[str]:
     ]
     told = "recorded answers from a file: nobody is asked, and costs are those of that time"
     return [f"{', '.join(names)}: {told}"] if names else []
+
+
+def _own(instrument: Instrument, part: JudgePart, folder: Path) -> Instrument:
+    """The words that one judge grades by, where its entry names others than the study's: the same dimensions on the
+    same grades, asked from the same texts, or its scores could not stand beside the others'."""
+    if part.instrument is None:
+        return instrument
+    own = only_some(load_named(part.instrument, folder), [each.name for each in instrument.dimensions])
+    if own.shape() != instrument.shape():
+        raise MedjuryError(
+            f"{own.name} {own.version} has other grades, skip rules or inputs than {instrument.name} "
+            f"{instrument.version}; a judge's own instrument may differ in its words only"
+        )
+    return own
 
 
 def _judge_name(part: JudgePart) -> str:

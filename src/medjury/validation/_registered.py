@@ -32,6 +32,8 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
     rules, instrument, jury, humans = stated.rules, stated.instrument, stated.jury, stated.humans
     return {
         **{f"rule {name}": rule_shown(rules, name) for name in GateRules.model_fields},
+        "touched by tuning": "; ".join(f"{each.what}: {each.cases:,}" for each in stated.touched)
+        or "nothing",
         "data": stated.data_hash[:12],
         "answers": f"{stated.cases:,}",
         "instrument": f"{instrument.name} {instrument.version}",

@@ -9,6 +9,7 @@ from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section, short
+from medjury.report._sections.tuning_cost import tuning_cost
 from medjury.report._svg import SOFT
 from medjury.statistics import Estimate, counted, percent, shown
 from medjury.validation import FEWEST_CASES, STATISTICS, Spent, Way, Ways, compare_ways
@@ -28,6 +29,7 @@ def section(material: Material) -> Section | None:
         + _figure(material, ways)
         + _table(material, ways)
         + _notes(material, ways)
+        + tuning_cost(material, ways)
         + _details(material, ways)
         + _settings(material, ways)
     )

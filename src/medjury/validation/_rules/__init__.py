@@ -28,6 +28,7 @@ from medjury.validation._rules.severe_errors import severe_errors
 from medjury.validation._rules.singly_rated import singly_rated
 from medjury.validation._rules.stated_before import stated_before
 from medjury.validation._rules.unchanged import unchanged
+from medjury.validation._rules.untouched import untouched
 from medjury.validation._rules.within_systems import within_systems
 
 # In the order of the report. A rule gives one finding, two where it asks for certainty too, or none where it does
@@ -36,6 +37,7 @@ RULES: tuple[Callable[[Evidence, Measured], Sequence[RuleFound]], ...] = (
     finished,
     unchanged,
     stated_before,
+    untouched,
     clinicians,
     enough_cases,
     doubly_rated,

@@ -1,0 +1,143 @@
+"""The tuning folder: the tuned instrument, the lineage, the report, the held-out scores, and a manifest."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+import platform
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+from medjury.files import write_whole
+from medjury.instruments import NotApplicable, Score, Unscored
+from medjury.models import PriceList, audit_totals
+from medjury.runs import ManifestInstrument, Prices, TuningManifest, file_hash, files
+from medjury.studies import AnswerHashes, touched_marks
+from medjury.tuning._gate import tuning_models
+from medjury.tuning._held_out import Said
+from medjury.tuning._labelled import Labelled
+from medjury.tuning._lineage import Lineage
+from medjury.tuning._preparation import Preparation
+from medjury.tuning._report import report_text
+from medjury.tuning._result import TuningResult
+from medjury.tuning._tuned_file import with_facts, write_instrument
+from medjury.version import __version__
+
+INSTRUMENT, REPORT, HELD_OUT = "tuned.yaml", "report.md", "held-out.csv"
+
+
+def described(made: Preparation, prices: PriceList) -> TuningManifest:
+    """Everything that is known before the first question."""
+    return TuningManifest(
+        medjury=__version__,
+        study=made.study.name,
+        way=made.part.way,
+        status="running",
+        started_at=_now(),
+        settings=made.part.model_dump(exclude={"output"}),
+        settings_hash=made.settings_hash,
+        instrument=ManifestInstrument.of(made.instrument),
+        judge=made.judge.name,
+        split=made.split.described(made.dimensions),
+        touched=tuple(sorted(made.split.touched() | touched_marks(made.instrument))),
+        labels=made.labelled.labels,
+        clinicians=made.labelled.clinicians,
+        prices=Prices(as_of=prices.as_of, currency=prices.currency),
+        packages={name: metadata.version(name) for name in ("gepa", "optuna") if _installed(name)}
+        | {"python": platform.python_version()},
+    )
+
+
+def concluded(
+    made: Preparation, result: TuningResult, manifest: TuningManifest, lineage: Lineage, prices: PriceList
+) -> TuningResult:
+    """Write the folder: the tuned instrument, the report, and the manifest last."""
+    spent = audit_totals(made.folder / files.AUDIT_LOG)
+    known = all(prices.price(model) is not None for model in tuning_models(made))
+    minutes = made.study.settings.report.clinician_minutes_per_case
+    whole = replace(
+        result,
+        calls=spent.calls,
+        cost=spent.money if known else None,
+        currency=prices.currency,
+        clinician_hours=None if minutes is None else made.labelled.labels * minutes / 60,
+        labels=made.labelled.labels,
+    )
+    written = [files.LINEAGE]
+    if whole.found is not None:
+        tuned = with_facts(whole.found.best, _facts(made, whole), manifest.touched)
+        write_instrument(tuned, made.folder / INSTRUMENT)
+        write_whole(made.folder / REPORT, report_text(made, whole, lineage.ancestors))
+        written += [INSTRUMENT, REPORT]
+    judged = whole.held_out is not None
+    manifest.replaced(
+        status="complete" if whole.status == "complete" else "incomplete",
+        why=whole.why,
+        finished_at=_now(),
+        calls=spent.calls,
+        cost=whole.cost,
+        answer_hashes=_answers(made.split.held_out) if judged else (),
+        held_out_ratings=len(made.split.held_out) * len(made.dimensions) * 2 if judged else 0,
+        files={name: file_hash(made.folder / name) for name in written},
+    ).write(made.folder)
+    return whole
+
+
+def _facts(made: Preparation, result: TuningResult) -> dict[str, Any]:
+    """What the tuned instrument says of its tuning, for every later study that uses it."""
+    gain = None if result.held_out is None else result.held_out.gain
+    facts: dict[str, Any] = {
+        "way": made.part.way,
+        "study": made.study.name,
+        "judge": made.judge.name,
+        "objective": made.objective.name,
+        "split": made.split.hash(),
+        "group": made.split.group,
+        "training": len(made.split.training),
+        "validation": len(made.split.validation),
+        "labels": made.labelled.labels,
+        "calls": result.calls,
+        "cost": result.cost,
+        "currency": result.currency,
+    }
+    if gain is not None and gain.value is not None and result.held_out is not None:
+        facts["held_out"] = result.held_out.cases
+        facts["gain"] = [gain.value, gain.low, gain.high]
+    if result.curve:
+        facts["curve"] = [each.as_dict() for each in result.curve]
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def write_held_out(made: Preparation, said: Said) -> None:
+    """Every rater's scores of the held-out cases beside the settled label: no texts."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(("item", "system", "rater", "dimension", "score", "status", "truth"))
+    for rater, outcomes in said.items():
+        for case, each in zip(made.split.held_out, outcomes, strict=True):
+            for name, outcome in (each or {}).items():
+                score = outcome.value if isinstance(outcome, Score) else None
+                status = "not_applicable" if isinstance(outcome, NotApplicable) else "scored"
+                if isinstance(outcome, Unscored):
+                    status = f"unscored ({outcome.reason.value})"
+                rows.writerow((case.case.id, case.case.system, rater, name, score, status, case.truth[name]))
+    write_whole(made.folder / HELD_OUT, out.getvalue())
+
+
+def _answers(cases: Sequence[Labelled]) -> tuple[str, ...]:
+    hashes = AnswerHashes()
+    for each in cases:
+        hashes.add(each.case)
+    return hashes.kept
+
+
+def _installed(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

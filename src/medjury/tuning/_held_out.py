@@ -1,0 +1,184 @@
+"""The held-out cases: what the plain and the tuned judge are worth there, beside each clinician, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from medjury.agreement import classification, cohen_kappa
+from medjury.instruments import Dimension, Score, Unscored
+from medjury.ratings import Rating
+from medjury.statistics import Estimate, Floats, Read, Result, ends, replicates
+from medjury.studies import Humans
+from medjury.tuning._labelled import Labelled, nearest_grade
+from medjury.tuning._objective import Objective, Outcomes
+
+PLAIN, TUNED, MEMORISED = "plain", "tuned", "memorised"
+Said = Mapping[str, Sequence[Outcomes | None]]  # by rater, what it said of each held-out case; None: nothing
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutRow:
+    """One statistic of one rater on one dimension ("" for the objective, which has all). `unscored` cases have no
+    usable answer: the objective counts them as the worst, coefficients leave them out."""
+
+    rater: str
+    dimension: str
+    statistic: str
+    estimate: Estimate
+    unscored: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "rater": self.rater,
+            "dimension": self.dimension,
+            "statistic": self.statistic,
+            **ends(self.estimate),
+            "n": self.estimate.n,
+            "unscored": self.unscored,
+            "method": self.estimate.method,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut(Result[HeldOutRow]):
+    """All raters on the held-out cases. `gain` is the tuned judge's mean reward less the plain one's, on the same
+    resamples of whole groups; `fits` is what a judge is worth on training cases; `on_kin` and `on_strangers`
+    are the tuned judge's on held-out cases whose patient tuning saw too, and on the others."""
+
+    rows: tuple[HeldOutRow, ...]
+    gain: Estimate
+    cases: int
+    groups: int
+    kin: int = 0
+    on_kin: Estimate | None = None
+    on_strangers: Estimate | None = None
+    fits: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def value(self, rater: str, statistic: str = "objective", dimension: str = "") -> Estimate:
+        return self.find(rater=rater, statistic=statistic, dimension=dimension).estimate
+
+
+def evaluate_held_out(
+    cases: Sequence[Labelled],
+    said: Said,
+    objective: Objective,
+    *,
+    kin: frozenset[str] = frozenset(),
+    fits: Mapping[str, float] | None = None,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> HeldOut:
+    """Every rater against the clinicians' settled label; intervals resample whole groups."""
+    how: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    rows: list[HeldOutRow] = []
+    for rater, outcomes in said.items():
+        known = [(case, each) for case, each in zip(cases, outcomes, strict=True) if each is not None]
+        if not known:
+            continue
+        lost = sum(any(isinstance(one, Unscored) for one in each.values()) for _, each in known)
+        rewards = [objective.reward(case, each) for case, each in known]
+        rows.append(
+            HeldOutRow(rater, "", "objective", _mean(rewards, [case.group for case, _ in known], **how), lost)
+        )
+        for dimension in objective.dimensions:
+            rows += _coefficients(rater, dimension, known, how)
+    plain, tuned = (
+        [
+            objective.reward(case, each)
+            for case, each in zip(cases, said[who], strict=True)
+            if each is not None
+        ]
+        for who in (PLAIN, TUNED)
+    )
+    groups = [case.group for case in cases]
+    made = replicates(np.column_stack([tuned, plain]), _two_means, clusters=groups, **how)
+    near = [case.key in kin for case in cases]
+    return HeldOut(
+        tuple(rows),
+        made.difference(TUNED, PLAIN),
+        len(cases),
+        len(set(groups)),
+        sum(near),
+        _part(tuned, groups, near, how) if any(near) else None,
+        _part(tuned, groups, [not each for each in near], how) if any(near) and not all(near) else None,
+        fits or {},
+    )
+
+
+def clinicians_said(cases: Sequence[Labelled], humans: Humans, dimensions: Sequence[Dimension]) -> Said:
+    """What each clinician said of the held-out cases; the one whose word settles is the yardstick, not a rater."""
+    settles = humans.summary.adjudicator
+    by_key: dict[tuple[str, str, str, str], Rating] = {
+        (row.rater, row.item, row.system, row.dimension): row for row in humans.ratings
+    }
+    names = sorted(
+        {row.rater for row in humans.ratings if row.rater in humans.reference and row.rater != settles}
+    )
+    found: dict[str, list[Outcomes | None]] = {}
+    for name in names:
+        own: list[Outcomes | None] = []
+        for case in cases:
+            rows = [by_key.get((name, case.case.id, case.case.system, each.name)) for each in dimensions]
+            said = {
+                row.dimension: row.outcome for row in rows if row is not None and row.status != "unscored"
+            }
+            own.append(said if len(said) == len(dimensions) else None)
+        if any(each is not None for each in own):
+            found[name] = own
+    return found
+
+
+def _coefficients(
+    rater: str, dimension: Dimension, known: Sequence[tuple[Labelled, Outcomes]], how: Mapping[str, Any]
+) -> list[HeldOutRow]:
+    pairs: list[tuple[Any, ...]] = [
+        (truth, nearest_grade(dimension, each.value), case.group)
+        for case, outcomes in known
+        if (truth := case.grade(dimension)) is not None
+        and isinstance(each := outcomes[dimension.name], Score)
+    ]
+    lost = sum(isinstance(outcomes[dimension.name], Unscored) for _, outcomes in known)
+    if not pairs:
+        return []
+    truths, said, groups = ([each[at] for each in pairs] for at in range(3))
+    clusters = None if len(set(groups)) == len(groups) else groups
+    found = {
+        "kappa": cohen_kappa(truths, said, scale=list(dimension.values), clusters=clusters, **how),
+        "kappa_quadratic": cohen_kappa(
+            truths, said, scale=list(dimension.values), weights="quadratic", clusters=clusters, **how
+        ),
+    }
+    classes = classification(truths, said, classes=list(dimension.values), clusters=clusters, **how)
+    found |= {
+        name: each
+        for name, each in classes.items()
+        if name in ("accuracy", "macro_f1") or name.startswith("f1_class_")
+    }
+    order = ("accuracy", "kappa", "kappa_quadratic", "macro_f1")
+    names = [*order, *(name for name in found if name not in order)]
+    return [HeldOutRow(rater, dimension.name, name, found[name], lost) for name in names]
+
+
+def _two_means(rows: Floats) -> Read:
+    def read(weights: Floats) -> dict[str, Floats]:
+        n = weights.sum(axis=-1)
+        return {TUNED: weights @ rows[:, 0] / n, PLAIN: weights @ rows[:, 1] / n}
+
+    return read
+
+
+def _mean(rewards: Sequence[float], groups: Sequence[str], **how: Any) -> Estimate:
+    pairs = np.column_stack([rewards, rewards])
+    return replicates(pairs, _two_means, clusters=groups, **how).estimate(TUNED)
+
+
+def _part(
+    rewards: Sequence[float], groups: Sequence[str], which: Sequence[bool], how: Mapping[str, Any]
+) -> Estimate:
+    chosen = [(one, group) for one, group, wanted in zip(rewards, groups, which, strict=True) if wanted]
+    return _mean([each[0] for each in chosen], [each[1] for each in chosen], **how)

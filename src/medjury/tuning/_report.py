@@ -1,0 +1,111 @@
+"""The report of a tuning: what was found, in words, tables and the texts themselves; one page of Markdown."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+
+from medjury.instruments import Instrument
+from medjury.statistics import Printable, shown
+from medjury.tuning._lineage import Ancestor
+from medjury.tuning._plan import split_lines
+from medjury.tuning._preparation import Preparation
+from medjury.tuning._result import TuningResult
+from medjury.tuning._texts import editable_texts
+
+
+def report_text(made: Preparation, result: TuningResult, ancestors: Sequence[Ancestor]) -> str:
+    """The whole page."""
+    parts = [
+        f"# Tuning of {made.study.name}: {made.judge.name}, by {made.part.way}",
+        "\n".join(f"- {line}" for line in result.findings()),
+        "## Cases",
+        "\n".join(split_lines(made)),
+        "Tuning has touched every training and validation case: no study may validate a judge on them.",
+    ]
+    if result.held_out is not None:
+        rows = [_held_out_row(each.as_dict()) for each in result.held_out.rows]
+        parts += ["## Held-out cases", table(rows), _about(made)]
+    if result.models is not None:
+        rows = [
+            {"judge": each.rater, "dimension": each.dimension, "statistic": each.statistic,
+             "mean": shown(each.mean), "SD": shown(each.sd), "runs": len(each.values), "n": each.n}
+            for each in result.models.rows
+        ]  # fmt: skip
+        parts += ["## The tuned prompt with other models", table(rows)]
+    if result.curve:
+        parts += [
+            "## Learning curve",
+            table([{name: shown(value) for name, value in each.as_dict().items()} for each in result.curve]),
+        ]
+    parts += ["## Lineage", lineage_table(ancestors)]
+    if result.found is not None and result.changed:
+        parts += ["## What changed", difference(texts_of(result.found.start), texts_of(result.found.best))]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def lineage_table(ancestors: Sequence[Ancestor]) -> str:
+    rows: list[Mapping[str, Printable]] = [
+        {
+            "candidate": "" if each.number is None else each.number,
+            "hash": each.hash,
+            "parent": ", ".join(each.parents),
+            "changed": ", ".join(each.changed),
+            "on its misses": "" if each.before is None else f"{shown(each.before)} -> {shown(each.after)}",
+            "validation": shown(each.whole) if each.number is not None else "",
+            "status": each.status if not each.why else f"{each.status}: {each.why}",
+            "calls": each.calls,
+            "cost": shown(each.cost),
+        }
+        for each in ancestors
+    ]
+    return table(rows)
+
+
+def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """What changed between two sets of texts, line by line."""
+    lines: list[str] = []
+    for name in dict.fromkeys([*before, *after]):
+        one, two = before.get(name, ""), after.get(name, "")
+        if one != two:
+            lines += difflib.unified_diff(
+                one.splitlines(), two.splitlines(), f"{name} (before)", f"{name} (after)", lineterm="", n=2
+            )
+    return "```diff\n" + "\n".join(lines) + "\n```" if lines else "Nothing."
+
+
+def table(rows: Iterable[Mapping[str, Printable]]) -> str:
+    """Rows as a Markdown table."""
+    listed = list(rows)
+    if not listed:
+        return "None."
+    names = list(listed[0])
+    head = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
+    return "\n".join(
+        [*head, *(f"| {' | '.join(str(row[name]).replace('|', '/') for name in names)} |" for row in listed)]
+    )
+
+
+def _held_out_row(row: Mapping[str, Printable]) -> dict[str, Printable]:
+    interval = "" if row["low"] is None else f"{shown(row['low'])} to {shown(row['high'])}"
+    return {
+        "rater": row["rater"], "dimension": row["dimension"] or "all", "statistic": row["statistic"],
+        "value": shown(row["value"]), "95 % interval": interval, "n": row["n"], "unscored": row["unscored"],
+    }  # fmt: skip
+
+
+def _about(made: Preparation) -> str:
+    return (
+        f"The objective is {made.objective.name}, the mean reward of a case. Intervals resample whole groups "
+        f"({made.part.resamples:,} resamples); with few groups there is none. Clinicians are held against a "
+        "label that their own labels formed, which flatters them."
+    )
+
+
+def texts_of(instrument: Instrument) -> dict[str, str]:
+    """All that tuning may change of an instrument, by name."""
+    examples = {
+        f"example {number}": "\n".join([*each.inputs.values(), str(dict(each.scores)), each.explanation])
+        for number, each in enumerate(instrument.examples, start=1)
+    }
+    return editable_texts(instrument) | examples

@@ -1,0 +1,152 @@
+"""What came of a tuning: the best prompt by its validation cases, and what it is worth on cases nobody had seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from medjury.agreement import RepeatedAgreement
+from medjury.statistics import Estimate, shown
+from medjury.tuning._curve import CurvePoint, labels_until_better
+from medjury.tuning._gepa import Found
+from medjury.tuning._held_out import PLAIN, TUNED, HeldOut
+
+_TOLD = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class TuningResult:
+    """`found` is None where the tuning was stopped before its end; `why` says what stopped it. `held_out` is None
+    where the held-out cases were left unopened."""
+
+    folder: Path
+    status: str
+    why: str = ""
+    found: Found | None = None
+    held_out: HeldOut | None = None
+    models: RepeatedAgreement | None = None
+    curve: Sequence[CurvePoint] = ()
+    calls: int = 0
+    cost: float | None = None
+    currency: str = ""
+    notes: Sequence[str] = ()
+    clinician_hours: float | None = None
+    labels: int = 0
+
+    @property
+    def changed(self) -> bool:
+        return self.found is not None and self.found.best.fingerprint() != self.found.start.fingerprint()
+
+    def findings(self) -> list[str]:
+        """The sentences that a reader must not miss, the heaviest first."""
+        if self.found is None:
+            return [f"Not finished: {self.why}"]
+        lines = [] if self.changed else [
+            "Nothing that was tried is better than the starting prompt on the validation cases: it stays as it is."
+        ]  # fmt: skip
+        lines += _gain(self.held_out) if self.held_out is not None and self.changed else []
+        lines += _memorised(self.held_out)
+        lines += _kin(self.held_out)
+        lines += _promise(self.found, self.held_out) if self.changed else []
+        lines += _curve_lines(self.curve)
+        lines += self._took()
+        return lines
+
+    def _took(self) -> list[str]:
+        money = "cost not known" if self.cost is None else f"{self.cost:,.4g} {self.currency}"
+        hours = (
+            "" if self.clinician_hours is None else f", about {self.clinician_hours:,.1f} hours of clinicians"
+        )
+        return [f"Tuning took {self.calls:,} calls ({money}) and {self.labels:,} labels{hours}."]
+
+    def text(self) -> str:
+        word = self.status.upper() if not self.why else f"{self.status.upper()}: {self.why}"
+        lines = [word, *(f"! {note}" for note in self.notes)]
+        if self.found is not None:
+            lines += self.findings()
+        lines.append(f"Tuning folder: {self.folder}")
+        return "\n".join(lines)
+
+
+def _gain(found: HeldOut | None) -> list[str]:
+    if found is None:
+        return []
+    gain = found.gain
+    if gain.low is None or gain.high is None:
+        word = f"whether that is more than chance is not known ({gain.method})"
+    elif gain.low > 0:
+        word = "the interval leaves zero out: tuning helped"
+    elif gain.high < 0:
+        word = "the interval leaves zero out: tuning did harm"
+    else:
+        word = "the interval holds zero: no gain is shown"
+    return [
+        f"Held out, {found.cases:,} cases of {found.groups:,} groups: the tuned judge is worth "
+        f"{shown(found.value(TUNED))}, the plain one {shown(found.value(PLAIN))}; gain {shown(gain)}; {word}."
+    ]
+
+
+def _memorised(found: HeldOut | None) -> list[str]:
+    """A prompt that fits its training cases and no others."""
+    if found is None:
+        return []
+    lines = []
+    for name, there in found.fits.items():
+        elsewhere = found.value(name)
+        who = "The tuned prompt" if name == TUNED else "Another prompt, which validation did not choose,"
+        told = f"{who} is worth {shown(there)} on the training cases and {shown(elsewhere)} on held-out cases"
+        if _below(elsewhere, there):
+            lines.append(
+                f"{told}: its score collapses on patients it has not seen. It has learned its cases by heart, "
+                "not the task; a split that parts the cases of a patient would have shown you the first number."
+            )
+        elif name == TUNED:
+            lines.append(f"{told}.")
+    return lines
+
+
+def _kin(found: HeldOut | None) -> list[str]:
+    """Held-out cases whose patients tuning has seen."""
+    if found is None or not found.kin:
+        return []
+    text = (
+        f"{found.kin:,} of {found.cases:,} held-out cases are of patients, items or texts that tuning saw "
+        "too: the split did not keep them together, and what they show may be memory."
+    )
+    if found.on_kin is not None and found.on_strangers is not None:
+        text += (
+            f" The tuned judge is worth {shown(found.on_kin)} there, {shown(found.on_strangers)} elsewhere."
+        )
+    else:
+        text += " Split again with `group: patient` before you believe the gain."
+    return [text]
+
+
+def _promise(found: Found, held_out: HeldOut | None) -> list[str]:
+    """Validation cases chose the prompt, so that they flatter it."""
+    if held_out is None or found.validation is None:
+        return []
+    return [
+        f"On the validation cases, which chose it, the objective is {shown(found.validation)} (the starting "
+        f"prompt: {shown(found.start_validation)}); that flatters, and is no evidence."
+    ]
+
+
+def _curve_lines(points: Sequence[CurvePoint]) -> list[str]:
+    if not points:
+        return []
+    fewest = labels_until_better(points)
+    most = max(each.labels for each in points)
+    if fewest is None:
+        return [
+            f"Learning curve: with up to {most:,} labelled cases tuning is not shown to beat the plain prompt."
+        ]
+    return [f"Learning curve: from {fewest:,} labelled cases on tuning beats the plain prompt."]
+
+
+def _below(estimate: Estimate | None, value: float) -> bool:
+    if estimate is None or estimate.value is None:
+        return False
+    high = estimate.high if estimate.high is not None else estimate.value
+    return high < value - _TOLD

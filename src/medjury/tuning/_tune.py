@@ -1,0 +1,181 @@
+"""Tuning a study: search on the training and validation cases, then open the held-out ones once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from medjury.agreement import RepeatedAgreement
+from medjury.files import private_folder
+from medjury.instruments import Instrument
+from medjury.judging import run_async
+from medjury.models import Gate, PriceList
+from medjury.ratings import Store, StoreDesk, open_store
+from medjury.runs import files
+from medjury.studies import Study, only_run, rater_with, study_prices
+from medjury.tuning._across import across_models
+from medjury.tuning._adapter import candidate_id
+from medjury.tuning._curve import CurvePoint, nested
+from medjury.tuning._folder import concluded, described, write_held_out
+from medjury.tuning._gate import tuning_gate, tuning_models
+from medjury.tuning._gepa import Found, search_texts
+from medjury.tuning._held_out import MEMORISED, PLAIN, TUNED, HeldOut, clinicians_said, evaluate_held_out
+from medjury.tuning._labelled import Labelled
+from medjury.tuning._lineage import Lineage
+from medjury.tuning._plan import FITTED, TuningPlan, plan_tuning
+from medjury.tuning._preparation import Preparation, prepare
+from medjury.tuning._result import TuningResult
+from medjury.tuning._session import Session, TuningStoppedError
+from medjury.tuning._settings import TuningPart
+from medjury.tuning._shots import search_shots
+
+_WORKERS = 16
+
+
+def plan_study_tuning(study: Study, part: TuningPart) -> TuningPlan:
+    """What a tuning will take; nothing is asked and nothing written."""
+    prices = study_prices(study)
+    made = prepare(study, part, rehearse=True)
+    tuning_gate(made, prices, None).check(tuning_models(made))
+    return plan_tuning(made, prices)
+
+
+def tune_study(study: Study, part: TuningPart, *, out: str | Path | None = None) -> TuningResult:
+    """Tune to the end, or as far as it goes: the next call goes on there. Which cases are touched is written down
+    before the first of them is asked about."""
+    prices = study_prices(study)
+    made = prepare(study, part, out=out)
+    tuning_gate(made, prices, None).check(tuning_models(made))
+    private_folder(made.folder)
+    with only_run(made.folder):
+        lineage = Lineage.open(made.folder, made.settings_hash)
+        manifest = described(made, prices)
+        manifest.write(made.folder)
+        address = study.store if study.settings.store is not None else str(made.folder / files.STORE)
+        with open_store(address) as store:
+            run = f"{study.name} tuning@{made.settings_hash[:12]}"
+            store.put_run(
+                run,
+                {"study": study.name, "folder": made.folder.name, "touched_marks": list(manifest.touched)},
+            )
+            try:
+                result = run_async(_work(made, lineage, prices, store, run))
+            except TuningStoppedError as error:
+                result = TuningResult(made.folder, "incomplete", str(error))
+        return concluded(made, result, manifest, lineage, prices)
+
+
+async def _work(
+    made: Preparation, lineage: Lineage, prices: PriceList, store: Store, run: str
+) -> TuningResult:
+    async with StoreDesk(store, run) as desk:
+        gate = tuning_gate(made, prices, desk)
+        session = _session(made, gate, lineage)
+        try:
+            found = await _search(made, session, made.split.training)
+            held_out = models = None
+            curve: list[CurvePoint] = []
+            if made.part.evaluate:
+                held_out = await _evaluate(made, session, found)
+                curve = await _learning_curve(made, gate, found, held_out)
+                models = await _across(made, session, found)
+            return TuningResult(made.folder, "complete", "", found, held_out, models, curve)
+        finally:
+            session.stopped = session.stopped or TuningStoppedError("the tuning has ended")
+            for model in tuning_models(made):
+                await model.close()
+
+
+def _session(made: Preparation, gate: Gate, lineage: Lineage) -> Session:
+    local = all(model.host is None for model in made.judge.models)
+    workers = 1 if local else made.study.settings.judges[made.place].concurrency or _WORKERS
+    return Session(
+        lambda instrument: rater_with(made.study, made.place, instrument),
+        gate,
+        lineage,
+        made.writer,
+        workers,
+        asyncio.get_running_loop(),
+    )
+
+
+async def _search(made: Preparation, session: Session, training: Sequence[Labelled]) -> Found:
+    search: Callable[..., Found] = search_texts if made.part.way == "gepa" else search_shots
+    given = (made.instrument, training, made.split.validation, made.objective, session, made.part)
+    return await asyncio.to_thread(search, *given)
+
+
+async def _said(session: Session, instrument: Instrument, cases: Sequence[Labelled]) -> list[Any]:
+    judged = await session.judge(instrument, candidate_id(instrument), cases)
+    return [each.outcomes for each in judged]
+
+
+async def _evaluate(made: Preparation, session: Session, found: Found) -> HeldOut:
+    cases = made.split.held_out
+    said: dict[str, Any] = {
+        PLAIN: await _said(session, found.start, cases),
+        TUNED: await _said(session, found.best, cases),
+    }
+    trained = made.split.training[:FITTED]
+    fits = {}
+    for name, instrument in ((TUNED, found.best), (MEMORISED, found.memorised)):
+        if instrument is None or candidate_id(instrument) == candidate_id(found.start):
+            continue
+        said[name] = await _said(session, instrument, cases)
+        known = zip(trained, await _said(session, instrument, trained), strict=True)
+        fits[name] = fmean(made.objective.reward(case, each) for case, each in known)
+    said |= dict(clinicians_said(cases, made.humans, made.dimensions))
+    write_held_out(made, said)
+    return evaluate_held_out(
+        cases,
+        said,
+        made.objective,
+        kin=made.split.kin(),
+        fits=fits,
+        resamples=made.part.resamples,
+        seed=made.part.seed,
+    )
+
+
+async def _learning_curve(made: Preparation, gate: Gate, whole: Found, held_out: HeldOut) -> list[CurvePoint]:
+    """A tuning for each size, in a folder of its own; what they ask alike is in the store."""
+    points = []
+    validation = len(made.split.validation)
+    for wanted in sorted(each for each in made.part.learning_curve if each < len(made.split.training)):
+        training = nested(made.split.training, wanted)
+        folder = made.folder / f"curve-{wanted}"
+        private_folder(folder)
+        session = _session(made, gate, Lineage.open(folder, f"{made.settings_hash} {wanted}"))
+        found = await _search(made, session, training)
+        cases = made.split.held_out
+        said = {
+            PLAIN: await _said(session, found.start, cases),
+            TUNED: await _said(session, found.best, cases),
+        }
+        gain = evaluate_held_out(
+            cases, said, made.objective, resamples=made.part.resamples, seed=made.part.seed
+        ).gain
+        points.append(CurvePoint(len(training), len(training) + validation, gain))
+    if points:
+        points.append(CurvePoint(len(made.split.training), len(made.split.seen), held_out.gain))
+    return points
+
+
+async def _across(made: Preparation, session: Session, found: Found) -> RepeatedAgreement | None:
+    """The tuned prompt with each model, several runs each; the judge's own model where none is named."""
+    if made.part.runs < 2:
+        return None
+    models = list(made.study.models)
+    raters = [
+        rater_with(made.study, made.place, found.best, model=settings, models=models)
+        for settings in (*made.part.models, *([] if made.part.models else [None]))
+    ]
+    session.gate.check([model for rater in raters for model in rater.models])
+    try:
+        return await across_models(session, raters, found.best, made.split.held_out, made.part.runs)
+    finally:
+        for model, _ in models[len(made.study.models) :]:
+            await model.close()

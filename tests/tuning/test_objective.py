@@ -1,0 +1,122 @@
+"""The objective: exact values, failures at the bottom, feedback that says what, why and how bad."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from sklearn.metrics import cohen_kappa_score, f1_score
+
+from medjury.cases import Case
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
+from medjury.tuning import OBJECTIVES, Labelled, Objective, feedback, make_objective
+
+IMPACT = load_instrument("transcript_impact")
+FAILED = Unscored(Reason.REFUSAL, "the model declined")
+
+
+def labelled(truth: float | None, number: int = 0, system: str = "", why: str = "") -> Labelled:
+    reasons = (f"{truth}: {why}",) if why else ()
+    return Labelled(
+        Case(f"c{number}", "x", system=system), {"impact": truth}, {"impact": reasons}, "g", frozenset()
+    )
+
+
+def objective(
+    name: str | None, training: list[Labelled] | None = None, instrument: Instrument = IMPACT
+) -> Objective:
+    return make_objective(
+        name, instrument, instrument.dimensions, training or [labelled(n % 3) for n in range(9)]
+    )
+
+
+def said(*values: float | None) -> list[dict[str, Outcome]]:
+    return [{"impact": FAILED if value is None else Score(value)} for value in values]
+
+
+def test_the_cost_matrix_that_ships_is_read_rows_truth_columns_said() -> None:
+    made = objective(None)
+    assert made.name == "cost_matrix"
+    for truth, given in itertools.product(range(3), range(3)):
+        expected = ((1.2, 0.3, -1.0), (0.3, 1.5, 0.5), (-1.2, 0.4, 1.5))[truth][given]
+        assert made.reward(labelled(truth), said(given)[0]) == expected
+    assert made.regret(labelled(2), said(2)[0]) == 0.0
+    assert made.regret(labelled(2), said(0)[0]) == pytest.approx(-2.7)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("truth", [0, 1, 2, 1.5])
+def test_a_failure_is_worth_no_more_than_any_answer(name: str, truth: float) -> None:
+    made = objective(name)
+    case = labelled(truth)
+    failed = made.reward(case, said(None)[0])
+    others = [made.reward(case, said(given)[0]) for given in range(3)]
+    assert failed <= min(others) and failed < max(others)
+    assert made.regret(case, said(None)[0]) < 0
+    assert max(made.regret(case, each) for each in said(0, 1, 2)) == 0.0, (
+        "the best answer there is is perfect"
+    )
+
+
+def test_not_applicable_is_right_where_the_clinicians_say_so_and_a_failure_elsewhere() -> None:
+    made = objective("quadratic_kappa")
+    assert made.regret(labelled(None), {"impact": NotApplicable()}) == 0.0
+    assert made.regret(labelled(None), said(1)[0]) < 0
+    assert made.reward(labelled(2), {"impact": NotApplicable()}) == made.reward(labelled(2), said(None)[0])
+
+
+def test_wholes_are_the_published_coefficients() -> None:
+    truths, given = [0, 0, 1, 2, 2, 1, 0, 2], [0, 1, 1, 2, 0, 2, 0, 2]
+    cases = [labelled(truth, number) for number, truth in enumerate(truths)]
+    kappa = objective("quadratic_kappa").whole(cases, said(*given))
+    assert kappa == pytest.approx(cohen_kappa_score(truths, given, weights="quadratic"))
+    f1 = objective("macro_f1").whole(cases, said(*given))
+    assert f1 == pytest.approx(f1_score(truths, given, average="macro"))
+    squares = [(t - s) ** 2 for t, s in zip(truths, given, strict=True)]
+    assert objective("rmse").whole(cases, said(*given)) == pytest.approx(-((sum(squares) / 8) ** 0.5))
+
+
+def test_failures_pull_a_whole_down_and_never_drop_out() -> None:
+    cases = [labelled(n % 3, n) for n in range(6)]
+    perfect = said(*(n % 3 for n in range(6)))
+    for name in OBJECTIVES:
+        made = objective(name)
+        some = made.whole(cases, [*perfect[:3], *said(None, None, None)])
+        whole = made.whole(cases, perfect)
+        none = made.whole(cases, said(*[None] * 6))
+        assert whole is not None and some is not None and none is not None
+        assert none < some < whole, name
+    assert objective("quadratic_kappa").whole(cases, said(*[None] * 6)) == -1.0
+
+
+def test_correlation_is_within_systems() -> None:
+    """Two systems of different level: between them the judge is right, within each it is wrong."""
+    cases = [
+        labelled(truth, n, system)
+        for n, (truth, system) in enumerate([(0, "a"), (1, "a"), (1, "b"), (2, "b")])
+    ]
+    assert objective("within_system_correlation").whole(cases, said(1, 0, 2, 1)) == pytest.approx(-1.0)
+
+
+def test_a_matrix_that_is_turned_round_or_too_small_is_refused() -> None:
+    with pytest.raises(MedjuryError, match="rewards a wrong grade more"):
+        make_objective("cost_matrix", IMPACT, IMPACT.dimensions, [], [[0, 1, 0], [0, 1, 0], [0, 0, 1]])
+    with pytest.raises(MedjuryError, match="3 rows"):
+        make_objective("cost_matrix", IMPACT, IMPACT.dimensions, [], [[1, 0], [0, 1]])
+    with pytest.raises(MedjuryError, match="has none"):
+        objective("cost_matrix", instrument=load_instrument("note_quality"))
+
+
+def test_feedback_says_what_was_said_what_is_right_why_and_how_bad() -> None:
+    made = objective(None)
+    outcome = {"impact": Score(0, "only fillers were lost.")}
+    text = feedback(labelled(2, why="the denial of chest pain is gone"), outcome, made)
+    assert "the judge said 0 (None: the clinical meaning is the same" in text
+    assert "because: only fillers were lost" in text
+    assert "The clinicians say 2 (Significant" in text and "the denial of chest pain is gone" in text
+    assert "as bad as a miss can be: it loses 2.70 of 2.70" in text
+    assert "small miss" in feedback(labelled(1), said(2)[0], made)
+    failed = feedback(labelled(1), said(None)[0], made)
+    assert "no usable answer (refusal: the model declined)" in failed
+    assert feedback(labelled(1), said(1)[0], made).startswith("impact: right, 1 (Minimal")

@@ -1,0 +1,40 @@
+"""Real labels and a real model: a tiny tuning runs to its end and reports what it finds, whatever that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.tuning.primock import PRIMOCK, write_primock
+
+from medjury.models import weights_file
+from medjury.studies import load_study
+from medjury.tuning import plan_study_tuning, read_settings, tune_study
+
+pytestmark = pytest.mark.skipif(
+    not PRIMOCK.is_file(), reason="the labelled turns (shared/data/transcript_impact) are not on this machine"
+)
+
+
+def test_the_real_labels_are_split_by_call(tmp_path: Path) -> None:
+    study = load_study(write_primock(tmp_path, tuning={"preset": "paper-002", "group": "patient"}))
+    text = plan_study_tuning(study, read_settings(study)).text()
+    assert "104 labelled cases (312 labels of 3 raters), kept together by patient" in text
+    assert "held-out cases are of patients" not in text
+    loose = plan_study_tuning(study, read_settings(study, group="none")).text()
+    assert "are of patients, items or texts that tuning sees too" in loose
+
+
+@pytest.mark.skipif(
+    not weights_file().is_file(), reason="the embedded model's weights are not on this machine"
+)
+def test_a_tiny_tuning_with_the_embedded_model_runs_to_its_end(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    settings = {"split": [2, 1, 3], "group": "none", "budget": 2, "minibatch": 1, "resamples": 200}
+    file = write_primock(tmp_path, turns=6, tuning=settings)
+    file.write_text(file.read_text().replace('"max_tokens": 200', '"max_tokens": 30, "explain": false'))
+    study = load_study(file)
+    result = tune_study(study, read_settings(study))
+    assert result.status == "complete" and result.held_out is not None and result.held_out.cases == 3
+    said = {row.rater for row in result.held_out.rows}
+    assert said >= {"plain", "tuned", "Clinician A", "Clinician B"}

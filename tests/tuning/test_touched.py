@@ -1,0 +1,175 @@
+"""What tuning has touched validates nothing: not under another name, not with other ids, not by "
+"hand-copied words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.loopback import LoopbackServer
+from tests.tuning.world import answer, write_task
+
+from medjury.cases import Case, Note, content_marks
+from medjury.instruments import load_instrument
+from medjury.runs import read_manifest, read_tuning
+from medjury.studies import load_study, register_study, run_study, touched_marks
+from medjury.tables import open_run, with_rules
+from medjury.tuning import TuningResult, read_settings, tune_study
+from medjury.validation import validate
+
+RULE = "Held-out cases are untouched by tuning"
+
+
+def tune(file: Path, **stated: object) -> TuningResult:
+    study = load_study(file)
+    return tune_study(study, read_settings(study, **stated))
+
+
+def later(folder: Path, url: str, instrument: str, **study: Any) -> Path:
+    """Another study of the same texts: another folder, another name, other ids, other systems and patients."""
+    folder.mkdir(exist_ok=True)
+    file = write_task(folder, url, prefix="other-", study="elsewhere", instrument=instrument, **study)
+    rows = [json.loads(line) for line in (folder / "cases.jsonl").read_text().splitlines()]
+    for row in rows:
+        row["candidate"] = f"  {row['candidate'].upper()} "  # spaces and letters' case make no other text
+        row["patient"] = f"p-{row['patient']}"
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory) -> TuningResult:
+    """One tuning that later studies in other folders meet again."""
+    with LoopbackServer(answer) as first:
+        return tune(write_task(tmp_path_factory.mktemp("first"), first.url), budget=60)
+
+
+def test_a_later_study_cannot_validate_a_tuned_prompt_on_the_cases_it_saw(
+    tuned: TuningResult, server: LoopbackServer, tmp_path: Path
+) -> None:
+    manifest = read_tuning(tuned.folder)
+    seen = manifest.split.training + manifest.split.validation
+    file = later(tmp_path / "second", server.url, str(tuned.folder / "tuned.yaml"))
+    study = load_study(file)
+    run_study(study)
+    run = read_manifest(study.output)
+    assert len(run.touched_cases) == seen and set(run.touched_cases) <= set(run.rules.development_cases)
+    assert "the tuning of the instrument impact" in run.touched[0].what
+    table = open_run(study.output)
+    assert table.left_aside == seen and table.rows["item"].n_unique() == run.cases - seen
+    met = [
+        rule for each in validate(table, resamples=200).verdicts for rule in each.rules if rule.name == RULE
+    ]
+    assert met and all(rule.met for rule in met)
+
+
+def test_rules_that_bring_touched_cases_back_are_refused(
+    tuned: TuningResult, server: LoopbackServer, tmp_path: Path
+) -> None:
+    study = load_study(later(tmp_path / "second", server.url, str(tuned.folder / "tuned.yaml")))
+    run_study(study)
+    table = open_run(study.output)
+    loose = with_rules(table, table.rules.replaced(development_cases=()))
+    verdict = validate(loose, resamples=200).verdicts[0]
+    rule = next(each for each in verdict.rules if each.name == RULE)
+    assert not rule.met and rule.essential and verdict.word == "NOT VALIDATED"
+
+
+def test_the_registered_protocol_carries_what_was_touched(
+    tuned: TuningResult, server: LoopbackServer, tmp_path: Path
+) -> None:
+    found = register_study(
+        load_study(later(tmp_path / "second", server.url, str(tuned.folder / "tuned.yaml")))
+    )
+    said = json.loads(found.file.read_text())
+    assert said["touched"][0]["cases"] == len(said["rules"]["development_cases"]) > 0
+    assert "development cases" in found.text()
+
+
+def test_one_judge_with_tuned_words_is_enough(
+    tuned: TuningResult, server: LoopbackServer, tmp_path: Path
+) -> None:
+    file = later(tmp_path / "second", server.url, "impact.yaml")
+    content = file.read_text().replace(
+        '"name": "judge"', f'"name": "judge", "instrument": "{tuned.folder}/tuned.yaml"'
+    )
+    file.write_text(content)
+    study = load_study(file)
+    run_study(study)
+    run = read_manifest(study.output)
+    assert run.touched_cases and "single, tuned by gepa" in {judge.way for judge in run.judges}
+
+
+def test_words_copied_by_hand_leave_their_tuning_behind(server: LoopbackServer, tmp_path: Path) -> None:
+    file = write_task(tmp_path, server.url)
+    tune(file, budget=60)
+    study = load_study(file)  # the plain instrument, and the tuning folder beside the run folder
+    run_study(study)
+    assert read_manifest(study.output).touched[0].what.startswith("the tuning of planted")
+
+
+def test_tuning_after_registration_moves_the_rules(server: LoopbackServer, tmp_path: Path) -> None:
+    file = write_task(tmp_path, server.url)
+    register_study(load_study(file))
+    tune(file, budget=60)
+    study = load_study(file)
+    run_study(study)
+    rules = {rule.name: rule for rule in validate(study.output, resamples=200).verdicts[0].rules}
+    before = rules["The rules were stated before the run"]
+    assert not before.met and "development_cases" in before.found
+
+
+def test_held_out_scores_that_were_seen_are_known_at_registration(
+    server: LoopbackServer, tmp_path: Path
+) -> None:
+    file = write_task(tmp_path, server.url)
+    tune(file, budget=60)
+    assert any(each.run.startswith("tuning ") for each in register_study(load_study(file)).protocol.seen)
+
+
+def test_held_out_cases_can_be_left_unopened(server: LoopbackServer, tmp_path: Path) -> None:
+    file = write_task(tmp_path, server.url, tuning={"evaluate": False})
+    result = tune(file, budget=60)
+    assert result.held_out is None and read_tuning(result.folder).held_out_ratings == 0
+    assert not register_study(load_study(file)).protocol.seen
+    asked = "\n".join(call.prompt for call in server.calls)
+    study = load_study(file)
+    from medjury.tuning._preparation import prepare
+
+    held_out = prepare(study, read_settings(study), rehearse=True).split.held_out
+    assert not [each for each in held_out if f" {each.case.id}\n" in asked]
+
+
+def test_tuning_again_trains_on_what_was_seen_and_carries_it_on(
+    tuned: TuningResult, server: LoopbackServer, tmp_path: Path
+) -> None:
+    file = later(tmp_path / "second", server.url, str(tuned.folder / "tuned.yaml"))
+    again = tune(file, seed=3, budget=60)
+    first = touched_marks(load_instrument(tuned.folder / "tuned.yaml"))
+    second = touched_marks(load_instrument(again.folder / "tuned.yaml"))
+    assert first < second
+    assert again.held_out is not None
+    from medjury.tuning._preparation import prepare
+
+    study = load_study(file)
+    split = prepare(study, read_settings(study, seed=3), rehearse=True).split
+    assert all(first.isdisjoint(each.marks) for each in split.held_out)
+
+
+def test_marks_know_a_text_whatever_it_is_called() -> None:
+    note = Note("n1", "The patient was seen. " * 40)
+    one = Case(
+        "a", "An answer of some length, with details enough.", "A reference.", {"x": "more"}, (note,), "s1"
+    )
+    same = Case(
+        "b", " an ANSWER of some length, with details\nenough. ", "A reference.", {"y": "more"}, (note,), "s2"
+    )
+    assert content_marks(one) == content_marks(same)
+    other_answer = replace(same, candidate="Quite another answer of another system, as long.")
+    assert content_marks(one) & content_marks(other_answer), "the same record and note: the same patient"
+    assert not content_marks(Case("c", "yes", "yes")) & content_marks(Case("d", "yes", "no")), (
+        "short texts are anybody's"
+    )
