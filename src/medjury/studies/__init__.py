@@ -3,6 +3,7 @@
 from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
 from medjury.studies._gate import read_rules
+from medjury.studies._humans import Humans, read_humans
 from medjury.studies._manifest import run_name
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
@@ -18,6 +19,7 @@ from medjury.studies._transcript_study import TranscriptStudy, judges_settings, 
 __all__ = [
     "CallFiles",
     "DraftResult",
+    "Humans",
     "JudgePlan",
     "RecordResult",
     "Registered",
@@ -36,6 +38,7 @@ __all__ = [
     "judges_settings",
     "load_study",
     "plan_study",
+    "read_humans",
     "read_rules",
     "record_run",
     "register_study",
