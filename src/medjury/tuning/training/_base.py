@@ -47,7 +47,7 @@ def load_base(where: str | Path, *, four_bit: bool = False) -> Base:
         )
     if tokenizer.chat_template is None:
         raise MedjuryError(
-            f"the model {str(where)!r} has no chat template, so it cannot be asked as a judge; take an instruct model"
+            f"the model {str(where)!r} has no chat template, so it cannot be a judge; take an instruct model"
         )
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -123,8 +123,8 @@ def _readable(where: str | Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise MedjuryError(
-            f"the model {str(where)!r} cannot be loaded: {_first_line(error)}. Nothing is fetched by itself: give a "
-            "folder, a .gguf file, or a model that is in the hub's cache on this machine"
+            f"the model {str(where)!r} cannot be loaded: {_first_line(error)}. Nothing is fetched by itself: "
+            "give a folder, a .gguf file, or a model that is in the hub's cache on this machine"
         ) from None
 
 

@@ -37,6 +37,17 @@ class Lessons:
     items: tuple[str, ...]
     facts: Mapping[str, Any]
 
+    def text(self) -> str:
+        """What is learned from, what is not, and why, in a few lines."""
+        facts = self.facts
+        sides = {name: len(items) for name, items in facts["sides"].items()}
+        lines = [
+            f"{facts['lessons']:,} lessons from {sides['training']:,} cases, {facts['development']:,} to look at "
+            f"from {sides['development']:,}; {sides['held_out']:,} cases are held out"
+        ]
+        lines += [f"left out: {count:,} ({why})" for why, count in facts["left_out"].items()]
+        return "\n".join([*lines, *facts["notes"]])
+
     def write(self, folder: Path) -> None:
         """The rows, what they are, and the cases that no later validation may count."""
         private_folder(folder)

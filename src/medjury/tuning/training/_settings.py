@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -13,8 +14,8 @@ from medjury.tuning.training._data import Method
 
 @dataclass(frozen=True, slots=True)
 class TrainSettings:
-    """Low-rank adaptation (`rank`, `alpha`, `dropout`) of all linear layers. `batch` lessons make one step, of which
-    `at_once` are in memory together. `four_bit` asks for 4-bit weights, where they are possible. `longest` is the
+    """Low-rank adaptation (`rank`, `alpha`, `dropout`) of all linear layers. `batch` lessons make one step, and
+    `at_once` of them are in memory together. `four_bit` asks for 4-bit weights, where they are possible. `longest` is the
     most tokens of a lesson: a longer one is left out, never cut. `steps` ends the training early."""
 
     method: Method = "sft"
@@ -43,8 +44,10 @@ class TrainSettings:
 
     @property
     def accumulation(self) -> int:
-        """How many rounds make one step: the fewest, with at most `at_once` lessons each, that make up the batch."""
-        return next(n for n in range(1, self.batch + 1) if not self.batch % n and self.batch // n <= self.at_once)
+        """How many rounds make one step: the fewest that make up the batch with at most `at_once` lessons."""
+        return next(
+            n for n in range(1, self.batch + 1) if not self.batch % n and self.batch // n <= self.at_once
+        )
 
     def changed(self, settings: Mapping[str, Any]) -> TrainSettings:
         """The same with other values; an unknown name is refused."""
@@ -58,7 +61,9 @@ class TrainSettings:
         return asdict(self)
 
 
-def _paper(method: Method, rank: int, alpha: int, dropout: float, batch: int, rate: float, beta: float) -> Any:
+def _paper(
+    method: Method, rank: int, alpha: int, dropout: float, batch: int, rate: float, beta: float
+) -> Any:
     epochs = 50 if method == "sft" else 15
     return TrainSettings(method, rank, alpha, dropout, batch, rate=rate, beta=beta, epochs=epochs)
 
@@ -111,3 +116,33 @@ def train_preset(name: str, method: Method) -> TrainSettings:
     if found.method != method:
         raise MedjuryError(f"the preset {name} is for {found.method}; take one for {method}")
     return found
+
+
+def read_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """Settings from NAME=VALUE words; a value is a number, true, false or null."""
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise MedjuryError(f"{pair!r} is no setting; write NAME=VALUE with a number, true, false or null")
+    return found
+
+
+def presets_text() -> str:
+    """Every preset in a line."""
+    lines = ["settings of a training (--preset NAME):"]
+    for name, own in TRAIN_PRESETS.items():
+        beta = f", beta {own.beta:g}" if own.method == "dpo" else ""
+        lines.append(
+            f"  {name}: rank {own.rank}, alpha {own.alpha}, dropout {own.dropout:g}, batch {own.batch}, rate "
+            f"{own.rate:g}{beta}, {own.epochs:g} epochs, 4-bit weights"
+        )
+    lines.append("how a judge is asked (for its entry in a study file):")
+    for name, asked in ASKING_PRESETS.items():
+        bits = f"  # served with {asked.bits}-bit weights" if asked.bits else ""
+        lines.append(f"  {name}: {json.dumps(asked.settings())}{bits}")
+    return "\n".join(lines)

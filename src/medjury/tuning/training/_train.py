@@ -13,7 +13,17 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, write_whole
-from medjury.tuning.training._base import ADAPTER, MERGED, UNPACKED, Base, base_hash, load_base, merge, quiet, unpack
+from medjury.tuning.training._base import (
+    ADAPTER,
+    MERGED,
+    UNPACKED,
+    Base,
+    base_hash,
+    load_base,
+    merge,
+    quiet,
+    unpack,
+)
 from medjury.tuning.training._data import DATA, Lessons
 from medjury.tuning.training._libraries import four_bit_words, library, versions
 from medjury.tuning.training._record import PLAN, TRAINING, Trained, read_trained, write_trained
@@ -48,7 +58,9 @@ def train(
     learned, too_long = _short_enough(lessons.train, loaded, longest)
     looked_at, _ = _short_enough(lessons.development, loaded, longest)
     if not learned:
-        raise MedjuryError(f"every lesson is longer than {longest:,} tokens; take a model with a larger window")
+        raise MedjuryError(
+            f"every lesson is longer than {longest:,} tokens; take a model with a larger window"
+        )
     watch = Watch(folder, library("torch"), loaded.device)
     with quiet(library("transformers")):
         trainer = _trainer(loaded, learned, looked_at, settings, folder, watch)
@@ -78,7 +90,9 @@ def starting_point(base: str | Path) -> str | Path:
     folder = Path(base)
     if not (folder / TRAINING).is_file():
         return base
-    return folder / MERGED if (folder / MERGED).is_dir() else merge(read_trained(folder).facts["base"], folder)
+    return (
+        folder / MERGED if (folder / MERGED).is_dir() else merge(read_trained(folder).facts["base"], folder)
+    )
 
 
 def _state(lessons: Lessons, base: str | Path, folder: Path, settings: TrainSettings) -> None:
