@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 _ABOUT = """
 SFT learns what each clinician of STUDY answered; DPO starts from an SFT's folder (--model FOLDER) and learns to
-prefer the clinicians' median to an answer made from it by a rule. A part of the cases is held out and never touched;
-touched.json in the folder says which cases were. The question and the answer are those of the study's judge
-(--judge), so that the trained model is an ordinary judge: `medjury train serve FOLDER` gives it an address.
+prefer the clinicians' median to an answer made from it by a rule. A part of the cases is held out, never
+touched; touched.json in the folder says which cases were. The question and the answer are those of the study's
+judge (--judge), so that the trained model is an ordinary judge: `medjury train serve FOLDER` gives it an address.
 """
 _REJECTED = ("one_higher", "one_lower", "one_better", "random", "worst_judge")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Explain, Instrument, Unscored
-from medjury.judging import Judge, Rater, worked_messages
+from medjury.judging import Judge, Rater, Repeats, worked_messages
 from medjury.models import Message
 from medjury.ratings import Rating
 
@@ -41,8 +41,10 @@ class Question:
 def plain_judge(rater: Rater) -> Judge:
     """The judge inside its rules for windows and models, or why it cannot be trained."""
     inner: object = rater
-    while not isinstance(inner, Judge) and hasattr(inner, "rater"):
+    while not isinstance(inner, Repeats | Judge) and hasattr(inner, "rater"):
         inner = inner.rater
+    if isinstance(inner, Repeats):
+        return inner.judge
     if not isinstance(inner, Judge):
         raise MedjuryError(
             f"the judge {rater.name} asks in several steps; what is trained is a judge that asks one question a "

@@ -3,7 +3,7 @@
 `one_higher` is the rule of Croxford et al. (2025): every grade one point higher, to make a lenient judge stricter.
 At the top of the scale there is nothing higher, of which the paper does not speak: the grade stays. A dimension
 with two grades is no scale to go up on: it keeps its grade unless `binary` says `change`. A dimension on which
-another's "not applicable" depends keeps its grade always, since the answer would be none that the instrument allows.
+another's "not applicable" depends keeps its grade always: the answer would be none that the instrument allows.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from medjury.tuning.training._data import Method
 @dataclass(frozen=True, slots=True)
 class TrainSettings:
     """Low-rank adaptation (`rank`, `alpha`, `dropout`) of all linear layers. `batch` lessons make one step, and
-    `at_once` of them are in memory together. `four_bit` asks for 4-bit weights, where they are possible. `longest` is the
-    most tokens of a lesson: a longer one is left out, never cut. `steps` ends the training early."""
+    `at_once` of them are in memory together. `four_bit` asks for 4-bit weights, where they are possible. A lesson
+    of more than `longest` tokens is left out, never cut. `steps` ends the training early."""
 
     method: Method = "sft"
     rank: int = 8
