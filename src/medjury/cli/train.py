@@ -105,7 +105,14 @@ def _train(options: argparse.Namespace) -> int:
         )
     if options.trials:
         settings = search(lessons, options.model, folder, settings, options.trials).best
-    found = train(lessons, options.model, folder, settings, price_per_gpu_hour=options.price_per_hour)
+    found = train(
+        lessons,
+        options.model,
+        folder,
+        settings,
+        price_per_gpu_hour=options.price_per_hour,
+        say=lambda words: print(words, file=sys.stderr, flush=True),
+    )
     print(json.dumps(found.facts, indent=1) if options.json else f"{found.text()}\nwritten to {folder}")
     return 0
 

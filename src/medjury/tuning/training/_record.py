@@ -82,7 +82,7 @@ def write_trained(
             "peak_memory_gb": max(each["peak_memory_gb"] for each in sittings),
             "device": last["device"],
             "gpus": last["gpus"],
-            "hours": round(hours, 6),
+            "hours": hours,
             "sittings": len(sittings),
             "price_per_gpu_hour": price_per_gpu_hour,
             "cost": None if price_per_gpu_hour is None else price_per_gpu_hour * hours * devices,

@@ -7,7 +7,7 @@ with other settings, lessons or weights is refused there.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,10 @@ def train(
     *,
     price_per_gpu_hour: float | None = None,
     merged: bool = True,
+    say: Callable[[str], None] | None = None,
 ) -> Trained:
-    """Train an adapter, or take a training up where it stopped. One that is finished is read, not made again."""
+    """Train an adapter, or take a training up where it stopped. One that is finished is read, not made again. `say`
+    is told how far it is."""
     if lessons.facts["method"] != settings.method:
         raise MedjuryError(
             f"these lessons are for {lessons.facts['method']}, and the settings for {settings.method}"
@@ -61,11 +63,11 @@ def train(
         raise MedjuryError(
             f"every lesson is longer than {longest:,} tokens; take a model with a larger window"
         )
-    watch = Watch(folder, library("torch"), loaded.device)
+    watch = Watch(folder, library("torch"), loaded.device, say)
     with quiet(library("transformers")):
         trainer = _trainer(loaded, learned, looked_at, settings, folder, watch)
         trainer.train(resume_from_checkpoint=_checkpoint(folder))
-        if looked_at:
+        if looked_at and trainer.state.global_step % settings.save_steps:
             trainer.evaluate()
         trainer.save_model(str(folder / ADAPTER))
     facts = {
@@ -174,7 +176,7 @@ def _trainer(
         config, maker = trl.DPOConfig(**options, beta=settings.beta), trl.DPOTrainer
     else:
         config, maker = trl.SFTConfig(**options), trl.SFTTrainer
-    return maker(
+    trainer = maker(
         model=base.model,
         args=config,
         train_dataset=datasets.Dataset.from_list(learned),
@@ -183,6 +185,8 @@ def _trainer(
         callbacks=[watch.callback(transformers)],
         peft_config=_adaptation(settings),
     )
+    trainer.remove_callback(transformers.PrinterCallback)
+    return trainer
 
 
 def _adaptation(settings: TrainSettings) -> Any:

@@ -10,6 +10,7 @@ import json
 import resource
 import statistics
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,10 @@ SITTINGS = "sittings.json"
 class Watch:
     """The time of every step of this sitting, beside those of earlier ones."""
 
-    def __init__(self, folder: Path, torch: Any, device: str) -> None:
+    def __init__(
+        self, folder: Path, torch: Any, device: str, say: Callable[[str], None] | None = None
+    ) -> None:
+        self._say = say or (lambda words: None)
         self._file = folder / SITTINGS
         self._torch, self._device = torch, device
         self._earlier = json.loads(self._file.read_text(encoding="utf-8")) if self._file.is_file() else []
@@ -39,8 +43,11 @@ class Watch:
         def end(_: object, *args: object, **options: object) -> None:
             self._steps.append(time.perf_counter() - self._since)
 
-        def save(_: object, *args: object, **options: object) -> None:
+        def save(_: object, args: object, state: Any, *rest: object, **options: object) -> None:
             self.write()
+            losses = [each["loss"] for each in state.log_history if "loss" in each]
+            loss = f", loss {losses[-1]:.4g}" if losses else ""
+            self._say(f"step {state.global_step:,} of {state.max_steps:,}{loss}")
 
         told = {"on_step_begin": begin, "on_step_end": end, "on_save": save}
         return type("Watching", (transformers.TrainerCallback,), told)()
