@@ -1,8 +1,10 @@
-"""A language model small enough to be trained in a test: random weights, letters for words, a chat template."""
+"""A language model small enough to be trained in a test: random weights, few words, a chat template."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from medjury.judging._prompt import _TASK
 
 TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
@@ -17,11 +19,13 @@ def write_tiny_model(folder: Path, *, positions: int = 4096) -> Path:
     import torch
     import transformers
 
-    letters = tokenizers.pre_tokenizers.ByteLevel.alphabet()
-    vocabulary = {mark: number for number, mark in enumerate([*MARKS, *sorted(letters)])}
-    plain = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=[]))
+    plain = tokenizers.Tokenizer(tokenizers.models.BPE())
     plain.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     plain.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=700, special_tokens=MARKS, initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    )
+    plain.train_from_iterator([_TASK] * 2, trainer)
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=plain, eos_token="<|end|>", pad_token="<|pad|>", additional_special_tokens=MARKS[2:]
     )
