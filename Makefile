@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test browser check bench mutants lock sbom clean
+.PHONY: help install demo test test-learned browser check bench mutants lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -44,16 +44,34 @@ bench: install ## measure speed beside the peers, as ratios (BEFORE=folder: besi
 mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=400, hours for all)
 	$(BIN)/python -m benchmarks._mutants $(or $(SAMPLE),0) $(SEED)
 
-# `neural` stays out: it brings torch, which weighs gigabytes; its tests say so where it is absent.
+# What is learned has an environment of its own: torch for the CPU, and everything else by hash. `TORCH` is a wheel
+# without CUDA's packages, which pip must be able to find; torch's own few needs are in the lock.
+LEARNED := .venv-learned
+TORCH ?= torch==2.13.0
+LEARNED_TESTS := tests/metrics/test_learned.py tests/studies/test_metric_raters.py tests/tuning/training
+
+$(LEARNED)/.installed: requirements/learned.txt pyproject.toml
+	test -d $(LEARNED) || $(PYTHON) -m venv $(LEARNED)
+	$(LEARNED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/learned.txt
+	$(LEARNED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "$(TORCH)"
+	touch $@
+
+test-learned: $(LEARNED)/.installed ## run the tests of learned metrics and of training, with a torch for the CPU
+	PYTHONPATH=src $(LEARNED)/bin/python -m pytest $(LEARNED_TESTS) $(OPTIONS)
+
+# `neural` and `train` stay out: they bring torch, which weighs gigabytes; see `test-learned`.
 EXTRAS := local speed report postgres anthropic google redact panel tuning
 
 lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/develop.txt
+	uv pip compile pyproject.toml --extra neural --extra train --group learned --overrides requirements/learned-overrides.txt \
+	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --no-emit-package torch --no-emit-package sentence-transformers --output-file requirements/learned.txt
 
 sbom: install ## write what Medjury is made of (CycloneDX) and the licences of it all: dist/sbom.cdx.json, dist/licences.csv
 	$(BIN)/python requirements/sbom.py
 
 clean: ## remove what the commands above made
-	rm -rf $(VENV) demo runs .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LEARNED) demo runs .pytest_cache .mypy_cache .ruff_cache

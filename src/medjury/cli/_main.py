@@ -41,6 +41,7 @@ COMMANDS = {
     "impact": "which clinically loaded things changed between what was said and what was recognised",
     "align": "align what was said with what was recognised, turn by turn",
     "transcripts": "from two transcripts to a finished study of clinical impact",
+    "train": "train a local judge on clinicians' ratings, and serve it as an ordinary judge",
     "report": "write a run's report: may this jury be trusted, for what, and how do we know",
     "view": "read the evidence case by case in a browser: source, answer, every vote; or write it as one file",
     "gate": "the verdict of a run's report, with an exit status and JUnit for pipelines",

@@ -36,12 +36,13 @@ from medjury.judging._drafting.drafter import TOKENS_PER_DRAFT, Drafter, Draftin
 from medjury.judging._drafting.selection import SelectionRules, select_sources
 from medjury.judging._engine import Progress, judge_all
 from medjury.judging._evidence.quotation import Place, Source, check_evidence
+from medjury.judging._examples.consensus import Consensus, consensus_of
 from medjury.judging._examples.drawn import DRAWS, Draw, DrawnExamples
-from medjury.judging._examples.split import TrainingSplit, WorkedExample, split_training
+from medjury.judging._examples.split import Family, TrainingSplit, WorkedExample, families_of, split_training
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Bench, Jury
 from medjury.judging._model_check import ModelChecked
-from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block
+from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block, worked_messages
 from medjury.judging._rater import Expected, Rated, Rater, Unit, Used
 from medjury.judging._repeats import Repeats
 from medjury.judging._repeats_body import RepeatsBody
@@ -81,6 +82,7 @@ __all__ = [
     "ClosedLoopBody",
     "Concordance",
     "ConcordanceBody",
+    "Consensus",
     "Deliberation",
     "DeliberationBody",
     "DraftBody",
@@ -91,6 +93,7 @@ __all__ = [
     "DrawnExamples",
     "EarlierRun",
     "Expected",
+    "Family",
     "Fitted",
     "HopelessError",
     "Judge",
@@ -134,9 +137,11 @@ __all__ = [
     "claim_cases",
     "claim_statistics",
     "combine",
+    "consensus_of",
     "decide_support",
     "derived",
     "drafted_case",
+    "families_of",
     "first_questions",
     "judge",
     "judge_all",
@@ -152,5 +157,6 @@ __all__ = [
     "support_share",
     "text_block",
     "width_cell",
+    "worked_messages",
     "worst_claim",
 ]

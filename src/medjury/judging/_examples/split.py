@@ -125,7 +125,7 @@ def split_training(
             "the cases are read more than once, and these can be read only once; give a list or a reader"
         )
     agreed, left_out, rated = _agreed(ratings, instrument, clinicians)
-    families, there = _families(cases, instrument, rated)
+    families, there = families_of(cases, instrument, rated)
     left_out["there is no such case"] += len(agreed.keys() - there)
     agreed = {answer: said for answer, said in agreed.items() if answer in there}
     chosen = _drawn(families, agreed, share, seed) if items is None else _named(families, items)
@@ -148,7 +148,7 @@ def split_training(
 
 
 @dataclass(slots=True)
-class _Family:
+class Family:
     """Items that belong together, and every mark that any of their cases bears."""
 
     items: set[str]
@@ -177,9 +177,9 @@ def _agreed(
     return agreed, left_out, set(rows)
 
 
-def _families(
+def families_of(
     cases: Iterable[Case], instrument: Instrument, rated: Collection[tuple[str, str]]
-) -> tuple[list[_Family], set[tuple[str, str]]]:
+) -> tuple[list[Family], set[tuple[str, str]]]:
     """The rated items, grouped so that any two that share a mark, at whatever remove, are together; and the
     rated answers that are really there."""
     items = {item for item, _ in rated}
@@ -213,19 +213,19 @@ def _families(
     for mark in parent:
         together.setdefault(head(mark), set()).add(mark)
     families = [
-        _Family({mark.removeprefix(_ITEM) for mark in marks if mark.startswith(_ITEM)}, frozenset(marks))
+        Family({mark.removeprefix(_ITEM) for mark in marks if mark.startswith(_ITEM)}, frozenset(marks))
         for marks in together.values()
     ]
     return sorted(families, key=lambda family: min(family.items)), found
 
 
-def _drawn(families: Iterable[_Family], agreed: Answers, share: float, seed: int) -> list[_Family]:
+def _drawn(families: Iterable[Family], agreed: Answers, share: float, seed: int) -> list[Family]:
     """Families in an order that the seed alone decides, until the share of the answers is reached. A family's
     place does not depend on what else is in the study."""
     answers: Counter[str] = Counter(item for item, _ in agreed)
     able = [family for family in families if any(answers[item] for item in family.items)]
     wanted = math.ceil(share * len(agreed) - 1e-9)  # 0.3 of 10 is 3
-    chosen: list[_Family] = []
+    chosen: list[Family] = []
     taken = 0
     for family in sorted(able, key=lambda each: chance(seed, min(each.items))):
         if taken >= wanted:
@@ -235,7 +235,7 @@ def _drawn(families: Iterable[_Family], agreed: Answers, share: float, seed: int
     return chosen
 
 
-def _named(families: Iterable[_Family], items: Collection[str]) -> list[_Family]:
+def _named(families: Iterable[Family], items: Collection[str]) -> list[Family]:
     known = {item: family for family in families for item in family.items}
     for item in items:
         if item not in known:

@@ -1,0 +1,228 @@
+"""From a study to lessons: what is learned from, as files that anybody may read before anything is trained."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from medjury.cases import Case, Redactor, make_redactor
+from medjury.errors import MedjuryError
+from medjury.files import private_folder, write_whole
+from medjury.judging import Judge
+from medjury.models import Message
+from medjury.ratings import Rating, open_store
+from medjury.studies import Study, read_humans
+from medjury.tuning.training._completions import Completion, completions, upsampled
+from medjury.tuning.training._preferences import Preference, preferences
+from medjury.tuning.training._questions import plain_judge, questions
+from medjury.tuning.training._rejected import Rejection
+from medjury.tuning.training._sides import DEVELOPMENT, HELD_OUT, split_sides
+
+Method = Literal["sft", "dpo"]
+TOUCHED, DATA, TRAIN, DEVELOPMENT_FILE = "touched.json", "data.json", "train.jsonl", "development.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """Rows in the form that trainers take, the cases they touch, and `facts`: how they came about."""
+
+    train: tuple[Mapping[str, Any], ...]
+    development: tuple[Mapping[str, Any], ...]
+    case_hashes: tuple[str, ...]
+    items: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+    def text(self) -> str:
+        """What is learned from, what is not, and why, in a few lines."""
+        facts = self.facts
+        sides = {name: len(items) for name, items in facts["sides"].items()}
+        lines = [
+            f"{facts['lessons']:,} lessons from {sides['training']:,} cases, {facts['development']:,} to look at "
+            f"from {sides['development']:,}; {sides['held_out']:,} cases are held out"
+        ]
+        lines += [f"left out: {count:,} ({why})" for why, count in facts["left_out"].items()]
+        return "\n".join([*lines, *facts["notes"]])
+
+    def write(self, folder: Path) -> None:
+        """The rows, what they are, and the cases that no later validation may count."""
+        private_folder(folder)
+        files = {TRAIN: _lines(self.train), DEVELOPMENT_FILE: _lines(self.development)}
+        for name, text in files.items():
+            write_whole(folder / name, text)
+        hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
+        touched = {"case_hashes": list(self.case_hashes), "items": list(self.items)}
+        write_whole(folder / TOUCHED, json.dumps(touched, indent=1) + "\n")
+        write_whole(
+            folder / DATA, json.dumps({**self.facts, "files": hashes}, indent=1, ensure_ascii=False) + "\n"
+        )
+
+
+def read_lessons(folder: Path) -> Lessons:
+    """The lessons that `write` wrote; a file that was changed since is refused."""
+    if not (folder / DATA).is_file():
+        raise MedjuryError(
+            f"{folder} has no {DATA}; make the lessons first: medjury train sft|dpo STUDY --data-only"
+        )
+    facts = json.loads((folder / DATA).read_text(encoding="utf-8"))
+    for name, stated in facts.pop("files").items():
+        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != stated:
+            raise MedjuryError(
+                f"{folder / name} is not what {DATA} says; make the lessons again from the study"
+            )
+    touched = json.loads((folder / TOUCHED).read_text(encoding="utf-8"))
+    rows = [
+        tuple(json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines())
+        for name in (TRAIN, DEVELOPMENT_FILE)
+    ]
+    return Lessons(rows[0], rows[1], tuple(touched["case_hashes"]), tuple(touched["items"]), facts)
+
+
+def make_lessons(
+    study: Study,
+    method: Method,
+    *,
+    judge: str | None = None,
+    rejection: Rejection = Rejection(),  # noqa: B008 - frozen
+    clinicians: int = 2,
+    held_out: float = HELD_OUT,
+    development: float = DEVELOPMENT,
+    even: bool = True,
+    seed: int = 0,
+) -> Lessons:
+    """The lessons of a study's clinicians for one of its judges. `even` shows some completions of raters with few
+    again, so that no rater dominates."""
+    asking = plain_judge(_named(study, judge))
+    rated = _clinicians(study)
+    sides = split_sides(
+        study.cases, {(row.item, row.system) for row in rated}, asking.instrument,
+        held_out=held_out, development=development, seed=seed,
+    )  # fmt: skip
+    left_out: Counter[str] = Counter()
+    touched = sides.training | sides.development
+    asked = questions(asking, study.cases, (row for row in rated if row.item in touched), left_out)
+    notes: tuple[str, ...] = ()
+    lessons: list[Completion] | list[Preference]
+    if method == "sft":
+        lessons = completions(asked, left_out)
+        learned: Sequence[Completion | Preference] = [row for row in lessons if row.item in sides.training]
+        if even:
+            before = len(learned)
+            learned = upsampled(learned, seed)  # type: ignore[arg-type]
+            notes = (f"{len(learned) - before:,} completions are shown again, so that no rater dominates",)
+    else:
+        judged = _judged(study) if rejection.rule == "worst_judge" else ()
+        found = preferences(asked, rejection, left_out, clinicians=clinicians, judged=judged)
+        lessons, notes = list(found.pairs), found.notes
+        learned = [row for row in lessons if row.item in sides.training]
+    looked_at = [row for row in lessons if row.item in sides.development]
+    if not learned:
+        why = "; ".join(f"{reason}: {count:,}" for reason, count in left_out.items())
+        raise MedjuryError(
+            f"there is nothing to learn from: {why or 'no clinician rated a case of the study'}"
+        )
+    facts = _facts(study, method, asking, left_out, notes, learned, looked_at)
+    facts |= {
+        "seed": seed,
+        "sides": {name: sorted(getattr(sides, name)) for name in ("training", "development", "held_out")},
+        "rejected": None if method == "sft" else {"rule": rejection.rule, "binary": rejection.binary},
+    }
+    return Lessons(
+        tuple(map(_row, learned)),
+        tuple(map(_row, looked_at)),
+        tuple(sorted({each.case_hash for each in asked})),
+        tuple(sorted({each.item for each in asked})),
+        facts,
+    )
+
+
+def _facts(
+    study: Study,
+    method: Method,
+    judge: Judge,
+    left_out: Counter[str],
+    notes: Sequence[str],
+    learned: Sequence[object],
+    looked_at: Sequence[object],
+) -> dict[str, Any]:
+    return {
+        "method": method,
+        "study": study.name,
+        "study_hash": hashlib.sha256(study.file.read_bytes()).hexdigest(),
+        "instrument": f"{judge.instrument.name} {judge.instrument.version}",
+        "instrument_hash": judge.instrument.fingerprint(),
+        "judge": judge.name,
+        "judge_settings_hash": judge.settings_hash(),
+        "lessons": len(learned),
+        "development": len(looked_at),
+        "left_out": dict(left_out),
+        "notes": list(notes),
+    }
+
+
+def _named(study: Study, name: str | None) -> Any:
+    judges = {each.name: each for each in study.jury.judges}
+    if study.drafter is not None:
+        raise MedjuryError(
+            "this study has yet to draft what is judged; write the drafts first (`medjury draft STUDY --cases "
+            "FILE`) and train on a study of that file"
+        )
+    if name is None:
+        return next(iter(judges.values()))
+    if name not in judges:
+        raise MedjuryError(f"the study has no judge {name!r}; it has {', '.join(judges)}")
+    return judges[name]
+
+
+def _clinicians(study: Study) -> list[Rating]:
+    """What the clinicians of the reference said; comments are redacted where the study redacts."""
+    humans = read_humans(study)
+    if humans is None:
+        raise MedjuryError(
+            "a judge learns from clinicians, and the study names no ratings of theirs; add `humans`"
+        )
+    rows = [row for row in humans.ratings if row.rater in humans.reference]
+    redactor = None
+    if study.settings.redact:
+        redactor = make_redactor(study.settings.redact, folder=study.file.resolve().parent)
+    if redactor is None:
+        return rows
+    return [replace(row, explanation=_redacted(row.explanation, redactor)) for row in rows]
+
+
+def _redacted(words: str, redactor: Redactor) -> str:
+    return redactor.redact(Case("", texts={"said": words})).case.texts["said"] if words else ""
+
+
+def _judged(study: Study) -> Iterable[Rating]:
+    """What the judges of the study said, from its store."""
+    if "://" not in study.store and not Path(study.store).is_file():
+        raise MedjuryError(
+            "the rule worst_judge needs judges' own answers, and the study was not run yet; run it first"
+        )
+    with open_store(study.store) as store:
+        yield from store.ratings()
+
+
+def _row(lesson: Completion | Preference) -> dict[str, Any]:
+    prompt = [_said(each) for each in lesson.prompt]
+    about = {"item": lesson.item, "system": lesson.system}
+    if isinstance(lesson, Completion):
+        return {**about, "rater": lesson.rater, "prompt": prompt, "completion": _answer(lesson.completion)}
+    return {**about, "prompt": prompt, "chosen": _answer(lesson.chosen), "rejected": _answer(lesson.rejected)}
+
+
+def _said(message: Message) -> dict[str, str]:
+    return {"role": message.role, "content": message.content}
+
+
+def _answer(text: str) -> list[dict[str, str]]:
+    return [{"role": "assistant", "content": text}]
+
+
+def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)

@@ -1,0 +1,199 @@
+"""Training: lessons and a model go in; an adapter, its curves and what it cost come out, in one folder.
+
+The folder says what it is before the first step. A training that was stopped goes on at its last checkpoint; one
+with other settings, lessons or weights is refused there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from medjury.errors import MedjuryError
+from medjury.files import private_folder, write_whole
+from medjury.tuning.training._base import (
+    ADAPTER,
+    MERGED,
+    UNPACKED,
+    Base,
+    base_hash,
+    load_base,
+    merge,
+    quiet,
+    unpack,
+)
+from medjury.tuning.training._data import DATA, Lessons
+from medjury.tuning.training._libraries import four_bit_words, library, versions
+from medjury.tuning.training._record import PLAN, TRAINING, Trained, read_trained, write_trained
+from medjury.tuning.training._settings import TrainSettings
+from medjury.tuning.training._watch import Watch
+
+CHECKPOINTS = "checkpoints"
+
+
+def train(
+    lessons: Lessons,
+    base: str | Path,
+    folder: Path,
+    settings: TrainSettings,
+    *,
+    price_per_gpu_hour: float | None = None,
+    merged: bool = True,
+    say: Callable[[str], None] | None = None,
+) -> Trained:
+    """Train an adapter, or take a training up where it stopped. One that is finished is read, not made again. `say`
+    is told how far it is."""
+    if lessons.facts["method"] != settings.method:
+        raise MedjuryError(
+            f"these lessons are for {lessons.facts['method']}, and the settings for {settings.method}"
+        )
+    start = starting_point(base)
+    _state(lessons, start, folder, settings)
+    if (folder / TRAINING).is_file():
+        return read_trained(folder)
+    four_bit, words = four_bit_words(settings.four_bit)
+    whole = unpack(Path(start), folder / UNPACKED) if Path(start).suffix == ".gguf" else start
+    loaded = load_base(whole, four_bit=four_bit)
+    longest = min(settings.longest or loaded.longest, loaded.longest)
+    learned, too_long = _short_enough(lessons.train, loaded, longest)
+    looked_at, _ = _short_enough(lessons.development, loaded, longest)
+    if not learned:
+        raise MedjuryError(
+            f"every lesson is longer than {longest:,} tokens; take a model with a larger window"
+        )
+    watch = Watch(folder, library("torch"), loaded.device, say)
+    with quiet(library("transformers")):
+        trainer = _trainer(loaded, learned, looked_at, settings, folder, watch)
+        trainer.train(resume_from_checkpoint=_checkpoint(folder))
+        if looked_at and trainer.state.global_step % settings.save_steps:
+            trainer.evaluate()
+        trainer.save_model(str(folder / ADAPTER))
+    facts = {
+        "method": settings.method,
+        "base": str(whole),
+        "weights": words,
+        "lessons": len(learned),
+        "too_long": too_long,
+        "longest": longest,
+        "trained_parameters": trainer.model.get_nb_trainable_parameters()[0],
+        "libraries": versions(),
+    }
+    found = write_trained(folder, facts, trainer.state.log_history, watch.write(), price_per_gpu_hour)
+    if merged:
+        del trainer, loaded
+        merge(whole, folder)
+    return found
+
+
+def starting_point(base: str | Path) -> str | Path:
+    """A model, or the merged weights of an earlier training's folder: preference training starts from those."""
+    folder = Path(base)
+    if not (folder / TRAINING).is_file():
+        return base
+    return (
+        folder / MERGED if (folder / MERGED).is_dir() else merge(read_trained(folder).facts["base"], folder)
+    )
+
+
+def _state(lessons: Lessons, base: str | Path, folder: Path, settings: TrainSettings) -> None:
+    """Write down what is to be done, or refuse a folder in which something else was begun."""
+    private_folder(folder)
+    lessons.write(folder)
+    data = json.loads((folder / DATA).read_text(encoding="utf-8"))["files"]
+    stated = {"settings": settings.to_json(), "base": str(base), "base_hash": base_hash(base), "data": data}
+    plan = folder / PLAN
+    if plan.is_file():
+        begun = json.loads(plan.read_text(encoding="utf-8"))
+        other = [name for name in stated if stated[name] != begun.get(name)]
+        if other:
+            raise MedjuryError(
+                f"{folder} holds a training with other {' and '.join(other)}; give another folder with --out"
+            )
+    else:
+        write_whole(plan, json.dumps(stated, indent=1) + "\n")
+
+
+def _checkpoint(folder: Path) -> str | None:
+    """The last whole checkpoint, if there is one."""
+    place = folder / CHECKPOINTS
+    if not place.is_dir():
+        return None
+    found = library("transformers").trainer_utils.get_last_checkpoint(str(place))
+    return None if found is None else str(found)
+
+
+def _short_enough(
+    rows: Sequence[Mapping[str, Any]], base: Base, longest: int
+) -> tuple[list[dict[str, Any]], int]:
+    """The lessons that fit, without what the trainer does not take; and how many do not."""
+    kept = []
+    for row in rows:
+        own = {name: row[name] for name in ("prompt", "completion", "chosen", "rejected") if name in row}
+        ends = [own[name] for name in own if name != "prompt"]
+        whole = [base.tokenizer.apply_chat_template([*own["prompt"], *end], tokenize=False) for end in ends]
+        if max(len(base.tokenizer(text)["input_ids"]) for text in whole) <= longest:
+            kept.append(own)
+    return kept, len(rows) - len(kept)
+
+
+def _trainer(
+    base: Base,
+    learned: list[dict[str, Any]],
+    looked_at: list[dict[str, Any]],
+    settings: TrainSettings,
+    folder: Path,
+    watch: Watch,
+) -> Any:
+    trl, datasets, transformers = library("trl"), library("datasets"), library("transformers")
+    transformers.set_seed(settings.seed)
+    on_gpu = base.device == "cuda"
+    options: dict[str, Any] = {
+        "output_dir": str(folder / CHECKPOINTS),
+        "per_device_train_batch_size": settings.batch // settings.accumulation,
+        "per_device_eval_batch_size": settings.batch // settings.accumulation,
+        "gradient_accumulation_steps": settings.accumulation,
+        "gradient_checkpointing": on_gpu,
+        "learning_rate": settings.rate,
+        "num_train_epochs": settings.epochs,
+        "max_steps": settings.steps or -1,
+        "max_length": None,  # what is too long was left out: nothing is cut
+        "logging_steps": 1,
+        "save_steps": settings.save_steps,
+        "save_total_limit": 2,
+        "eval_strategy": "steps" if looked_at else "no",
+        "eval_steps": settings.save_steps,
+        "seed": settings.seed,
+        "data_seed": settings.seed,
+        "bf16": on_gpu,
+        "use_cpu": not on_gpu,
+        "dataloader_pin_memory": on_gpu,
+        "report_to": "none",
+        "disable_tqdm": True,
+    }
+    if settings.method == "dpo":
+        config, maker = trl.DPOConfig(**options, beta=settings.beta), trl.DPOTrainer
+    else:
+        config, maker = trl.SFTConfig(**options), trl.SFTTrainer
+    trainer = maker(
+        model=base.model,
+        args=config,
+        train_dataset=datasets.Dataset.from_list(learned),
+        eval_dataset=datasets.Dataset.from_list(looked_at) if looked_at else None,
+        processing_class=base.tokenizer,
+        callbacks=[watch.callback(transformers)],
+        peft_config=_adaptation(settings),
+    )
+    trainer.remove_callback(transformers.PrinterCallback)
+    return trainer
+
+
+def _adaptation(settings: TrainSettings) -> Any:
+    return library("peft").LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
