@@ -14,7 +14,7 @@ from tests.panel.evidence.planted_run import Reader, plant_study, small_ratings
 
 from medjury.errors import MedjuryError
 from medjury.panel._evidence import EvidenceRun
-from medjury.ratings import open_store, ratings_from_frame
+from medjury.ratings import StoredRecord, open_store, ratings_from_frame
 from medjury.runs import read_manifest
 
 
@@ -71,6 +71,21 @@ def test_a_jury_is_formed_of_the_votes_there_are(run: Path) -> None:
     judge(run, 3)
     page = Reader(EvidenceRun(run)).text("/case/case-0000/alpha")
     assert "mean of its judges" in page
+
+
+def test_steps_can_be_read_before_the_run_has_ended(run: Path) -> None:
+    manifest = read_manifest(run)
+    vote = next(each for each in ratings_from_frame(small_ratings()) if each.rater == "judge-a")
+    vote = replace(vote, key=f"{vote.item} {vote.system} {vote.rater}")
+    outcome = {"status": "scored", "score": 4.0, "explanation": "drawn once"}
+    body = {"kind": "repeats", "n": 1, "draws": [{"draw": 1, "outcomes": {"accuracy": outcome}}]}
+    record = StoredRecord(vote.key, vote.item, vote.system, vote.rater, 0, json.dumps(body), vote.created_at)
+    with open_store(run / "ratings.sqlite") as store:
+        store.put_run(manifest.run, manifest.content())
+        store.write_ratings(manifest.run, [vote], [record])
+    page = Reader(EvidenceRun(run)).text(f"/case/{vote.item}/{vote.system}")
+    assert "Repeats of judge-a:" in page
+    assert "drawn once" in page
 
 
 def test_when_the_run_ends_its_folder_is_read(run: Path) -> None:

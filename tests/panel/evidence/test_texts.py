@@ -116,11 +116,15 @@ def test_nothing_is_written_into_the_run_folder(run: Path) -> None:
 def test_hidden_texts_are_nowhere(tmp_path: Path, stated: bool) -> None:
     ratings = explained(small_ratings(), "judge-a", "She quotes “the INR was 3.4 on Monday” here.")
     run = plant_study(tmp_path, ratings, report={"hide_texts": True} if stated else {})
+    (run / "tables").mkdir()
+    (run / "tables" / "cases-worth-reading.csv").write_text("case,dimension\ncase-0001 · alpha,Accuracy\n")
     opened = EvidenceRun(run, hide_texts=None if stated else True)
     reader = Reader(opened)
     pages = [reader.text(path) for path in every_page(opened) if "/text/" not in path]
     for secret in ("case-0001", "Warfarin", "warfarin", "INR", "because of the notes", "n1 "):
         assert not [page for page in pages if secret in page], secret
+    for path in ("/numbers/cases-worth-reading", "/number/cases-worth-reading/1"):
+        assert reader.get(path).status_code == 404  # a table may name cases
     assert "case 2" in pages[1]
     assert opened.state.address(0) == "/case/case~201/alpha"
     assert reader.get("/case/case-0001/alpha").status_code == 404

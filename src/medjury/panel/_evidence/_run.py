@@ -165,7 +165,9 @@ class EvidenceRun:
                 continue  # the page says why there is none
 
     def tables(self) -> list[str]:
-        """The tables of the report that lie beside it."""
+        """The tables of the report that lie beside it; none where names are hidden, for some tables name cases."""
+        if self.hidden:
+            return []
         return sorted(each.stem for each in (self.folder / files.TABLES).glob("*.csv"))
 
     def _look_again(self) -> None:
