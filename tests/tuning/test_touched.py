@@ -111,6 +111,19 @@ def test_words_copied_by_hand_leave_their_tuning_behind(server: LoopbackServer, 
     assert read_manifest(study.output).touched[0].what.startswith("the tuning of planted")
 
 
+def test_studies_that_share_a_store_know_of_each_others_tunings(
+    server: LoopbackServer, tmp_path: Path
+) -> None:
+    """The tuning folder lies elsewhere, the words are the plain ones, the ids are others: the store remembers."""
+    shared = str(tmp_path / "shared.sqlite")
+    (tmp_path / "one").mkdir()
+    study = load_study(write_task(tmp_path / "one", server.url, store=shared))
+    tune_study(study, read_settings(study, budget=40), out=tmp_path / "far" / "away")
+    other = load_study(later(tmp_path / "two", server.url, "impact.yaml", store=shared))
+    run_study(other)
+    assert read_manifest(other.output).touched[0].what == "the tuning of planted (away)"
+
+
 def test_tuning_after_registration_moves_the_rules(server: LoopbackServer, tmp_path: Path) -> None:
     file = write_task(tmp_path, server.url)
     register_study(load_study(file))

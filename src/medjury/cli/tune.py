@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     named = {name: getattr(options, name) for name in ("preset", "way", "judge", "group", "seed")}
     part = read_settings(study, **named, budget=budget)
     if options.dry_run:
-        print(plan_study_tuning(study, part).text())
+        print(plan_study_tuning(study, part, out=options.out).text())
         return 0
     result = tune_study(study, part, out=options.out)
     print(result.text())

@@ -108,9 +108,9 @@ def plan_drafting(study: Study, prices: PriceList) -> tuple[Study, RunPlan]:
     """The study as if every draft were a page long, and its plan: drafts first, then their judging."""
     _, drafter = _drafting(study)
     inner = drafting_study(study)
-    drafts = plan_study(inner, prices) if _any(inner.cases) else None
+    drafts = plan_study(inner, prices, rehearse=True) if _any(inner.cases) else None
     rehearsed = replace(study, cases=DraftedCases(study.cases, drafter, None))
-    plan = plan_study(rehearsed, prices)
+    plan = plan_study(rehearsed, prices, rehearse=True)
     longest = plan_study(
         replace(study, cases=DraftedCases(study.cases, drafter, None, longest=True)), prices, asking=False
     )

@@ -153,9 +153,9 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
     return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
 
 
-def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPlan:
+def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse: bool = False) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
-    `asking`, no model's window is looked at."""
+    `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
     count = lacking = 0
     systems: Counter[str] = Counter()
     hashed, answers = HashedCases(study.cases), AnswerHashes()
@@ -164,7 +164,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True) -> RunPl
     windows = WindowCheck()
     groups, parts = PatientGroups(), CaseParts(study.settings.gate.parts or ())
     listed = set(listed_cases(study))
-    unknown, tuned = set(listed), TouchedCases(study)
+    unknown, tuned = set(listed), TouchedCases(study, rehearse=rehearse)
     for case in hashed:
         count += 1
         groups.add(case)

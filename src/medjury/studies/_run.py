@@ -313,7 +313,7 @@ def check_study(study: Study, *, preflight: bool = True) -> RunPlan:
     if study.drafter is not None:
         study, plan = plan_drafting(study, prices)
     else:
-        plan = plan_study(study, prices)
+        plan = plan_study(study, prices, rehearse=True)
     read_humans(study, rehearse=True)
     return with_preflight(plan, whole.models, prices) if preflight else plan
 
@@ -343,7 +343,7 @@ def check_drafting(study: Study, *, preflight: bool = True) -> RunPlan:
         raise MedjuryError(
             f"{study.file}: every case has an answer already, so that there is nothing to draft"
         )
-    plan = plan_study(drafts, prices)
+    plan = plan_study(drafts, prices, rehearse=True)
     writers = [model for judge in drafts.jury.judges for model in judge.models]
     asked = [(model, part) for model, part in study.models if model in writers]
     return with_preflight(plan, asked, prices) if preflight else plan

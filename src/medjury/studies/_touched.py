@@ -45,8 +45,8 @@ def touched_marks(instrument: Instrument) -> frozenset[str]:
 class TouchedCases:
     """Gathers, as the cases of a study pass, those that tuning has touched."""
 
-    def __init__(self, study: Study) -> None:
-        self._tunings = tuple(_tunings(study))
+    def __init__(self, study: Study, *, rehearse: bool = False) -> None:
+        self._tunings = tuple(_tunings(study, rehearse))
         redacted = study.cases if isinstance(study.cases, RedactedCases) else None
         self._raw = redacted.with_raw() if redacted is not None and self._tunings else None
         self._found: dict[str, set[str]] = {each.what: set() for each in self._tunings}
@@ -81,10 +81,11 @@ class TouchedCases:
         )
 
 
-def _tunings(study: Study) -> Iterator[Touching]:
-    """Every tuning that is known here: of the instruments in use, in folders beside the run, in the store."""
+def _tunings(study: Study, rehearse: bool) -> Iterator[Touching]:
+    """Every tuning that is known here: of the instruments in use, in folders beside the run, in the store. A
+    rehearsal does not open the store, which might have to be made for it."""
     found: dict[str, Counter[str]] = {}
-    for what, marks in _known(study):
+    for what, marks in (*_known(study), *(() if rehearse else _in_store(study.store))):
         found.setdefault(what, Counter()).update(marks)
     for what, marks in found.items():
         yield Touching(what, frozenset(marks))
@@ -101,7 +102,6 @@ def _known(study: Study) -> Iterator[tuple[str, Iterable[str]]]:
     for place in dict.fromkeys((study.output.resolve().parent, folder)):
         for where, manifest in tunings_in(place) if place.is_dir() else ():
             yield _tuning_name(manifest.study, where.name), manifest.touched
-    yield from _in_store(study.store)
 
 
 def _tuning_name(study: str, folder: str) -> str:

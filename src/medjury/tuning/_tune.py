@@ -35,10 +35,10 @@ from medjury.tuning._shots import search_shots
 _WORKERS = 16
 
 
-def plan_study_tuning(study: Study, part: TuningPart) -> TuningPlan:
+def plan_study_tuning(study: Study, part: TuningPart, *, out: str | Path | None = None) -> TuningPlan:
     """What a tuning will take; nothing is asked and nothing written."""
     prices = study_prices(study)
-    made = prepare(study, part, rehearse=True)
+    made = prepare(study, part, out=out, rehearse=True)
     tuning_gate(made, prices, None).check(tuning_models(made))
     return plan_tuning(made, prices)
 
