@@ -54,6 +54,7 @@ $(LEARNED)/.installed: requirements/learned.txt pyproject.toml
 	test -d $(LEARNED) || $(PYTHON) -m venv $(LEARNED)
 	$(LEARNED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/learned.txt
 	$(LEARNED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "$(TORCH)"
+	PYTHONPATH=src $(LEARNED)/bin/python -m medjury models pull
 	touch $@
 
 test-learned: $(LEARNED)/.installed ## run the tests of learned metrics and of training, with a torch for the CPU
