@@ -109,7 +109,7 @@ def test_every_page_is_reachable_and_fits(page: Page, panel: Panel, width: int) 
         page.goto(path)
         assert_fits(page, f"{width}{path[:5]}")
     join(page, panel, Role.COORDINATOR, "Ada")
-    for path in ("/people", "/trail", "/account"):
+    for path in ("/people", "/trail", "/account", "/api-keys"):
         page.goto(path)
         assert_fits(page, f"{width}{path}")
     page.goto("/people")

@@ -142,3 +142,16 @@ def test_what_cannot_be_served_is_told_in_words(
 ) -> None:
     assert main(["panel", "serve", str(study), "--port", "0", *words]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_named_with_the_command_that_installs_it(study: Path) -> None:
+    program = (
+        "import sys; sys.modules['fastapi'] = None\n"
+        f"from medjury.cli import main; sys.exit(main(['panel', 'serve', {str(study)!r}]))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == 'medjury: this needs fastapi; install it with: pip install "medjury[panel]"\n'
