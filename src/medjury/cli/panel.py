@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+FORMATS = ("csv", "xlsx", "label-studio", "redcap")
 ROLES = ("coordinator", "rater", "adjudicator", "viewer")
 
 
@@ -37,6 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     trail = _action(commands, "trail", "print the audit trail: who did what, when", _trail)
     trail.add_argument("--check", action="store_true", help="only check that no row was changed or removed")
+
+    _action(commands, "include", "bring the ratings into the study and its run; nobody is asked", _include)
+
+    export = _action(commands, "export", "write the ratings as a file for another program", _export)
+    export.add_argument("--format", choices=FORMATS, default="csv", help="what the file is for (default csv)")
+    export.add_argument("--out", metavar="FILE", required=True)
+
+    bring = _action(
+        commands, "import", "take in ratings of the same cases that were given elsewhere", _import
+    )
+    bring.add_argument("file", metavar="FILE", help="CSV, Excel, Parquet or JSON")
+    bring.add_argument("--mapping", metavar="FILE", help="says which column is what (.yaml)")
 
     references = _action(
         commands, "references", "write the cases with the references that panels wrote", _references
@@ -108,4 +121,27 @@ def _questions(options: argparse.Namespace) -> int:
 
     count = save_question_replies(open_panel(options.study, database=options.database), options.out)
     print(f"{options.out}: {count} replies")
+    return 0
+
+
+def _include(options: argparse.Namespace) -> int:
+    from medjury.panel import include_ratings, open_panel
+
+    print(include_ratings(open_panel(options.study, database=options.database)))
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from medjury.panel import open_panel, save_ratings
+
+    count = save_ratings(open_panel(options.study, database=options.database), options.out, options.format)
+    print(f"{options.out}: {count:,} ratings")
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    from medjury.panel import open_panel, take_in_ratings
+
+    panel = open_panel(options.study, database=options.database)
+    print(take_in_ratings(panel, options.file, options.mapping))
     return 0

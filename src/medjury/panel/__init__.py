@@ -11,7 +11,13 @@ from medjury.panel._app import make_app
 from medjury.panel._database import PanelDatabase, open_panel_database
 from medjury.panel._opening import coordinators_link, invitation_link, open_panel
 from medjury.panel._panel import Panel
-from medjury.panel._saving_files import save_question_replies, save_references
+from medjury.panel._saving_files import (
+    include_ratings,
+    save_question_replies,
+    save_ratings,
+    save_references,
+    take_in_ratings,
+)
 from medjury.panel._serve import listen, reached_at, serve
 from medjury.panel._trail_text import trail_text
 from medjury.panel._view import serve_evidence, write_evidence_file
@@ -20,6 +26,7 @@ __all__ = [
     "Panel",
     "PanelDatabase",
     "coordinators_link",
+    "include_ratings",
     "invitation_link",
     "listen",
     "make_app",
@@ -27,9 +34,11 @@ __all__ = [
     "open_panel_database",
     "reached_at",
     "save_question_replies",
+    "save_ratings",
     "save_references",
     "serve",
     "serve_evidence",
+    "take_in_ratings",
     "trail_text",
     "write_evidence_file",
 ]

@@ -1,21 +1,21 @@
-"""What panels wrote and raters answered, as files for whoever goes on with the study."""
+"""What panels wrote and raters said, as files for whoever goes on with the study, and what comes from files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.files import write_whole
 from medjury.panel._panel import Panel
+from medjury.studies import RatedStudy
 
 
 def save_references(panel: Panel, file: str | Path) -> tuple[int, int]:
     """Write the study's cases with the references of its panels; how many cases have one, and how many none."""
     from medjury.panel._meeting import write_references
 
-    if panel.study is None:
-        raise MedjuryError("references are written for the cases of a study; name its file")
     with panel.database.reading() as connection:
-        return write_references(connection, panel.study.cases, file)
+        return write_references(connection, _study(panel).cases, file)
 
 
 def save_question_replies(panel: Panel, file: str | Path) -> int:
@@ -26,3 +26,35 @@ def save_question_replies(panel: Panel, file: str | Path) -> int:
     with panel.database.reading() as connection:
         found = [each for round_ in rounds(connection) for each in question_replies(connection, round_)]
     return write_question_replies(found, file)
+
+
+def save_ratings(panel: Panel, file: str | Path, kind: str) -> int:
+    """Write the ratings for another program; how many there are."""
+    from medjury.panel._exchange import FORMATS, collect
+
+    with panel.database.reading() as connection:
+        ratings = collect(connection)
+    write_whole(file, FORMATS[kind].write(ratings, _study(panel).instrument))
+    return len(ratings)
+
+
+def include_ratings(panel: Panel) -> str:
+    """Bring the ratings into the study and its run; what came of it, in words."""
+    from medjury.panel._exchange import include
+
+    return include(_study(panel), panel.database).text()
+
+
+def take_in_ratings(panel: Panel, file: str | Path, mapping: str | Path | None = None) -> str:
+    """Keep ratings that were given elsewhere beside the panel's own; what was read, in words."""
+    from medjury.panel._exchange import bring_in
+
+    said = None if mapping is None else Path(mapping)
+    found = bring_in(_study(panel), panel.database, Path(file), mapping=said, now=panel.now())
+    return found.report.text()
+
+
+def _study(panel: Panel) -> RatedStudy:
+    if panel.study is None:
+        raise MedjuryError("this needs the cases and the instrument of a study; name its file")
+    return panel.study

@@ -13,13 +13,16 @@ from medjury.panel._access import people
 from medjury.panel._design import Round, outcome_from_row, rounds
 from medjury.panel._design._tables import profiles_table
 from medjury.panel._exchange._tables import imported_table
-from medjury.panel._rating._answers import latest_answers
+from medjury.panel._meeting import panel_scores, reconciled_labels
+from medjury.panel._rating import latest_answers
 from medjury.ratings import PROFILE
 
 if TYPE_CHECKING:
     import polars
     from sqlalchemy.engine import Connection
 
+RECONCILED = "reconciled"  # the rater whose word is what raters settled together
+REFERENCE = "reference panel"
 _PROFILE = tuple(name for name in PROFILE if name != "panel")
 
 
@@ -64,7 +67,8 @@ def collect(connection: Connection) -> list[Collected]:
     """Every rating that is part of the study, the last word of each rater. Training and calibration never are."""
     counted = [each for each in rounds(connection) if each.counts]
     found = [rating for each in counted for rating in _given(connection, each)]
-    return [*_one_name_a_round(found), *_brought_in(connection)]
+    together = [rating for each in counted for rating in _settled(connection, each)]
+    return [*_one_name_a_round(found), *together, *_scored_by_panels(connection), *_brought_in(connection)]
 
 
 def _given(connection: Connection, round_: Round) -> Iterator[Collected]:
@@ -84,6 +88,44 @@ def _given(connection: Connection, round_: Round) -> Iterator[Collected]:
             each.saved_at,
             each.fingerprint,
             profiles.get(each.person, {}),
+        )
+
+
+def _settled(connection: Connection, round_: Round) -> Iterator[Collected]:
+    """What the raters of a round agree on in the end, as the word of one more rater: `adjudicator: reconciled`."""
+    for each in reconciled_labels(connection, round_):
+        yield Collected(
+            each.item,
+            each.system,
+            RECONCILED,
+            RECONCILED,
+            each.dimension,
+            _with_reason(each.outcome, each.how, each.reason),
+            probability=each.probability,
+            given_at=each.at,
+        )
+
+
+def _with_reason(outcome: Outcome, how: str, reason: str) -> Outcome:
+    if isinstance(outcome, Unscored):
+        return outcome
+    told = f"{how}: {reason}" if reason else how
+    return Score(outcome.value, told) if isinstance(outcome, Score) else NotApplicable(told)
+
+
+def _scored_by_panels(connection: Connection) -> Iterator[Collected]:
+    """What panels that write references scored together: a panel is one rater."""
+    for each in panel_scores(connection):
+        yield Collected(
+            each.item,
+            each.system,
+            each.panel,
+            REFERENCE,
+            each.dimension,
+            each.outcome,
+            probability=each.probability,
+            comment=each.comment,
+            given_at=each.saved_at,
         )
 
 

@@ -12,7 +12,7 @@ from medjury.instruments import NotApplicable, Score
 from medjury.panel._access import people
 from medjury.panel._design import Round, item_count, members
 from medjury.panel._design._tables import assignments_table
-from medjury.panel._rating._answers import RatedAnswer, latest_answers
+from medjury.panel._rating import RatedAnswer, latest_answers
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
