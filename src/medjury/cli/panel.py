@@ -44,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     references.add_argument("--out", metavar="FILE", required=True, help="a file of cases (.jsonl)")
 
     questions = _action(commands, "questions", "write the replies to further questions", _questions)
-    questions.add_argument("--out", metavar="FILE", required=True, help="a table (.csv), with the order shown")
+    questions.add_argument(
+        "--out", metavar="FILE", required=True, help="a table (.csv), with the order shown"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
