@@ -243,3 +243,9 @@ def test_the_study_cannot_show_what_comes_later(name: str, tmp_path: Path) -> No
     settings = f"panel: {{references: {{show: [history, {name}], routine: ward}}}}\n"
     with pytest.raises(MedjuryError, match=f"'{name}' comes later"):
         reference_study(tmp_path, settings=settings)
+
+
+def test_a_study_of_references_alone_has_no_round_and_any_other_needs_one(tmp_path: Path) -> None:
+    assert list(reference_study(tmp_path).rounds) == []
+    with pytest.raises(MedjuryError, match="there is no round"):
+        reference_study(tmp_path, settings="panel: {rounds: []}\n")

@@ -61,7 +61,7 @@ def rated_items(connection: Connection, round_: Round, *, only: int | None = Non
         query = query.where(table.c.id == only)
     rows = connection.execute(query.order_by(table.c.id)).all()
     said: dict[tuple[str, str], dict[str, dict[str, RatedAnswer]]] = {}
-    for each in latest_answers(connection, round_):
+    for each in latest_answers(connection, round_, only=only):
         own = said.setdefault((each.item, each.system), {}).setdefault(each.person, {})
         own[each.dimension] = each
     found = ((row, said.get((row.item, row.system))) for row in rows)

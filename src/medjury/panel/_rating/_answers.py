@@ -62,8 +62,10 @@ class Progress:
         return self.done == self.total
 
 
-def latest_answers(connection: Connection, round_: Round) -> Iterator[RatedAnswer]:
-    """The last submitted version of every answer of a round, one row for each dimension."""
+def latest_answers(
+    connection: Connection, round_: Round, *, only: int | None = None
+) -> Iterator[RatedAnswer]:
+    """The last submitted version of every answer of a round (or to one item of it), one row for each dimension."""
     a, i, s = assignments_table, items_table, answers_table
     last = (
         select(s.c.assignment, func.max(s.c.version).label("version"))
@@ -79,6 +81,8 @@ def latest_answers(connection: Connection, round_: Round) -> Iterator[RatedAnswe
         .where(a.c.round == round_.id, a.c.withdrawn_at.is_(None))
         .order_by(i.c.id, a.c.person)
     )
+    if only is not None:
+        query = query.where(i.c.id == only)
     for row in connection.execute(query):
         for name, kept in row.outcomes.items():
             yield RatedAnswer(
