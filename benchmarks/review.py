@@ -26,7 +26,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "reviewing-where-it-hurts.md"
 BEGIN, END = "<!-- simulation begins -->", "<!-- simulation ends -->"
 STUDIES = int(os.environ.get("STUDIES", "1000"))
 # Other seeds than those by which the intervals were chosen: whoever chooses again, takes fresh ones again.
-FIRST_SEED = int(os.environ.get("REVIEW_SEED", "2000000"))
+FIRST_SEED = int(os.environ.get("REVIEW_SEED", "3000000"))
 WORKERS = int(os.environ.get("REVIEW_WORKERS", "1"))
 CASES, RATINGS = 1000, 300
 REVIEWS = ("queue", "queue, unweighted", "random")
