@@ -55,7 +55,10 @@ def draw(folder: Path, *words: str) -> Path:
     """The queue of a review of the run."""
     out = folder / "review.csv"
     run = str(folder / "runs" / "ward")
-    assert main(["plan", "review", run, "--ratings", str(RATINGS), "--seed", "3", "--out", str(out), *words]) == 0
+    assert (
+        main(["plan", "review", run, "--ratings", str(RATINGS), "--seed", "3", "--out", str(out), *words])
+        == 0
+    )
     return out
 
 
@@ -66,7 +69,9 @@ def name_draw(study: Path, more: str = "") -> RatedStudy:
     return load_rated_study(study)
 
 
-def drawn_panel(folder: Path, more: str = "", place: str | Path | None = None) -> tuple[PanelDatabase, RatedStudy]:
+def drawn_panel(
+    folder: Path, more: str = "", place: str | Path | None = None
+) -> tuple[PanelDatabase, RatedStudy]:
     """The panel's database with the drawn round, set up from the study file."""
     study = name_draw(folder / "study.yaml", more)
     database = open_panel_database(place or folder / "ward.panel.sqlite")

@@ -339,8 +339,8 @@ class KeyPart(Part):
 
 class RoundPart(Part):
     """One round of a panel. `cases` are ids (or a file of them), `file` is a file of cases of the round's own,
-    `draw` a file of `medjury plan review`, of which the drawn answers are rated; without any of them it has all cases
-    of the study that no training or calibration round uses."""
+    `draw` a file of `medjury plan review`, of which the drawn answers are rated; without any of them it has all
+    cases of the study that no training or calibration round uses."""
 
     name: Name
     kind: Literal["training", "calibration", "rating", "rescore"] = "rating"

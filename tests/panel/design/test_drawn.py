@@ -84,7 +84,9 @@ def change(folder: Path, number: int, **values: str) -> None:
         writer.writerows(rows)
 
 
-@pytest.mark.parametrize("values", [{"probability": "0.9"}, {"place": "41"}, {"reason": "because"}, {"seed": "4"}])
+@pytest.mark.parametrize(
+    "values", [{"probability": "0.9"}, {"place": "41"}, {"reason": "because"}, {"seed": "4"}]
+)
 def test_a_draw_that_was_changed_is_refused(folder: Path, values: dict[str, str]) -> None:
     change(folder, 0)
     name_draw(folder / "study.yaml")  # written anew, with the same words in it, it is the same draw
@@ -103,7 +105,9 @@ def test_a_row_that_was_left_out_is_missed(folder: Path) -> None:
 def test_the_draw_of_another_study_is_refused(folder: Path) -> None:
     lines = (folder / "cases.jsonl").read_text().splitlines(keepends=True)
     (folder / "cases.jsonl").write_text("".join(lines[1:]))
-    with pytest.raises(MedjuryError, match="names the case 'marmoset-00' by 'zebrafinch-9b', which the case file"):
+    with pytest.raises(
+        MedjuryError, match="names the case 'marmoset-00' by 'zebrafinch-9b', which the case file"
+    ):
         drawn_panel(folder)
 
 
@@ -128,7 +132,9 @@ def test_a_draw_that_belongs_to_no_run_is_taken_with_a_warning(folder: Path, jud
         assert set_up(connection, study, NOON).warnings == ()
 
 
-def test_another_draw_in_its_place_does_not_change_a_round_that_was_set_up(folder: Path, judged: Path) -> None:
+def test_another_draw_in_its_place_does_not_change_a_round_that_was_set_up(
+    folder: Path, judged: Path
+) -> None:
     database, _ = drawn_panel(folder)
     from medjury.calibration import draw_review, write_frame
     from medjury.tables import open_run
@@ -157,7 +163,9 @@ def test_a_round_has_one_source_of_answers(folder: Path, more: str, told: str) -
 def test_cases_that_raters_practise_on_cannot_be_drawn(folder: Path) -> None:
     study = folder / "study.yaml"
     practice = "{name: definitions, kind: calibration, cases: [marmoset-07]}"
-    study.write_text(study.read_text() + f"panel: {{rounds: [{practice}, {{name: review, draw: review.csv}}]}}\n")
+    study.write_text(
+        study.read_text() + f"panel: {{rounds: [{practice}, {{name: review, draw: review.csv}}]}}\n"
+    )
     with pytest.raises(MedjuryError, match="raters practise on the case 'marmoset-07', which could be drawn"):
         load_rated_study(study)
 

@@ -23,8 +23,10 @@ from medjury.calibration import estimate, read_queue
 from medjury.cli import main
 from medjury.panel import Panel, make_app
 from medjury.panel._design import set_state
-from medjury.panel._exchange import collect
-from medjury.panel._meeting import open_meeting
+from medjury.panel._exchange import RECONCILED, collect
+from medjury.panel._meeting import meeting_items, open_meeting
+from medjury.panel._meeting._opening import rated_items
+from medjury.panel._meeting._settling import confirm, propose, read_settled
 from medjury.tables import open_run, rating_table
 from medjury.validation import validate
 
@@ -87,15 +89,23 @@ def test_the_gate_weights_what_the_panel_collected(folder: Path) -> None:
 def test_labels_that_raters_settle_keep_the_probability(folder: Path, tmp_path: Path) -> None:
     for name in ("study.yaml", "cases.jsonl", "review.csv"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
-    database, study = drawn_panel(tmp_path)
-    raters_rate(database)
+    database, _study = drawn_panel(tmp_path)
+    one, two = raters_rate(database)
     stated = {row.item: row.probability for row in read_queue(tmp_path / "review.csv") if row.drawn}
     with database.writing() as connection:
         round_ = only_round(connection)
         set_state(connection, round_, "closed")
-        open_meeting(connection, only_round(connection), danger=2.0, now=NOON)
-        settled = [each for each in collect(connection) if each.rater == "reconciled"]
-    assert len(settled) > RATINGS / 2
+        meeting = open_meeting(connection, only_round(connection), danger=0.25, now=NOON)
+        apart = meeting_items(connection, meeting)
+        item = apart[0]
+        (rated,) = rated_items(connection, round_, only=item.item)
+        form = {"grade.accuracy": "3", "why.accuracy": "We looked again"}
+        read = read_settled(form, round_.instrument, item, rated)
+        propose(connection, item.code, one.id, 0, read, NOON)
+        confirm(connection, item.code, two.id, 1, NOON)
+        settled = [each for each in collect(connection) if each.rater == RECONCILED]
+    assert len(settled) == RATINGS - len(apart) + 1, "all but the differences that are still open"
+    assert [each.score for each in settled if "We looked again" in each.explanation] == [3.0]
     assert all(each.probability == stated[each.item] for each in settled)
 
 
@@ -109,7 +119,9 @@ def test_raters_see_nothing_of_the_draw(folder: Path, tmp_path: Path) -> None:
     assert len(codes) == RATINGS and not set(codes) & set(other.codes())
     queue = read_queue(tmp_path / "review.csv")
     hidden = {row.reason for row in queue} | {row.rule for row in queue} | {row.digest for row in queue}
-    hidden |= {row.item for row in queue} | {f"{row.probability:.4f}"[:6] for row in queue if row.probability < 1}
+    hidden |= {row.item for row in queue} | {
+        f"{row.probability:.4f}"[:6] for row in queue if row.probability < 1
+    }
     for path in ("/rate", *(f"/rate/{code}" for code in codes[:5])):
         answer = one.get(path)
         assert answer.status_code == 200

@@ -99,9 +99,7 @@ def test_little_is_called_little(reviewed: tuple[PanelDatabase, RatedStudy]) -> 
     assert not told.rows and "from 10 answers on" in told.why
 
 
-def test_without_a_run_nothing_is_claimed(
-    reviewed: tuple[PanelDatabase, RatedStudy], tmp_path: Path
-) -> None:
+def test_without_a_run_nothing_is_claimed(reviewed: tuple[PanelDatabase, RatedStudy], tmp_path: Path) -> None:
     for name in ("study.yaml", "cases.jsonl", "review.csv"):
         (tmp_path / name).write_bytes((reviewed[1].file.parent / name).read_bytes())
     database, study = drawn_panel(tmp_path)

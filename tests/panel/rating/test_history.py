@@ -30,8 +30,10 @@ def changed_mind(app: FastAPI, name: str = "Dr Ocelot") -> Rater:
     somebody = rater(app, name)
     first, second = somebody.codes()
     somebody.rate(first, "save", **GOOD | {"grade.accuracy": "", "why.clarity": "Hard to <b>read</b>"})
-    somebody.rate(first, **GOOD, **{"comment": "a slip of the hand"})
-    somebody.rate(first, **GOOD | {"grade.accuracy": "1", "grade.clarity": "cannot", "why.clarity": "cut off"})
+    somebody.rate(first, **GOOD, comment="a slip of the hand")
+    somebody.rate(
+        first, **GOOD | {"grade.accuracy": "1", "grade.clarity": "cannot", "why.clarity": "cut off"}
+    )
     somebody.rate(second, **GOOD)
     return somebody
 
@@ -42,7 +44,9 @@ def test_every_version_is_there_the_first_first(app: FastAPI) -> None:
     assert 'href="/rounds/rating/history"' in coordinator.get("/rounds").text
     listed = coordinator.get("/rounds/rating/history")
     assert listed.status_code == 200 and listed.text.count("Dr Ocelot</td>") == 2
-    rows = re.findall(r'href="(/rounds/rating/history/\d+)">.*?number">(\d)</td><td class="number">(\d)</td>', listed.text)
+    rows = re.findall(
+        r'href="(/rounds/rating/history/\d+)">.*?number">(\d)</td><td class="number">(\d)</td>', listed.text
+    )
     (link,) = [link for link, submitted, saved in rows if (submitted, saved) == ("2", "3")]
     page = coordinator.get(link).text
     told = [page.index(f"Version {number} <span") for number in (1, 2, 3)]

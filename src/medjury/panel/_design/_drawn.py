@@ -1,8 +1,8 @@
-"""The answers of a round that were drawn for review, held against the study: they are those that were drawn from."""
+"""The answers of a round that were drawn for review, held against the study: its answers, and its texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from medjury.calibration import QueueRow
@@ -16,7 +16,7 @@ from medjury.studies import HashedCases, RatedRound
 class Drawn:
     """The cases that were drawn, and their rows of the queue by id and system."""
 
-    cases: Sequence[Case]
+    cases: list[Case]
     rows: Mapping[tuple[str, str], QueueRow]
     warnings: tuple[str, ...] = ()
 
@@ -53,12 +53,12 @@ def _warnings(each: RatedRound, draw: str, never: int, is_held: bool) -> list[st
     told = []
     if never:
         told.append(
-            f"{each.name}: {counted(never, 'answer')} of the study could not be drawn, because the jury did not judge "
-            "them or they served development. What the review finds does not hold for them."
+            f"{each.name}: {counted(never, 'answer')} of the study could not be drawn, because the jury did not "
+            "judge them or they served development. What the review finds does not hold for them."
         )
     if not is_held:
         told.append(
-            f"{draw} was made from scores that belong to no run, so nobody can tell whether the texts are still the "
-            "same. Draw from the run folder where there is one."
+            f"{draw} was made from scores that belong to no run, so nobody can tell whether the texts are still "
+            "the same. Draw from the run folder where there is one."
         )
     return told

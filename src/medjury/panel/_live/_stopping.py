@@ -112,8 +112,13 @@ def table_beside_run(study: RatedStudy, run: RatingTable, ratings: Sequence[Coll
     table = with_rules(rating_table(frame, instrument=study.instrument), run.rules)
     consensus = run.consensus if not run.adjudicator else "mean"
     return replace(
-        table, jury_rule=run.jury_rule, juries=run.juries, no_jury=run.no_jury, settings=run.settings, consensus=consensus
-    )  # fmt: skip
+        table,
+        jury_rule=run.jury_rule,
+        juries=run.juries,
+        no_jury=run.no_jury,
+        settings=run.settings,
+        consensus=consensus,
+    )
 
 
 def _run_folder(study: RatedStudy | None) -> Path | None:

@@ -52,7 +52,13 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
         with panel.database.reading() as connection:
             round_ = _round(connection, name)
             kept = _kept(connection, round_, find=find, start=start)
-        values = {"round": round_, "kept": kept[:SHOWN], "find": find, "start": start, "step": SHOWN}
+        values: dict[str, Any] = {
+            "round": round_,
+            "kept": kept[:SHOWN],
+            "find": find,
+            "start": start,
+            "step": SHOWN,
+        }
         return page(request, "rating/history.html", more=len(kept) > SHOWN, **values)
 
     @router.get("/rounds/{name}/history/{assignment}")
@@ -63,7 +69,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
             if not kept:
                 raise HTTPException(404)
             found = history(connection, assignment)
-        values = {"round": round_, "kept": kept[0], "versions": found, "said_of": _said}
+        values: dict[str, Any] = {"round": round_, "kept": kept[0], "versions": found, "said_of": _said}
         return page(request, "rating/versions.html", **values)
 
 
