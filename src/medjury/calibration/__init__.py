@@ -12,8 +12,7 @@ from medjury.calibration._prediction_powered import PoweredMeans, powered_means
 from medjury.calibration._quality import Quality, estimate
 from medjury.calibration._reliability import Reliability
 from medjury.calibration._review_queue.draw import inclusion_probabilities, systematic
-from medjury.calibration._review_queue.file import read_queue
-from medjury.calibration._review_queue.queue import QueueRow, ReviewQueue, draw_review
+from medjury.calibration._review_queue.queue import QueueRow, ReviewQueue, draw_review, sealed
 from medjury.calibration._review_queue.sizes import influence_sizes
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
 from medjury.calibration._saved import load_calibrations, save_calibrations
@@ -51,11 +50,11 @@ __all__ = [
     "influence_sizes",
     "load_calibrations",
     "powered_means",
-    "read_queue",
     "read_target",
     "routine_disagreement",
     "save_calibrations",
     "save_jury_rule",
+    "sealed",
     "simulate_jury",
     "systematic",
     "triage",

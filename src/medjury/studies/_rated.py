@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from medjury.calibration import QueueRow, read_queue
+from medjury.calibration import QueueRow
 from medjury.cases import CaseReader, CaseSource
 from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
@@ -14,6 +14,7 @@ from medjury.instruments import Instrument, Unscored, read_grade
 from medjury.studies._case_ids import case_ids
 from medjury.studies._file import PanelPart, RatedStudyFile, RoundPart
 from medjury.studies._material import Material, named, read_case_file, read_material
+from medjury.studies._queue_file import read_queue
 
 ANSWER = "answer"  # what a panel calls the candidate
 

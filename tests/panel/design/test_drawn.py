@@ -10,12 +10,12 @@ from sqlalchemy import select
 from tests.panel.drawn_reviews import CASES, RATINGS, draw, drawn_panel, judged_study, name_draw, only_round
 from tests.panel.rounds import NOON
 
-from medjury.calibration import QueueRow, read_queue
+from medjury.calibration import QueueRow
 from medjury.errors import MedjuryError
 from medjury.panel._design import join, leave, places, set_up
 from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._design._work import Work
-from medjury.studies import load_rated_study
+from medjury.studies import load_rated_study, read_queue
 
 
 @pytest.fixture(scope="module")

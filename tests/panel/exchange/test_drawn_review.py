@@ -19,7 +19,7 @@ from tests.panel.drawn_reviews import (
 from tests.panel.raters import rater
 from tests.panel.rounds import NOON
 
-from medjury.calibration import estimate, read_queue
+from medjury.calibration import estimate
 from medjury.cli import main
 from medjury.panel import Panel, make_app
 from medjury.panel._design import set_state
@@ -27,6 +27,7 @@ from medjury.panel._exchange import RECONCILED, collect
 from medjury.panel._meeting import meeting_items, open_meeting
 from medjury.panel._meeting._opening import rated_items
 from medjury.panel._meeting._settling import confirm, propose, read_settled
+from medjury.studies import read_queue
 from medjury.tables import open_run, rating_table
 from medjury.validation import validate
 

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from medjury.calibration._review_queue.queue import QueueRow, sealed
+from medjury.calibration import QueueRow, sealed
 from medjury.errors import MedjuryError
 
 
