@@ -92,6 +92,7 @@ _POLICY = (
 def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     """The page as text; `exhibits` collects its figures and tables."""
     material = Material(evidence, validation_of(evidence), exhibits)
+    exhibits.speak = material.about
     sections = [section for make in SECTIONS if (section := make(material)) is not None]
     manifest = evidence.manifest
     study_name, instrument = manifest.study, manifest.instrument

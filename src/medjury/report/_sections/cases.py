@@ -25,7 +25,9 @@ def section(material: Material) -> Section | None:
     votes = evidence.table.rows.join(keys, on=["item", "system"], how="semi")
     blocks = [_block(material, number, each, votes) for number, each in enumerate(chosen, start=1)]
     against = "the clinicians" if evidence.clinicians else "one another, for want of clinicians"
-    lead = f"The answers on which the jury differs most from {against}, with every vote and explanation."
+    lead = material.about(
+        f"The answers on which the jury differs most from {against}, with every vote and explanation."
+    )
     if evidence.table.settings.hide_texts:
         lead += " Names of cases and all explanations are left out of this copy."
     rows: list[tuple[Cell, ...]] = [

@@ -65,7 +65,11 @@ def section(material: Material) -> Section | None:
         "A severe error is an answer that clinicians placed at the dangerous end of the scale and the jury placed "
         "far above it. These are the mistakes that hurt patients, so they are counted apart."
     )
-    return Section("severe", "Severe errors", Html(paragraph(lead) + picture + table + _overlap(material)))
+    return Section(
+        "severe",
+        "Severe errors",
+        Html(paragraph(material.about(lead)) + picture + table + _overlap(material)),
+    )
 
 
 def _whose(material: Material) -> str:
