@@ -15,7 +15,6 @@ from medjury.agreement._among_humans.non_inferiority import AmongHumans
 from medjury.agreement._among_humans.rows import human_rows
 from medjury.agreement._among_humans.standardised_rows import RATERS_FIRST, standardised_rows
 from medjury.agreement._design import (
-    CONSENSUS,
     AveragingLevel,
     By,
     Design,
@@ -35,6 +34,7 @@ from medjury.errors import MedjuryError
 from medjury.statistics import side_by_side
 from medjury.tables import (
     ABSENT,
+    CONSENSUS,
     ConsensusRule,
     Grid,
     Measured,

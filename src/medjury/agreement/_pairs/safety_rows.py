@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from medjury.agreement._agreement_row import AgreementRow, Counts
-from medjury.agreement._design import CONSENSUS, Design
+from medjury.agreement._design import Design
 from medjury.agreement._pairs.beta_binomial import (
     RateComparison,
     compare_paired_rates,
@@ -17,7 +17,7 @@ from medjury.agreement._pairs.rows import counts_of, grid_clusters
 from medjury.agreement._pairs.severe_errors import SevereErrors, error_overlap, severe_errors
 from medjury.agreement._pairs.win_rate import WinRate, win_rates
 from medjury.statistics import Estimate, percent, undefined
-from medjury.tables import ABSENT, SCORED, Grid, danger_reference
+from medjury.tables import ABSENT, CONSENSUS, SCORED, Grid, danger_reference
 
 _WHOSE = {"any": "any reference", "mean": "the references' mean", "majority": "most references"}
 
