@@ -181,7 +181,8 @@ def test_the_studys_jury_grades_a_text_for_a_program(tmp_path: Path) -> None:
         first = Visitor(app).post("/api/judge", json=body, headers=shown)
         assert first.status_code == 200, first.text
         found = first.json()
-        assert {each["dimension"] for each in found["ratings"]} == {"accuracy", "completeness", "clarity"}
+        names = {each["dimension"] for each in found["ratings"]}
+        assert names == {"accuracy", "completeness", "clarity", "overall"}
         assert all(each["status"] == "scored" for each in found["ratings"]) and found["verdict"] is None
         asked = len(server.calls)
         assert Visitor(app).post("/api/judge", json=body, headers=shown).json() == found
