@@ -82,8 +82,8 @@ def read_lessons(folder: Path) -> Lessons:
         tuple(json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines())
         for name in (TRAIN, DEVELOPMENT_FILE)
     ]
-    seen = [tuple(touched[name]) for name in ("case_hashes", "items", "marks")]
-    return Lessons(rows[0], rows[1], *seen, facts)
+    hashes, items, marks = (tuple(touched[name]) for name in ("case_hashes", "items", "marks"))
+    return Lessons(rows[0], rows[1], hashes, items, marks, facts)
 
 
 def make_lessons(
