@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from tests.panel.raters import GOOD, Rater, rater
 from tests.panel.rounds import Clock, write_study
 from tests.panel.visitors import sign_in
+from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
@@ -19,8 +20,12 @@ from medjury.panel._rating import _history_page
 
 @pytest.fixture
 def app(tmp_path: Path) -> FastAPI:
-    study = write_study(tmp_path, cases=2, systems=("zebrafinch-9b",))
-    panel = Panel(open_panel_database(tmp_path / "panel.sqlite"), Clock(), study)
+    return app_with(tmp_path, tmp_path / "panel.sqlite")
+
+
+def app_with(folder: Path, database: str | Path) -> FastAPI:
+    study = write_study(folder, cases=2, systems=("zebrafinch-9b",))
+    panel = Panel(open_panel_database(database), Clock(), study)
     with panel.database.writing() as connection:
         set_up(connection, study, panel.now())
     return make_app(panel)
@@ -83,3 +88,11 @@ def test_nobody_else_sees_it(app: FastAPI) -> None:
 def test_what_is_not_there_is_not_found(app: FastAPI, path: str) -> None:
     changed_mind(app)
     assert sign_in(app, Role.COORDINATOR).get(path).status_code == 404
+
+
+def test_the_same_on_postgresql(tmp_path: Path, postgres_url: str) -> None:  # noqa: F811
+    app = app_with(tmp_path, postgres_url)
+    changed_mind(app)
+    listed = sign_in(app, Role.COORDINATOR).get("/rounds/rating/history?find=marmoset")
+    assert listed.text.count("Dr Ocelot</td>") == 2
+    app.state.panel.database.close()
