@@ -198,3 +198,19 @@ def test_a_score_that_calibration_leaves_without_a_value_is_unscored() -> None:
     assert (
         sum(scores.unscored) == 1 and sum(scores.counts) == 2 * 2 * 40 - 2
     )  # its rival's answer goes with it
+
+
+def test_a_judge_without_a_single_score_leaves_nothing_to_rank() -> None:
+    rows = [
+        (f"case-{case}", system, rater, "accuracy", score, status, reason)
+        for case in range(4)
+        for system in ("one", "two")
+        for rater, score, status, reason in (
+            ("silent", None, "unscored", "truncated"),
+            ("Dr A", 3.0, "scored", None),
+        )
+    ]
+    columns = ["item", "system", "rater", "dimension", "score", "status", "reason"]
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+    with pytest.raises(MedjuryError, match="nothing to rank"):
+        rank(frame, raters="silent", reference="Dr A", scale=(1, 5))

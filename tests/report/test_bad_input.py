@@ -186,3 +186,17 @@ def test_words_to_type_are_shown_as_such_and_no_backtick_is_left(tmp_path: Path)
     assert "<code>medjury register</code>" in page
     head = page.partition('id="study"')[0].partition("</head>")[2]
     assert "`" not in head, "on the first screen"
+
+
+def test_where_judges_stand_side_by_side_sentences_name_the_judge_that_is_meant(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=60, systems=("alpha", "beta"), dimensions=("accuracy",))
+    alone = ratings.filter(pl.col("rater_kind") != "jury")
+    page = page_of(write_run(tmp_path / "none", alone, jury={"name": "jury", "rule": "none"}))
+    text = re.sub(r"<[^>]+>", " ", page.partition("</head>")[2])
+    first_screen = page.partition('id="verdict"')[2].partition("<h3>")[0].lower()
+    assert "judge judge-a&#x27;s score" in first_screen and "judge judge-b&#x27;s score" in first_screen
+    assert "the jury" not in first_screen
+    for caption in re.findall(r"<(?:fig)?caption>(.*?)</(?:fig)?caption>", page, re.DOTALL):
+        assert "the jury" not in caption.lower()
+    assert "as judge judge-a sees it" in text
+    assert "The jury" in page_of(write_run(tmp_path / "jury", ratings))

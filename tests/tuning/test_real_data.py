@@ -30,11 +30,11 @@ def test_the_real_labels_are_split_by_call(tmp_path: Path) -> None:
 )
 def test_a_tiny_tuning_with_the_embedded_model_runs_to_its_end(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
-    settings = {"split": [2, 1, 3], "group": "none", "budget": 2, "minibatch": 1, "resamples": 200}
-    file = write_primock(tmp_path, turns=6, tuning=settings)
+    settings = {"split": [1, 1, 1], "group": "none", "budget": 2, "minibatch": 1, "resamples": 200}
+    file = write_primock(tmp_path, turns=3, tuning=settings)
     file.write_text(file.read_text().replace('"max_tokens": 200', '"max_tokens": 30, "explain": false'))
     study = load_study(file)
     result = tune_study(study, read_settings(study))
-    assert result.status == "complete" and result.held_out is not None and result.held_out.cases == 3
+    assert result.status == "complete" and result.held_out is not None and result.held_out.cases == 1
     said = {row.rater for row in result.held_out.rows}
     assert said >= {"plain", "tuned", "Clinician A", "Clinician B"}

@@ -32,6 +32,8 @@ def ranked_answers(
     import polars as pl
 
     answers = answers_of(grids, raters).filter(pl.col("system") != "")
+    if answers.is_empty():
+        raise MedjuryError("no rating has a score, so there is nothing to rank.")
     slopes, shifts = ({name: line[part] for name, line in scale.lines.items()} for part in (0, 1))
     turned = pl.col("score") * pl.col("dimension").replace_strict(slopes, return_dtype=pl.Float64)
     turned += pl.col("dimension").replace_strict(shifts, return_dtype=pl.Float64)

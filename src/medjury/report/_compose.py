@@ -105,6 +105,7 @@ _POLICY = (
 def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     """The page as text; `exhibits` collects its figures and tables."""
     material = Material(evidence, validation_of(evidence), exhibits)
+    exhibits.speak = material.about
     weighted = evidence.table.weighted
     makers = [make for make in SECTIONS if not weighted or make in _WEIGHTED]
     sections = [section for make in makers if (section := make(material)) is not None]

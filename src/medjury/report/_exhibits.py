@@ -30,6 +30,9 @@ class Exhibits:
 
     figures: dict[str, str] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
+    speak: Callable[[str], str] = (
+        str  # captions speak of the jury; where there is none, of the judge that is meant
+    )
 
     def table(
         self,
@@ -47,7 +50,7 @@ class Exhibits:
         self.tables[name] = _csv(head, rows)
         if not rows:
             return Html("")
-        kept = rows if shown is None else rows[:shown]
+        kept, caption = rows if shown is None else rows[:shown], self.speak(caption)
         made = table_html(head, kept, caption=caption, digits=digits, id=f"table-{name}")
         if len(kept) < len(rows):
             note = f"The first {len(kept):,} of {len(rows):,} rows; all of them are in tables/{name}.csv."
@@ -67,7 +70,7 @@ class Exhibits:
         picture = element(
             "div", Html(self.figures[name]), class_="picture", role="group", tabindex="0", aria_label=name
         )
-        return element("figure", picture, element("figcaption", caption), id=f"figure-{name}")
+        return element("figure", picture, element("figcaption", self.speak(caption)), id=f"figure-{name}")
 
     def write(self, folder: Path) -> None:
         """Save everything; files of an earlier report are taken away, what this one does not have and PNG too."""

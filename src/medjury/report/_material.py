@@ -50,6 +50,13 @@ class Material:
             return ()
         return tuple(each for each in evidence.table.dimensions if len(evidence.both(each.name)[1]))
 
+    def about(self, words: str, rater: str = "") -> str:
+        """A sentence of ours about the jury; where judges stand side by side, about the one that is meant."""
+        if not self.evidence.table.no_jury:
+            return words
+        name = rater or self.evidence.rater
+        return words.replace("The jury", f"Judge {name}").replace("the jury", f"judge {name}")
+
     @property
     def graders(self) -> tuple[str, ...]:
         """Those who are compared and give grades: the rater on trial first, and no text metric."""

@@ -12,6 +12,7 @@ PARTS = "parts.csv"
 RATERS = "raters.csv"
 LABELS = "labels.csv"
 TUNING = "tuning.json"
+TOUCHED = "touched.json"  # of a training: the cases that it saw
 LINEAGE = "lineage.jsonl"
 AUDIT_LOG = "audit.jsonl"
 STORE = "ratings.sqlite"

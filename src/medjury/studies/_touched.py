@@ -7,6 +7,7 @@ held against the cases too: who copies a tuned prompt by hand leaves its tuning 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 from medjury.cases import Case, RedactedCases, content_marks
 from medjury.instruments import Instrument
 from medjury.ratings import open_store
-from medjury.runs import TouchedBy, tunings_in
+from medjury.runs import TouchedBy, files, tunings_in
 from medjury.studies._study import Study
 
 # Under this name in the `parameters` of an instrument lies what its tuning says of itself.
@@ -102,6 +103,9 @@ def _known(study: Study) -> Iterator[tuple[str, Iterable[str]]]:
     for place in dict.fromkeys((study.output.resolve().parent, folder)):
         for where, manifest in tunings_in(place) if place.is_dir() else ():
             yield _tuning_name(manifest.study, where.name), manifest.touched
+        for file in sorted(place.glob(f"*/{files.TOUCHED}")):
+            said = json.loads(file.read_text(encoding="utf-8"))
+            yield f"the training of a judge ({file.parent.name})", said["marks"]
 
 
 def _tuning_name(study: str, folder: str) -> str:

@@ -45,7 +45,7 @@ class TuningResult:
         lines = [] if self.changed else [
             "Nothing that was tried is better than the starting prompt on the validation cases: it stays as it is."
         ]  # fmt: skip
-        lines += _gain(self.held_out) if self.held_out is not None and self.changed else []
+        lines += _gain(self.held_out) if self.changed else _unchanged(self.held_out)
         lines += _memorised(self.held_out)
         lines += _kin(self.held_out)
         lines += _promise(self.found, self.held_out) if self.changed else []
@@ -84,6 +84,15 @@ def _gain(found: HeldOut | None) -> list[str]:
     return [
         f"Held out, {found.cases:,} cases of {found.groups:,} groups: the tuned judge is worth "
         f"{shown(found.value(TUNED))}, the plain one {shown(found.value(PLAIN))}; gain {shown(gain)}; {word}."
+    ]
+
+
+def _unchanged(found: HeldOut | None) -> list[str]:
+    if found is None:
+        return []
+    worth = shown(found.value(PLAIN))
+    return [
+        f"Held out, {found.cases:,} cases of {found.groups:,} groups: it is worth {worth}, before as after."
     ]
 
 

@@ -25,7 +25,7 @@ def panel(tmp_path: Path) -> Panel:
 def test_a_coordinator_joins_by_a_link_and_invites(panel: Panel) -> None:
     app = make_app(panel)
     coordinator = sign_in(app, Role.COORDINATOR)
-    assert coordinator.get("/").headers["location"] == "/people"
+    assert coordinator.get("/").headers["location"] == "/live"
     answer = coordinator.submit("/people", "/people", name="Dr <b>Roe</b>", role="rater")
     assert answer.status_code == 200
     assert "Invitation for Dr &lt;b&gt;Roe&lt;/b&gt;" in answer.text
@@ -36,7 +36,7 @@ def test_a_rater_does_not_see_the_coordinators_pages(panel: Panel) -> None:
     rater = sign_in(make_app(panel), Role.RATER)
     assert rater.get("/people").status_code == 403
     assert rater.get("/trail").status_code == 403
-    assert rater.get("/").headers["location"] == "/account"
+    assert rater.get("/").headers["location"] == "/rate"
 
 
 def test_nobody_is_led_to_the_sign_in_and_back(panel: Panel) -> None:

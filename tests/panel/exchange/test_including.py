@@ -72,11 +72,7 @@ def test_a_grade_that_was_taken_back_is_gone_from_the_next_inclusion(tmp_path: P
         file = panel_file(study, "ward")
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         frame = pl.read_parquet(file)
-        first = (
-            (pl.col("rater") == "Dr Wallaby 0")
-            & (pl.col("item") == "marmoset-00")
-            & (pl.col("dimension") == "accuracy")
-        )
+        first = (pl.col("rater") == "Dr Wallaby 0") & of_the_first
         silent = frame.with_columns(
             pl.when(first).then(None).otherwise(pl.col("score")).alias("score"),
             pl.when(first).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
@@ -85,9 +81,7 @@ def test_a_grade_that_was_taken_back_is_gone_from_the_next_inclusion(tmp_path: P
         silent.write_parquet(file)
         assert main(["run", str(study), "--quiet"]) == 0
     rows = open_run(tmp_path / "runs" / "ward").everything.filter(
-        (pl.col("rater_kind") == "clinician")
-        & (pl.col("item") == "marmoset-00")
-        & (pl.col("dimension") == "accuracy")
+        (pl.col("rater_kind") == "clinician") & of_the_first
     )
     assert sorted(rows["status"]) == ["scored", "unscored"]
 
@@ -187,7 +181,8 @@ def test_the_studys_jury_grades_a_text_for_a_program(tmp_path: Path) -> None:
         first = Visitor(app).post("/api/judge", json=body, headers=shown)
         assert first.status_code == 200, first.text
         found = first.json()
-        assert {each["dimension"] for each in found["ratings"]} == {"accuracy", "completeness", "clarity"}
+        names = {each["dimension"] for each in found["ratings"]}
+        assert names == {"accuracy", "completeness", "clarity", "overall"}
         assert all(each["status"] == "scored" for each in found["ratings"]) and found["verdict"] is None
         asked = len(server.calls)
         assert Visitor(app).post("/api/judge", json=body, headers=shown).json() == found

@@ -16,6 +16,7 @@ from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Score, load_instrument, read_answer
 from medjury.judging import Consensus
+from medjury.runs import read_manifest
 from medjury.studies import load_study
 from medjury.tuning.training import (
     Completion,
@@ -298,6 +299,24 @@ class TestSides:
         assert not [
             item for item in (*sides["held_out"], *sides["development"]) if f"Text of {item}." in text
         ]
+
+    def test_no_later_run_counts_them_in_its_validation(self, write_study: Write, tmp_path: Path) -> None:
+        """Not even under other names: a case is known again by its text."""
+        said = self.many(12)
+        lessons = made(write_study(said), held_out=4, development=2)
+        lessons.write(tmp_path / "runs" / "taught-sft")
+        sides = lessons.facts["sides"]
+        study = write_study(said, answers=json.dumps(grades()))
+        cases = tmp_path / "cases.jsonl"
+        cases.write_text(cases.read_text().replace('"id": "case', '"id": "kase'))
+        humans = tmp_path / "humans.csv"
+        humans.write_text(humans.read_text().replace("case ", "kase "))
+        assert main(["run", str(study), "--quiet"]) == 0
+        run = read_manifest(tmp_path / "runs" / "taught")
+        touched = sorted(each.replace("case", "kase") for each in (*sides["training"], *sides["development"]))
+        assert sorted(run.touched_cases) == touched
+        assert set(touched) <= set(run.rules.development_cases)
+        assert run.touched[0].what == "the training of a judge (taught-sft)"
 
     def test_nothing_left_is_an_error(self, write_study: Write) -> None:
         with pytest.raises(MedjuryError, match="nothing is left to learn from"):

@@ -25,7 +25,9 @@ def section(material: Material) -> Section | None:
     votes = evidence.table.rows.join(keys, on=["item", "system"], how="semi")
     blocks = [_block(material, number, each, votes) for number, each in enumerate(chosen, start=1)]
     against = "the clinicians" if evidence.clinicians else "one another, for want of clinicians"
-    lead = f"The answers on which the jury differs most from {against}, with every vote and explanation."
+    lead = material.about(
+        f"The answers on which the jury differs most from {against}, with every vote and explanation."
+    )
     if evidence.table.manifest is not None:
         lead += " To read every answer beside its source: medjury view RUN."
     if evidence.table.settings.hide_texts:

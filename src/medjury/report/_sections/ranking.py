@@ -61,11 +61,12 @@ def section(material: Material) -> Section | None:
             for each in found.rows
         ),
     )
-    lead = f"The ranking is by the mean score over {over}, as this jury sees it."
+    seen_by = f"judge {evidence.rater}" if evidence.table.no_jury else "this jury"
+    lead = f"The ranking is by the mean score over {over}, as {seen_by} sees it."
     if not found.paired:
         lead += " It is unpaired: every case has the answer of one system, so the systems answered different cases."
     if any(verdict.word != "VALIDATED" for verdict in material.validation.verdicts):
-        lead += " It can be trusted no further than the jury: read the verdict first."
+        lead += material.about(" It can be trusted no further than the jury: read the verdict first.")
     warnings = [each for each in found.warnings if each not in evidence.table.warnings]
     body = (
         paragraph(lead)

@@ -59,7 +59,9 @@ def section(material: Material) -> Section | None:
     )
     picture = _figure(material, made, len(scaled)) if made else Html("")
     lead = "Whatever the verdict, the jury may help to choose which answers a clinician reads first."
-    whole = paragraph(lead) + picture + table + bullets(refused) + labels_found(material, tried)
+    whole = (
+        paragraph(material.about(lead)) + picture + table + bullets(refused) + labels_found(material, tried)
+    )
     return Section("triage", "Triage", Html(whole))
 
 

@@ -65,7 +65,9 @@ def _line(material: Material, verdict: Verdict) -> tuple[Cell, ...]:
         None
         if errors is None
         else f"{errors.errors + errors.unscored:,} of {errors.dangerous + errors.unscored:,}",
-        sentence(verdict.reasons[0]) if verdict.reasons else "Every rule is met.",
+        sentence(material.about(verdict.reasons[0], verdict.rater))
+        if verdict.reasons
+        else "Every rule is met.",
     )
 
 
@@ -102,7 +104,7 @@ def _banner(material: Material, rater: str) -> Html:
     more = len(lines) - shown
     kept = lines[:shown] + ([f"and {more} more reasons, below."] if more > 0 else [])
     meaning = joined(
-        paragraph(element("strong", word), ": ", MEANING[word]) if mixed else paragraph(MEANING[word])
+        paragraph(*((element("strong", word), ": ") if mixed else ()), material.about(MEANING[word], rater))
         for word in dict.fromkeys(verdict.word for verdict in verdicts)
     )
     if not verdicts:
@@ -116,7 +118,7 @@ def _banner(material: Material, rater: str) -> Html:
         who,
         element("p", line, class_="word"),
         meaning,
-        bullets(map(sentence, kept)),
+        bullets(sentence(material.about(each, rater)) for each in kept),
         class_=f"verdict {_class(worst)}",
     )
 
@@ -135,12 +137,12 @@ def _about_the_models(material: Material) -> list[str]:
 def _rules(material: Material, verdict: Verdict) -> Html:
     rows = [
         (
-            rule.name,
+            material.about(rule.name, verdict.rater),
             rule.state,
             sentence(rule.asked),
             sentence(rule.found),
-            rule.lines.clinician,
-            rule.lines.statistician,
+            material.about(rule.lines.clinician, verdict.rater),
+            material.about(rule.lines.statistician, verdict.rater),
             "yes" if rule.essential else "no",
         )
         for rule in verdict.rules

@@ -16,6 +16,7 @@ from medjury.files import private_folder, write_whole
 from medjury.judging import Judge
 from medjury.models import Message
 from medjury.ratings import Rating, open_store
+from medjury.runs import files as run_files
 from medjury.studies import Study, read_humans
 from medjury.tuning.training._completions import Completion, completions, upsampled
 from medjury.tuning.training._preferences import Preference, preferences
@@ -24,7 +25,7 @@ from medjury.tuning.training._rejected import Rejection
 from medjury.tuning.training._sides import DEVELOPMENT, HELD_OUT, split_sides
 
 Method = Literal["sft", "dpo"]
-TOUCHED, DATA, TRAIN, DEVELOPMENT_FILE = "touched.json", "data.json", "train.jsonl", "development.jsonl"
+DATA, TRAIN, DEVELOPMENT_FILE = "data.json", "train.jsonl", "development.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Lessons:
     development: tuple[Mapping[str, Any], ...]
     case_hashes: tuple[str, ...]
     items: tuple[str, ...]
+    marks: tuple[str, ...]
     facts: Mapping[str, Any]
 
     def text(self) -> str:
@@ -55,8 +57,9 @@ class Lessons:
         for name, text in files.items():
             write_whole(folder / name, text)
         hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
-        touched = {"case_hashes": list(self.case_hashes), "items": list(self.items)}
-        write_whole(folder / TOUCHED, json.dumps(touched, indent=1) + "\n")
+        touched = {name: list(getattr(self, name)) for name in ("case_hashes", "items", "marks")}
+        touched["study"] = self.facts["study"]
+        write_whole(folder / run_files.TOUCHED, json.dumps(touched, indent=1) + "\n")
         write_whole(
             folder / DATA, json.dumps({**self.facts, "files": hashes}, indent=1, ensure_ascii=False) + "\n"
         )
@@ -74,12 +77,13 @@ def read_lessons(folder: Path) -> Lessons:
             raise MedjuryError(
                 f"{folder / name} is not what {DATA} says; make the lessons again from the study"
             )
-    touched = json.loads((folder / TOUCHED).read_text(encoding="utf-8"))
+    touched = json.loads((folder / run_files.TOUCHED).read_text(encoding="utf-8"))
     rows = [
         tuple(json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines())
         for name in (TRAIN, DEVELOPMENT_FILE)
     ]
-    return Lessons(rows[0], rows[1], tuple(touched["case_hashes"]), tuple(touched["items"]), facts)
+    hashes, items, marks = (tuple(touched[name]) for name in ("case_hashes", "items", "marks"))
+    return Lessons(rows[0], rows[1], hashes, items, marks, facts)
 
 
 def make_lessons(
@@ -136,6 +140,7 @@ def make_lessons(
         tuple(map(_row, looked_at)),
         tuple(sorted({each.case_hash for each in asked})),
         tuple(sorted({each.item for each in asked})),
+        tuple(sorted({mark for each in asked for mark in each.marks})),
         facts,
     )
 

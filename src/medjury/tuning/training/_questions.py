@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from medjury.cases import Case
+from medjury.cases import Case, content_marks
 from medjury.errors import MedjuryError
 from medjury.instruments import Explain, Instrument, Unscored
 from medjury.judging import Judge, Rater, Repeats, worked_messages
@@ -24,6 +24,7 @@ class Question:
     item: str
     system: str
     case_hash: str
+    marks: frozenset[str]  # by which the case is known again, whatever it is called
     instrument: Instrument
     explain: Explain
     prompt: tuple[Message, ...]
@@ -73,7 +74,16 @@ def questions(
             own = tuple(row for row in rows if row.dimension in unit.dimensions)
             part = part_of(judge.instrument, unit.dimensions)
             found.append(
-                Question(case.id, case.system, case.fingerprint(), part, judge.explain, request.messages, own)
+                Question(
+                    case.id,
+                    case.system,
+                    case.fingerprint(),
+                    content_marks(case),
+                    part,
+                    judge.explain,
+                    request.messages,
+                    own,
+                )
             )
     if said:
         left_out["there is no such case"] += len(said)
