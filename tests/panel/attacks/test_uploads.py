@@ -48,7 +48,9 @@ def raters(app: FastAPI) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["ratings.yaml", "ratings.YML"])
-@pytest.mark.parametrize("named", ["../../secret.csv", "{root}/secret.csv", "../../secret.txt", "{root}/gone.csv"])
+@pytest.mark.parametrize(
+    "named", ["../../secret.csv", "{root}/secret.csv", "../../secret.txt", "{root}/gone.csv"]
+)
 def test_a_file_that_names_other_files_reads_none_of_them(
     app: FastAPI, coordinator: Visitor, tmp_path: Path, name: str, named: str
 ) -> None:
@@ -117,7 +119,9 @@ def test_a_second_rating_of_the_same_answer_is_not_dropped_in_silence(
 
 
 @pytest.mark.parametrize("name", ["dr  wallaby 0", "DR WALLABY 0", "reconciled", "Reconciled"])
-def test_a_name_that_stands_for_somebody_else_is_refused(app: FastAPI, coordinator: Visitor, name: str) -> None:
+def test_a_name_that_stands_for_somebody_else_is_refused(
+    app: FastAPI, coordinator: Visitor, name: str
+) -> None:
     """Two who are called alike would be one rater, or one who counts twice."""
     content = HEADER + b"\n" + ROW.replace(b"Dr Elsewhere", name.encode()) + b"\n"
     assert send(coordinator, file=("r.csv", content)).status_code == 400
