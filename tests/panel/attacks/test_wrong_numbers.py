@@ -11,13 +11,12 @@ from sqlalchemy import select
 from tests.loopback import LoopbackServer
 from tests.panel.meeting.closed_rounds import ONE_SYSTEM, closed_panel, only_round, same
 from tests.panel.raters import GOOD, rater
-from tests.panel.rounds import NOON, Clock, case_rows
+from tests.panel.rounds import NOON, case_rows
 from tests.panel.visitors import sign_in
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
-from medjury.instruments import load_instrument
-from medjury.panel import Panel, make_app, open_panel
+from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._design import read_form, set_state
 from medjury.panel._design._tables import assignments_table
@@ -25,7 +24,6 @@ from medjury.panel._exchange import collect, include
 from medjury.panel._live._agreeing import agreement_so_far, table_of
 from medjury.panel._meeting import open_meeting
 from medjury.panel._rating import Entry, latest_answers, save
-from medjury.studies import load_rated_study
 
 JUDGE = 'judges:\n  - {{kind: openai, name: juror, url: "{url}", model: m}}\nhumans: panel\n'
 

@@ -89,7 +89,7 @@ def _run_again(study: RatedStudy) -> tuple[RunResult, Path]:
 
 
 def _settled_unless_named(study: RatedStudy, ratings: Sequence[Collected]) -> list[Collected]:
-    """What raters settled together, where the study gives it no part: it is no clinician who rated on their own, and
+    """What raters settled together, where the study gives it no part: it is no clinician who rated alone, and
     would be one more who agrees with those whose word it is."""
     stated = study.settings.humans
     parts = () if stated is None else (stated.reference, stated.second_panel, stated.adjudicator)
