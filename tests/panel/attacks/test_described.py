@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from tests.panel.attacks.test_api import JUDGE, program
 from tests.panel.visitors import Visitor
 
-PATHS = [("GET", "/api/rounds"), ("GET", "/api/ratings"), ("GET", "/api/openapi.json"), ("POST", "/api/judge")]
+PATHS = [
+    ("GET", "/api/rounds"),
+    ("GET", "/api/ratings"),
+    ("GET", "/api/openapi.json"),
+    ("POST", "/api/judge"),
+]
 Described = tuple[Visitor, dict[str, str]]
 
 

@@ -33,7 +33,9 @@ def test_other_methods_change_nothing_and_tell_nothing(app: FastAPI) -> None:
         assert people(connection) == before
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "[", "localhost@evil.example", "", "a b"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "[", "localhost@evil.example", "", "a b"]
+)
 def test_another_host_is_not_served(app: FastAPI, host: str) -> None:
     answer = Visitor(app).get("/sign-in", headers={"host": host})
     assert answer.status_code == 421
@@ -41,7 +43,11 @@ def test_another_host_is_not_served(app: FastAPI, host: str) -> None:
 
 def test_no_header_of_a_proxy_moves_a_link_or_a_redirect(app: FastAPI) -> None:
     coordinator = sign_in(app, Role.COORDINATOR)
-    headers = {"x-forwarded-host": "evil.example", "x-forwarded-proto": "https", "forwarded": "host=evil.example"}
+    headers = {
+        "x-forwarded-host": "evil.example",
+        "x-forwarded-proto": "https",
+        "forwarded": "host=evil.example",
+    }
     for path in ("/", "/people/", "/rounds//", "/sign-in?next=/people"):
         answer = coordinator.get(path, headers=headers)
         assert "evil.example" not in f"{answer.headers} {answer.text}"
@@ -69,7 +75,9 @@ def test_nobody_is_sent_to_another_site(app: FastAPI, address: str) -> None:
     ):
         assert answer.status_code == 303
         there = answer.headers["location"]
-        assert re.match(r"/(?![/\\])", there) and "set-cookie:a" not in str(answer.headers.get("set-cookie", ""))
+        assert re.match(r"/(?![/\\])", there) and "set-cookie:a" not in str(
+            answer.headers.get("set-cookie", "")
+        )
 
 
 @pytest.mark.parametrize(
