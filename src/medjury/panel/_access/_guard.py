@@ -103,7 +103,7 @@ class _Guard:
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
             return _plain(400)
-        return _plain(413) if int(length) > LARGEST_BODY else None
+        return _plain(413) if len(length) > 12 or int(length) > LARGEST_BODY else None
 
     def _with_headers(self, scope: Scope, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         names = {name.lower() for name, _ in given}

@@ -28,7 +28,7 @@ _Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1
 class Problem(BaseModel):
     """What is wrong, in words."""
 
-    detail: str
+    error: str
 
 
 class RoundProgress(BaseModel):
@@ -142,7 +142,8 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
             )
             found = judge_cases(study, [case])
         except MedjuryError as error:
-            raise HTTPException(422, str(error)) from None
+            folder = panel.study.file.resolve().parent  # where the study lies is nobody's business
+            raise HTTPException(422, str(error).replace(f"{folder}/", "")) from None
         return Judged(
             id=text.id,
             instrument=f"{study.instrument.name}@{study.instrument.version}",

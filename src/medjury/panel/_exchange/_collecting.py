@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
-from medjury.panel._access import people
+from medjury.panel._access import RECONCILED, compared, people
 from medjury.panel._design import Round, outcome_from_row, rounds
 from medjury.panel._design._tables import profiles_table
 from medjury.panel._exchange._tables import imported_table
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import polars
     from sqlalchemy.engine import Connection
 
-RECONCILED = "reconciled"  # the rater whose word is what raters settled together
 REFERENCE = "reference panel"
 _PROFILE = tuple(name for name in PROFILE if name != "panel")
 
@@ -68,7 +67,13 @@ def collect(connection: Connection) -> list[Collected]:
     counted = [each for each in rounds(connection) if each.counts]
     found = [rating for each in counted for rating in _given(connection, each)]
     together = [rating for each in counted for rating in _settled(connection, each)]
-    return [*_one_name_a_round(found), *together, *_scored_by_panels(connection), *_brought_in(connection)]
+    sources = {
+        "in a round": found,
+        RECONCILED: together,
+        REFERENCE: list(_scored_by_panels(connection)),
+        "elsewhere": list(_brought_in(connection)),
+    }
+    return list(_one_name_each(sources))
 
 
 def _given(connection: Connection, round_: Round) -> Iterator[Collected]:
@@ -129,12 +134,15 @@ def _scored_by_panels(connection: Connection) -> Iterator[Collected]:
         )
 
 
-def _one_name_a_round(found: list[Collected]) -> Iterator[Collected]:
-    """Who rated in two rounds is two raters: what was scored again is not the same rating."""
+def _one_name_each(sources: Mapping[str, list[Collected]]) -> Iterator[Collected]:
+    """Who rated in two rounds is two raters: what was scored again is not the same rating. Nor is a panel, or
+    somebody who rated elsewhere, the person of that name here."""
     first: dict[str, str] = {}
-    for each in found:
-        own = first.setdefault(each.rater, each.panel)
-        yield each if own == each.panel else replace(each, rater=f"{each.rater}, {each.panel}")
+    for source, ratings in sources.items():
+        for each in ratings:
+            own = each.panel if source == "in a round" else source
+            known = first.setdefault(compared(each.rater), own)
+            yield each if known == own else replace(each, rater=f"{each.rater}, {own}")
 
 
 def _profiles(connection: Connection) -> dict[str, dict[str, str]]:
@@ -160,6 +168,7 @@ def _brought_in(connection: Connection) -> Iterator[Collected]:
             row.dimension,
             outcome_from_row(row.outcome),
             row.seconds,
+            row.probability,
             given_at=row.imported_at,
             profile=profile,
         )

@@ -27,7 +27,7 @@ from medjury.panel._rating import _discussion_page, _profile_page, _rounds_page
 from medjury.panel._rating._case_page import case_values, minutes, next_code
 from medjury.panel._rating._course import Step, can_join_more, course, is_reached
 from medjury.panel._rating._profile import profile_of
-from medjury.panel._rating._saving import Entry, Saved, Stale, save
+from medjury.panel._rating._saving import Closed, Entry, Saved, Stale, save
 from medjury.panel._rating._timing import note_opened, note_sign_of_life
 from medjury.panel._rating._training import compared_answers, conclude_training
 
@@ -118,8 +118,10 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
         with panel.database.writing() as connection:
             done = save(connection, assignment.id, round_, entry, now)
             following = next_code(connection, round_, person.id, code)
-            if round_.kind == "training" and submitted and following is None:
+            if round_.kind == "training" and submitted and following is None and isinstance(done, Saved):
                 conclude_training(connection, round_, person.id, now)
+        if isinstance(done, Closed):
+            return again(409, _CLOSED)
         if isinstance(done, Stale):
             return again(409, _stale_words(done))
         if not submitted:
@@ -138,7 +140,7 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
             done = save(connection, assignment.id, round_, Entry(_version(form), said, comment), panel.now())
         if isinstance(done, Saved):
             return JSONResponse({"version": done.version})
-        return JSONResponse({"message": _stale_words(done)}, 409)
+        return JSONResponse({"message": _stale_words(done) if isinstance(done, Stale) else _CLOSED}, 409)
 
     @router.post("/rate/{code}/here")
     def here(code: str, person: Rater, form: SentForm) -> Response:
