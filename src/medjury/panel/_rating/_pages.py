@@ -116,12 +116,12 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
             return again(422, problems=read.problems)
         entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
         with panel.database.writing() as connection:
-            done = save(connection, assignment.id, round_, entry, now)
+            done = _save(connection, assignment, entry, now)
             following = next_code(connection, round_, person.id, code)
             if round_.kind == "training" and submitted and following is None:
                 conclude_training(connection, round_, person.id, now)
-        if isinstance(done, Stale):
-            return again(409, _stale_words(done))
+        if not isinstance(done, Saved):
+            return again(409, done if isinstance(done, str) else _stale_words(done))
         if not submitted:
             return RedirectResponse(f"/rate/{code}?saved=1", 303)
         if round_.kind == "training":
@@ -135,10 +135,10 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
             return JSONResponse({"message": refusal}, 409)
         said, comment = said_in(form, round_.questions)
         with panel.database.writing() as connection:
-            done = save(connection, assignment.id, round_, Entry(_version(form), said, comment), panel.now())
+            done = _save(connection, assignment, Entry(_version(form), said, comment), panel.now())
         if isinstance(done, Saved):
             return JSONResponse({"version": done.version})
-        return JSONResponse({"message": _stale_words(done)}, 409)
+        return JSONResponse({"message": done if isinstance(done, str) else _stale_words(done)}, 409)
 
     @router.post("/rate/{code}/here")
     def here(code: str, person: Rater, form: SentForm) -> Response:
@@ -166,6 +166,18 @@ def _case_page(
             raise HTTPException(404)
         known = case_values(connection, round_by_id(connection, assignment.round), assignment, **values)
     return page(request, "rating/case.html", status=status, minutes=minutes, **known)
+
+
+def _save(
+    connection: Connection, assignment: Assignment, entry: Entry, now: datetime
+) -> Saved | Stale | str:
+    """Save, or say why not: while the form was on its way the round may have closed, or the case been taken away.
+    From here to the end of the transaction neither can happen."""
+    round_ = round_by_id(connection, assignment.round, hold=True)
+    held = assignment_of(connection, assignment.code, assignment.person, hold=True)
+    if held is None:
+        raise HTTPException(404)
+    return _refusal(round_, held) or save(connection, held.id, round_, entry, now)
 
 
 def _refusal(round_: Round, assignment: Assignment) -> str | None:
