@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
 _WAIT_SECONDS = 30
+_CONNECT_SECONDS = 5  # a page says that the database is out of reach sooner than a reader gives up
 _SCHEMA = "medjury_panel"
 
 
@@ -103,6 +104,8 @@ def _postgres(text: str) -> tuple[Engine, str]:
 
     try:
         url = make_url(text).set(drivername="postgresql+psycopg")
+        if "connect_timeout" not in url.query:
+            url = url.update_query_dict({"connect_timeout": str(_CONNECT_SECONDS)})
         engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24, hide_parameters=True)
     except ArgumentError:
         raise MedjuryError("the panel's address is not of the form postgresql://USER@HOST/DATABASE") from None

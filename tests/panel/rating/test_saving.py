@@ -208,7 +208,11 @@ def test_a_closed_round_takes_no_answer_and_says_so(make_panel: MakePanel) -> No
 @pytest.mark.parametrize("path", ["", "/draft"])
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_round_that_closes_while_an_answer_is_on_its_way_takes_it_no_more(
-    kind: str, path: str, make_panel: MakePanel, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    path: str,
+    make_panel: MakePanel,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = make_panel(place=None if kind == "sqlite" else request.getfixturevalue("postgres_url"))
     one = rater(app)

@@ -45,9 +45,7 @@ class Place:
     is_begun: bool
 
 
-def assignment_of(
-    connection: Connection, code: str, person: str, *, hold: bool = False
-) -> Assignment | None:
+def assignment_of(connection: Connection, code: str, person: str, *, hold: bool = False) -> Assignment | None:
     """The rater's own case of that code; None where there is none, whoever else may have one. Held, it is the
     rater's until the transaction is over."""
     a, i = assignments_table, items_table

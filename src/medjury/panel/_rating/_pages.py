@@ -168,9 +168,7 @@ def _case_page(
     return page(request, "rating/case.html", status=status, minutes=minutes, **known)
 
 
-def _save(
-    connection: Connection, assignment: Assignment, entry: Entry, now: datetime
-) -> Saved | Stale | str:
+def _save(connection: Connection, assignment: Assignment, entry: Entry, now: datetime) -> Saved | Stale | str:
     """Save, or say why not: while the form was on its way the round may have closed, or the case been taken away.
     From here to the end of the transaction neither can happen."""
     round_ = round_by_id(connection, assignment.round, hold=True)
