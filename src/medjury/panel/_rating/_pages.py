@@ -12,7 +12,6 @@ from sqlalchemy import func, update
 from medjury.panel._access import Form, Person, Role, form_of, person_with
 from medjury.panel._design import (
     Assignment,
-    Problem,
     Round,
     assignment_of,
     places,
@@ -79,19 +78,19 @@ def _add_home(router: APIRouter, panel: Panel) -> None:
 def _add_case(router: APIRouter, panel: Panel) -> None:
     @router.get("/rate/{code}")
     def case(request: Request, code: str, person: Rater, saved: str = "") -> Response:
-        _, assignment = _mine(panel, code, person)
         now = panel.now()
         with panel.database.writing() as connection:
+            _, assignment = _mine(connection, code, person)
             note_opened(connection, assignment.id, now)
             _note_begun(connection, assignment, now)
         return _case_page(request, panel, code, person, notice="Your draft is saved." if saved else "")
 
     @router.get("/rate/{code}/key")
     def key(request: Request, code: str, person: Rater) -> Response:
-        round_, assignment = _mine(panel, code, person)
-        if assignment.key is None or not assignment.is_finished:
-            raise HTTPException(404)
         with panel.database.reading() as connection:
+            round_, assignment = _mine(connection, code, person)
+            if assignment.key is None or not assignment.is_finished:
+                raise HTTPException(404)
             values = case_values(connection, round_, assignment)
             values["compared"] = compared_answers(connection, round_, person.id)[code]
             values["following"] = next_code(connection, round_, person.id, code)
@@ -103,25 +102,23 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
     @router.post("/rate/{code}")
     def send(request: Request, code: str, person: Rater, form: SentForm) -> Response:
         now, submitted = panel.now(), form.get("action") != "save"
-        round_, assignment = _mine(panel, code, person)
-        read = read_form(form, round_.instrument, round_.questions)
-
-        def again(status: int, notice: str = "", problems: tuple[Problem, ...] = ()) -> Response:
+        with panel.database.writing() as connection:
+            round_, assignment = _mine(connection, code, person, hold=True)
+            read = read_form(form, round_.instrument, round_.questions)
+            refusal = _refusal(round_, assignment)
+            done: Saved | Stale | None = None
+            if refusal is None and not (submitted and read.problems):
+                entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
+                done = save(connection, assignment.id, round_, entry, now)
+                following = next_code(connection, round_, person.id, code)
+                if round_.kind == "training" and submitted and following is None:
+                    conclude_training(connection, round_, person.id, now)
+        if not isinstance(done, Saved):
+            status = 422 if refusal is None and done is None else 409
+            notice = _stale_words(done) if done else refusal or ""
+            problems = read.problems if status == 422 else ()
             typed = {"said": read.said, "comment": read.comment, "problems": problems, "notice": notice}
             return _case_page(request, panel, code, person, status=status, **typed)
-
-        if (refusal := _refusal(round_, assignment)) is not None:
-            return again(409, refusal)
-        if submitted and read.problems:
-            return again(422, problems=read.problems)
-        entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
-        with panel.database.writing() as connection:
-            done = _save(connection, assignment, entry, now)
-            following = next_code(connection, round_, person.id, code)
-            if round_.kind == "training" and submitted and following is None:
-                conclude_training(connection, round_, person.id, now)
-        if not isinstance(done, Saved):
-            return again(409, done if isinstance(done, str) else _stale_words(done))
         if not submitted:
             return RedirectResponse(f"/rate/{code}?saved=1", 303)
         if round_.kind == "training":
@@ -130,31 +127,34 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
 
     @router.post("/rate/{code}/draft")
     def draft(code: str, person: Rater, form: SentForm) -> Response:
-        round_, assignment = _mine(panel, code, person)
-        if (refusal := _refusal(round_, assignment)) is not None:
-            return JSONResponse({"message": refusal}, 409)
-        said, comment = said_in(form, round_.questions)
         with panel.database.writing() as connection:
-            done = _save(connection, assignment, Entry(_version(form), said, comment), panel.now())
+            round_, assignment = _mine(connection, code, person, hold=True)
+            if (refusal := _refusal(round_, assignment)) is not None:
+                return JSONResponse({"message": refusal}, 409)
+            said, comment = said_in(form, round_.questions)
+            entry = Entry(_version(form), said, comment)
+            done = save(connection, assignment.id, round_, entry, panel.now())
         if isinstance(done, Saved):
             return JSONResponse({"version": done.version})
-        return JSONResponse({"message": done if isinstance(done, str) else _stale_words(done)}, 409)
+        return JSONResponse({"message": _stale_words(done)}, 409)
 
     @router.post("/rate/{code}/here")
     def here(code: str, person: Rater, form: SentForm) -> Response:
-        _, assignment = _mine(panel, code, person)
         with panel.database.writing() as connection:
+            _, assignment = _mine(connection, code, person)
             note_sign_of_life(connection, assignment.id, panel.now())
         return Response(status_code=204)
 
 
-def _mine(panel: Panel, code: str, person: Person) -> tuple[Round, Assignment]:
-    """The rater's own case. Another's, one that is not open yet and one that does not exist are answered alike."""
-    with panel.database.reading() as connection:
-        assignment = assignment_of(connection, code, person.id)
-        if assignment is None or not is_reached(connection, person.id, assignment.round):
-            raise HTTPException(404)
-        return round_by_id(connection, assignment.round), assignment
+def _mine(
+    connection: Connection, code: str, person: Person, *, hold: bool = False
+) -> tuple[Round, Assignment]:
+    """The rater's own case. Another's, one that is not open yet and one that does not exist are answered alike.
+    Held, neither can the round be closed nor the case be taken away until the transaction is over."""
+    assignment = assignment_of(connection, code, person.id, hold=hold)
+    if assignment is None or not is_reached(connection, person.id, assignment.round):
+        raise HTTPException(404)
+    return round_by_id(connection, assignment.round, hold=hold), assignment
 
 
 def _case_page(
@@ -166,16 +166,6 @@ def _case_page(
             raise HTTPException(404)
         known = case_values(connection, round_by_id(connection, assignment.round), assignment, **values)
     return page(request, "rating/case.html", status=status, minutes=minutes, **known)
-
-
-def _save(connection: Connection, assignment: Assignment, entry: Entry, now: datetime) -> Saved | Stale | str:
-    """Save, or say why not: while the form was on its way the round may have closed, or the case been taken away.
-    From here to the end of the transaction neither can happen."""
-    round_ = round_by_id(connection, assignment.round, hold=True)
-    held = assignment_of(connection, assignment.code, assignment.person, hold=True)
-    if held is None:
-        raise HTTPException(404)
-    return _refusal(round_, held) or save(connection, held.id, round_, entry, now)
 
 
 def _refusal(round_: Round, assignment: Assignment) -> str | None:
