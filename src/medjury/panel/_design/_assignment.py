@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import case, select
 
 from medjury.panel._design._shown import Passage, passages_from_row
 from medjury.panel._design._tables import assignments_table, items_table
@@ -73,3 +73,17 @@ def places(connection: Connection, round_id: int, person: str) -> list[Place]:
         Place(row.code, row.finished_at is not None, row.opened_at is not None)
         for row in connection.execute(query)
     ]
+
+
+def next_code(connection: Connection, round_id: int, person: str, after: str) -> str | None:
+    """The next case that is not done: first those that follow, then those that were left behind."""
+    table = assignments_table
+    here = select(table.c.position).where(table.c.code == after).scalar_subquery()
+    query = (
+        select(table.c.code)
+        .where(table.c.round == round_id, table.c.person == person, table.c.withdrawn_at.is_(None))
+        .where(table.c.finished_at.is_(None), table.c.code != after)
+        .order_by(case((table.c.position > here, 0), else_=1), table.c.position, table.c.code)
+        .limit(1)
+    )
+    return connection.execute(query).scalar()

@@ -50,6 +50,10 @@ class Round:
         return form_of_instrument(self.instrument, self.settings["justification"])
 
     @property
+    def state_in_words(self) -> str:
+        return "closed, its raters have met" if self.state == "met" else self.state
+
+    @property
     def counts(self) -> bool:
         """Whether its ratings are part of the study. Those of training and calibration never are."""
         return self.kind in ("rating", "rescore")

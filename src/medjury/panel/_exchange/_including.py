@@ -9,7 +9,7 @@ from pathlib import Path
 from medjury.errors import MedjuryError
 from medjury.files import whole_part
 from medjury.panel._database import PanelDatabase
-from medjury.panel._exchange._collecting import Collected, collect, ratings_frame
+from medjury.panel._exchange._collecting import Collected, collect, counted_ratings, ratings_frame
 from medjury.studies import (
     PANEL,
     RatedStudy,
@@ -27,13 +27,13 @@ class Included:
 
     file: Path
     ratings: int
-    raters: int
+    told: str
     run: RunResult | None
     report: Path | None
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        lines = [f"{self.ratings:,} ratings of {self.raters:,} raters: {self.file}", *self.notes]
+        lines = [f"{self.told}: {self.file}", *self.notes]
         if self.run is not None:
             lines.append(self.run.text())
         if self.report is not None:
@@ -49,16 +49,16 @@ def include(study: RatedStudy, database: PanelDatabase) -> Included:
         raise MedjuryError("nobody has rated a case yet; there is nothing to include")
     refuse_changed(study, ratings)
     file = write_ratings_file(study, ratings)
-    raters = len({each.rater for each in ratings})
+    told = counted_ratings(ratings)
     stated = study.settings.humans
     if stated is None or stated.path != PANEL:
         own = "names no clinicians" if stated is None else f"takes its clinicians from {stated.path}"
         note = f"{study.file.name} {own}: write `humans: {PANEL}` into it, and run `medjury run {study.file}`"
-        return Included(file, len(ratings), raters, None, None, (note,))
+        return Included(file, len(ratings), told, None, None, (note,))
     if not study.settings.judges or not finished_run(load_study(study.file)):
         note = f"There is no complete run yet: `medjury run {study.file}` takes these ratings along"
-        return Included(file, len(ratings), raters, None, None, (note,))
-    return Included(file, len(ratings), raters, *_run_again(study))
+        return Included(file, len(ratings), told, None, None, (note,))
+    return Included(file, len(ratings), told, *_run_again(study))
 
 
 def _run_again(study: RatedStudy) -> tuple[RunResult, Path]:

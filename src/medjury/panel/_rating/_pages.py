@@ -14,6 +14,7 @@ from medjury.panel._design import (
     Assignment,
     Round,
     assignment_of,
+    next_code,
     places,
     read_form,
     round_by_id,
@@ -23,7 +24,7 @@ from medjury.panel._design._tables import assignments_table
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.panel._rating import _discussion_page, _profile_page, _rounds_page
-from medjury.panel._rating._case_page import case_values, minutes, next_code
+from medjury.panel._rating._case_page import case_values, minutes
 from medjury.panel._rating._course import Step, can_join_more, course, is_reached
 from medjury.panel._rating._profile import profile_of
 from medjury.panel._rating._saving import Entry, Saved, Stale, save
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 NAVIGATION = (
     NavigationLink("/rate", "My cases", frozenset({Role.RATER}), order=10),
-    NavigationLink("/rounds", "Rounds", frozenset({Role.COORDINATOR}), order=85),
+    NavigationLink("/rounds", "Rounds", frozenset({Role.COORDINATOR}), order=35),
 )
 Rater = Annotated[Person, Depends(person_with(Role.RATER))]
 SentForm = Annotated[Form, Depends(form_of)]
@@ -93,7 +94,7 @@ def _add_case(router: APIRouter, panel: Panel) -> None:
                 raise HTTPException(404)
             values = case_values(connection, round_, assignment)
             values["compared"] = compared_answers(connection, round_, person.id)[code]
-            values["following"] = next_code(connection, round_, person.id, code)
+            values["following"] = next_code(connection, round_.id, person.id, code)
         values["reason"] = assignment.key["reason"]
         return page(request, "rating/key.html", minutes=minutes, **values)
 
@@ -110,7 +111,7 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
             if refusal is None and not (submitted and read.problems):
                 entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
                 done = save(connection, assignment.id, round_, entry, now)
-                following = next_code(connection, round_, person.id, code)
+                following = next_code(connection, round_.id, person.id, code)
                 if round_.kind == "training" and submitted and following is None:
                     conclude_training(connection, round_, person.id, now)
         if not isinstance(done, Saved):
