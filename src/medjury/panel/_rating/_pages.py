@@ -23,7 +23,7 @@ from medjury.panel._design import (
 from medjury.panel._design._tables import assignments_table
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
-from medjury.panel._rating import _discussion_page, _profile_page, _rounds_page
+from medjury.panel._rating import _discussion_page, _history_page, _profile_page, _rounds_page
 from medjury.panel._rating._case_page import case_values, minutes
 from medjury.panel._rating._course import Step, can_join_more, course, is_reached
 from medjury.panel._rating._profile import profile_of
@@ -49,6 +49,7 @@ def routes(panel: Panel) -> APIRouter:
     _profile_page.add_routes(router, panel)
     _discussion_page.add_routes(router, panel)
     _rounds_page.add_routes(router, panel)
+    _history_page.add_routes(router, panel)
     _add_home(router, panel)
     _add_case(router, panel)
     _add_saving(router, panel)
