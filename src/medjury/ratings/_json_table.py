@@ -51,6 +51,7 @@ def read_json_table(path: Path, reading: Reading) -> Rows:
 
 
 _BLANK = object()  # a line with nothing in it
+_TOO_DEEP = "lists stand in lists too deep to be read"
 
 
 def _document(path: Path, reading: Reading) -> Any:
@@ -61,6 +62,8 @@ def _document(path: Path, reading: Reading) -> Any:
             raise RatingsError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from None
         except _KeyTwiceError as error:
             raise RatingsError(f"{path}: {error}") from None
+        except RecursionError:
+            raise RatingsError(f"{path}: {_TOO_DEEP}") from None
 
 
 def _lines(path: Path, reading: Reading) -> list[Any]:
@@ -73,6 +76,8 @@ def _lines(path: Path, reading: Reading) -> list[Any]:
                 raise RatingsError(f"{path}, line {number}: not JSON: {error.msg}") from None
             except _KeyTwiceError as error:
                 raise RatingsError(f"{path}, line {number}: {error}") from None
+            except RecursionError:
+                raise RatingsError(f"{path}, line {number}: {_TOO_DEEP}") from None
     return records if reading.rows is None else [each for each in records if each is not _BLANK]
 
 

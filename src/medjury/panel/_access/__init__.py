@@ -11,12 +11,23 @@ from medjury.panel._access._forms import Form, SentFile, form_of
 from medjury.panel._access._guard import guard
 from medjury.panel._access._inviting import invite, join_address
 from medjury.panel._access._pages import NAVIGATION, routes
-from medjury.panel._access._people import Person, Role, add_person, people, person_named
+from medjury.panel._access._people import (
+    NOBODYS_NAMES,
+    RECONCILED,
+    Person,
+    Role,
+    add_person,
+    compared,
+    people,
+    person_named,
+)
 from medjury.panel._access._trail import TrailEntry, about_in_words, check_trail, trail, trail_entries
 from medjury.panel._access._visitors import anyone, person_with, signed_in
 
 __all__ = [
     "NAVIGATION",
+    "NOBODYS_NAMES",
+    "RECONCILED",
     "Form",
     "Person",
     "Role",
@@ -27,6 +38,7 @@ __all__ = [
     "anyone",
     "api_access",
     "check_trail",
+    "compared",
     "form_of",
     "guard",
     "invite",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
 
 LONGEST_NAME = 80
+RECONCILED = "reconciled"  # the rater whose word is what raters settled together
+NOBODYS_NAMES = frozenset({RECONCILED})
 
 
 class Role(StrEnum):
@@ -58,6 +60,8 @@ def add_person(
     shown = clean_name(name)
     address = clean_email(email)
     person = Person(new_id(), shown, role)
+    if compared(shown) in NOBODYS_NAMES:
+        raise MedjuryError(f"{shown} stands for what raters settle together. Choose another name.")
     taken = select(people_table.c.id).where(people_table.c.sign_in_name == compared(shown))
     if connection.execute(taken).first():
         raise MedjuryError(

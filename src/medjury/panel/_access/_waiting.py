@@ -5,6 +5,7 @@ The account is the name as it was typed, whether somebody has it or not, so the 
 
 from __future__ import annotations
 
+import ipaddress
 import math
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -30,7 +31,14 @@ def account_key(typed: str) -> str:
 
 
 def address_key(address: str) -> str:
-    return f"address {hash_of(address)}"
+    """One key for an address. Whoever has an IPv6 address has a network of them, so that counts as one."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return f"address {hash_of(address)}"
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
+        return f"address {hash_of(str(ipaddress.ip_network((found, 64), strict=False)))}"
+    return f"address {hash_of(str(getattr(found, 'ipv4_mapped', None) or found))}"
 
 
 def seconds_to_wait(connection: Connection, keys: tuple[str, ...], now: datetime) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, update
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
 _LISTED = 5
+_GOES_ON = (
+    "goes on as it was set up; the study file says something else now. Give a changed round a new name."
+)
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,13 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
         settings, kept = _settings(study, each), _kept(study)
         if each.name in known:
             before = known[each.name]
-            if (before.settings, before.instrument["fingerprint"]) != (settings, kept["fingerprint"]):
-                warnings.append(
-                    f"the round {each.name!r} goes on as it was set up; the study file says something else now. "
-                    "Give a changed round a new name."
-                )
+            changed = (before.settings, before.instrument["fingerprint"]) != (settings, kept["fingerprint"])
+            told = [f"the round {each.name!r} {_GOES_ON}"] if changed else []
+            warnings += told
+            told = [*(said for said in before.warnings if not said.endswith(_GOES_ON)), *told]
+            if told != list(before.warnings):  # the coordinator reads them beside the round
+                table = rounds_table
+                connection.execute(update(table).where(table.c.id == before.id).values(warnings=told))
             continue
         rows, warned = _items(study, each)
         values = {"name": each.name, "kind": each.settings.kind, "position": position, "settings": settings}

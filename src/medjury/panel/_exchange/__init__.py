@@ -6,7 +6,7 @@ Programs may ask for them too. What was given in the panel is never changed by a
 from __future__ import annotations
 
 from medjury.panel._exchange._bringing_in import bring_in
-from medjury.panel._exchange._collecting import RECONCILED, Collected, collect, ratings_frame
+from medjury.panel._exchange._collecting import Collected, collect, ratings_frame
 from medjury.panel._exchange._formats import FORMATS
 from medjury.panel._exchange._including import Included, include
 from medjury.panel._exchange._pages import NAVIGATION, routes
@@ -15,7 +15,6 @@ from medjury.panel._exchange._progress import RaterProgress, RoundState, round_s
 __all__ = [
     "FORMATS",
     "NAVIGATION",
-    "RECONCILED",
     "Collected",
     "Included",
     "RaterProgress",

@@ -28,7 +28,7 @@ _Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1
 class Problem(BaseModel):
     """What is wrong, in words."""
 
-    detail: str
+    error: str
 
 
 class RoundProgress(BaseModel):
@@ -130,7 +130,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
     def judge(text: ToJudge, caller: _Caller) -> Judged:
         """Let the study's jury grade a text, by the study's instrument, budget, log and allowed hosts."""
         if panel.study is None or not panel.study.settings.judges:
-            raise HTTPException(503, "This study names no judges.")
+            raise HTTPException(409, "This study names no judges.")
         try:
             study = load_study(panel.study.file)
             case = Case(
@@ -142,7 +142,8 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
             )
             found = judge_cases(study, [case])
         except MedjuryError as error:
-            raise HTTPException(422, str(error)) from None
+            folder = panel.study.file.resolve().parent  # where the study lies is nobody's business
+            raise HTTPException(422, str(error).replace(f"{folder}/", "")) from None
         return Judged(
             id=text.id,
             instrument=f"{study.instrument.name}@{study.instrument.version}",

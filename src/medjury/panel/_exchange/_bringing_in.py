@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import insert
 
-from medjury.panel._access import people
+from medjury.panel._access import NOBODYS_NAMES, compared, people
 from medjury.panel._design import outcome_row
 from medjury.panel._exchange._tables import imported_table
-from medjury.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.ratings import ImportedRatings, Rating, RatingsError, read_ratings
 
 if TYPE_CHECKING:
     from medjury.panel._database import PanelDatabase
@@ -32,13 +32,16 @@ def bring_in(
     """Read a file of ratings, check every row against the study's instrument and cases, keep all of it or nothing.
     A later file replaces what an earlier one says of the same rater, answer and dimension."""
     imported = read_ratings(file, mapping=mapping, instrument=study.instrument, cases=study.cases)
+    _refuse_what_would_be_lost(imported.ratings)
     with database.writing() as connection:
-        here = {state.person.name for state in people(connection)}
-        if both := sorted({each.rater for each in imported.ratings} & here):
-            raise RatingsError(
-                f"{both[0]} rates in this panel; what was rated elsewhere needs another name in the file's column "
-                "of raters"
-            )
+        here = {compared(state.person.name) for state in people(connection)}
+        for name in sorted({each.rater for each in imported.ratings}):
+            if compared(name) in here | NOBODYS_NAMES:
+                why = "stands for more than one person" if compared(name) in NOBODYS_NAMES else "rates"
+                raise RatingsError(
+                    f"{name} {why} in this panel; what was rated elsewhere needs another name in the file's column "
+                    "of raters"
+                )
         rows = [
             {
                 "rater": each.rater,
@@ -47,6 +50,7 @@ def bring_in(
                 "dimension": each.dimension,
                 "outcome": outcome_row(each.outcome),
                 "seconds": each.seconds,
+                "probability": each.probability,
                 "profile": dict(imported.profiles.get(each.rater, {})),
                 "file": called or file.name,
                 "imported_at": now.isoformat(timespec="seconds"),
@@ -57,6 +61,19 @@ def bring_in(
     return imported
 
 
+def _refuse_what_would_be_lost(ratings: Sequence[Rating]) -> None:
+    """A panel keeps one rating of a clinician for each answer and dimension."""
+    seen = set()
+    for each in ratings:
+        if each.rater_kind != "clinician":
+            raise RatingsError(f"{each.rater} is no clinician ({each.rater_kind}); leave these rows out")
+        if (key := (each.rater, each.item, each.system, each.dimension)) in seen:
+            raise RatingsError(
+                f"{each.rater} rates {each.item} more than once on {each.dimension}; keep one of them in the file"
+            )
+        seen.add(key)
+
+
 def bring_in_sent(
     study: RatedStudy,
     database: PanelDatabase,
@@ -64,7 +81,10 @@ def bring_in_sent(
     *,
     now: datetime,
 ) -> ImportedRatings:
-    """The same for a file that a browser sent: it lies in a folder of its own beside the study while it is read."""
+    """The same for a file that a browser sent: it lies in a folder of its own beside the study while it is read. It
+    must hold the ratings themselves: one that names other files would let a browser read this machine's."""
+    if Path(files["file"][0]).suffix.lower() in (".yaml", ".yml"):
+        raise RatingsError("Choose the file that holds the ratings. A mapping goes into the field beside it.")
     with tempfile.TemporaryDirectory(prefix=".medjury-import-", dir=study.file.resolve().parent) as folder:
         places: dict[str, Path] = {}
         for part, (name, content) in files.items():

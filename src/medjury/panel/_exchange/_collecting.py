@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
-from medjury.panel._access import people
+from medjury.panel._access import RECONCILED, compared, people
 from medjury.panel._design import Round, outcome_from_row, rounds
 from medjury.panel._design._tables import profiles_table
 from medjury.panel._exchange._tables import imported_table
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import polars
     from sqlalchemy.engine import Connection
 
-RECONCILED = "reconciled"  # the rater whose word is what raters settled together
 REFERENCE = "reference panel"
 _PROFILE = tuple(name for name in PROFILE if name != "panel")
 
@@ -63,12 +62,26 @@ class Collected:
         return self.outcome.message if isinstance(self.outcome, Unscored) else self.outcome.explanation
 
 
+def counted_ratings(ratings: Sequence[Collected]) -> str:
+    """How much there is, in words; what raters settled together is nobody's rating."""
+    own = [each for each in ratings if each.rater != RECONCILED]
+    told = f"{len(own):,} ratings of {len({each.rater for each in own}):,} raters"
+    labels = len(ratings) - len(own)
+    return f"{told}, and {labels:,} labels on which they agree in the end" if labels else told
+
+
 def collect(connection: Connection) -> list[Collected]:
     """Every rating that is part of the study, the last word of each rater. Training and calibration never are."""
     counted = [each for each in rounds(connection) if each.counts]
     found = [rating for each in counted for rating in _given(connection, each)]
     together = [rating for each in counted for rating in _settled(connection, each)]
-    return [*_one_name_a_round(found), *together, *_scored_by_panels(connection), *_brought_in(connection)]
+    sources = {
+        "in a round": found,
+        RECONCILED: together,
+        REFERENCE: list(_scored_by_panels(connection)),
+        "elsewhere": list(_brought_in(connection)),
+    }
+    return list(_one_name_each(sources))
 
 
 def _given(connection: Connection, round_: Round) -> Iterator[Collected]:
@@ -129,12 +142,15 @@ def _scored_by_panels(connection: Connection) -> Iterator[Collected]:
         )
 
 
-def _one_name_a_round(found: list[Collected]) -> Iterator[Collected]:
-    """Who rated in two rounds is two raters: what was scored again is not the same rating."""
+def _one_name_each(sources: Mapping[str, list[Collected]]) -> Iterator[Collected]:
+    """Who rated in two rounds is two raters: what was scored again is not the same rating. Nor is a panel, or
+    somebody who rated elsewhere, the person of that name here."""
     first: dict[str, str] = {}
-    for each in found:
-        own = first.setdefault(each.rater, each.panel)
-        yield each if own == each.panel else replace(each, rater=f"{each.rater}, {each.panel}")
+    for source, ratings in sources.items():
+        for each in ratings:
+            own = each.panel if source == "in a round" else source
+            known = first.setdefault(compared(each.rater), own)
+            yield each if known == own else replace(each, rater=f"{each.rater}, {own}")
 
 
 def _profiles(connection: Connection) -> dict[str, dict[str, str]]:
@@ -160,6 +176,7 @@ def _brought_in(connection: Connection) -> Iterator[Collected]:
             row.dimension,
             outcome_from_row(row.outcome),
             row.seconds,
+            row.probability,
             given_at=row.imported_at,
             profile=profile,
         )

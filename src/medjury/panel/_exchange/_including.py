@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
 
 from medjury.errors import MedjuryError
 from medjury.files import whole_part
+from medjury.panel._access import RECONCILED
 from medjury.panel._database import PanelDatabase
-from medjury.panel._exchange._collecting import Collected, collect, ratings_frame
+from medjury.panel._design import rounds
+from medjury.panel._design._kept_instrument import instrument_to_row
+from medjury.panel._exchange._collecting import (
+    REFERENCE,
+    Collected,
+    collect,
+    counted_ratings,
+    ratings_frame,
+)
+from medjury.panel._meeting._tables import reference_cases_table
 from medjury.studies import (
     PANEL,
     RatedStudy,
@@ -20,6 +33,15 @@ from medjury.studies import (
     run_study,
 )
 
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+_MEANING = ("definition", "grades", "higher_is_better", "skip")
+_NOT_NAMED = (
+    "{count:,} ratings that were settled together are left out: the study gives them no part "
+    "(`consensus: adjudicated`, `adjudicator: reconciled`)"
+)
+
 
 @dataclass(frozen=True)
 class Included:
@@ -27,13 +49,13 @@ class Included:
 
     file: Path
     ratings: int
-    raters: int
+    told: str
     run: RunResult | None
     report: Path | None
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        lines = [f"{self.ratings:,} ratings of {self.raters:,} raters: {self.file}", *self.notes]
+        lines = [f"{self.told}: {self.file}", *self.notes]
         if self.run is not None:
             lines.append(self.run.text())
         if self.report is not None:
@@ -45,20 +67,24 @@ def include(study: RatedStudy, database: PanelDatabase) -> Included:
     """Write the ratings beside the study file, and bring them into its run. No model is asked anything."""
     with database.reading() as connection:
         ratings = collect(connection)
+        refuse_changed_questions(study, connection, ratings)
     if not ratings:
         raise MedjuryError("nobody has rated a case yet; there is nothing to include")
     refuse_changed(study, ratings)
+    settled = _settled_unless_named(study, ratings)
+    notes = (_NOT_NAMED.format(count=len(settled)),) if settled else ()
+    ratings = [each for each in ratings if each not in settled]
     file = write_ratings_file(study, ratings)
-    raters = len({each.rater for each in ratings})
+    told = counted_ratings(ratings)
     stated = study.settings.humans
     if stated is None or stated.path != PANEL:
         own = "names no clinicians" if stated is None else f"takes its clinicians from {stated.path}"
         note = f"{study.file.name} {own}: write `humans: {PANEL}` into it, and run `medjury run {study.file}`"
-        return Included(file, len(ratings), raters, None, None, (note,))
+        return Included(file, len(ratings), told, None, None, (*notes, note))
     if not study.settings.judges or not finished_run(load_study(study.file)):
         note = f"There is no complete run yet: `medjury run {study.file}` takes these ratings along"
-        return Included(file, len(ratings), raters, None, None, (note,))
-    return Included(file, len(ratings), raters, *_run_again(study))
+        return Included(file, len(ratings), told, None, None, (*notes, note))
+    return Included(file, len(ratings), told, *_run_again(study), notes)
 
 
 def _run_again(study: RatedStudy) -> tuple[RunResult, Path]:
@@ -68,20 +94,48 @@ def _run_again(study: RatedStudy) -> tuple[RunResult, Path]:
     return result, write_page(result.folder)
 
 
+def _settled_unless_named(study: RatedStudy, ratings: Sequence[Collected]) -> list[Collected]:
+    """What raters settled together, where the study gives it no part: it is no clinician who rated alone, and
+    would be one more who agrees with those whose word it is."""
+    stated = study.settings.humans
+    parts = () if stated is None else (stated.reference, stated.second_panel, stated.adjudicator)
+    named = {name for part in parts for name in ([part] if isinstance(part, str) else part or ())}
+    return [] if RECONCILED in named else [each for each in ratings if each.rater == RECONCILED]
+
+
 def refuse_changed(study: RatedStudy, ratings: Sequence[Collected]) -> None:
     """A rating is of the text that the rater saw: where the study's case has another text now, it is refused."""
-    for round_ in study.rounds:
-        seen = {
-            (each.item, each.system): each.fingerprint
-            for each in ratings
-            if each.panel == round_.name and each.fingerprint
-        }
-        for case in round_.cases if seen else ():
-            if seen.get((case.id, case.system), case.fingerprint()) != case.fingerprint():
+    sources = {round_.name: round_.cases for round_ in study.rounds}
+    by_round: dict[str, dict[tuple[str, str], str]] = {}
+    for each in ratings:
+        if each.fingerprint:
+            by_round.setdefault(each.panel, {})[each.item, each.system] = each.fingerprint
+    may_lack = study.settings.humans is not None and study.settings.humans.on_unknown == "drop"
+    for name, seen in by_round.items():
+        now = {(case.id, case.system): case.fingerprint() for case in sources.get(name, study.cases)}
+        for (item, system), fingerprint in seen.items():
+            if now.get((item, system), "") not in (fingerprint, "" if may_lack else fingerprint):
+                what = "was changed" if (item, system) in now else "left the study"
                 raise MedjuryError(
-                    f"case {case.id} was changed after it was rated; put the file back as it was, or rate it again "
+                    f"case {item} {what} after it was rated; put the file back as it was, or rate it again "
                     "in a new round"
                 )
+
+
+def refuse_changed_questions(study: RatedStudy, connection: Connection, ratings: Sequence[Collected]) -> None:
+    """A grade means what its words said when it was given: where a question says something else now, it is
+    refused."""
+    now = {each["name"]: each for each in instrument_to_row(study.instrument)["dimensions"]}
+    given = {each.panel for each in ratings}
+    kept = [each.kept_instrument for each in rounds(connection) if each.name in given]
+    if REFERENCE in given:
+        kept += connection.execute(select(reference_cases_table.c.instrument)).scalars()
+    for asked in (each for row in kept for each in row["dimensions"]):
+        if any(now.get(asked["name"], {}).get(part) != asked[part] for part in _MEANING):
+            raise MedjuryError(
+                f"the question {asked['name']} of the instrument was changed after it was rated; put it back as it "
+                "was, or rate again in a new round"
+            )
 
 
 def write_ratings_file(study: RatedStudy, ratings: list[Collected]) -> Path:

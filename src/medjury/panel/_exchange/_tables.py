@@ -16,6 +16,7 @@ imported_table = Table(
     Column("dimension", Text, nullable=False),
     Column("outcome", JSON, nullable=False),
     Column("seconds", Float),
+    Column("probability", Float),
     Column("profile", JSON, nullable=False),
     Column("file", Text, nullable=False),
     Column("imported_at", Text, nullable=False),

@@ -14,6 +14,7 @@ import numpy as np
 
 from medjury.agreement import krippendorff_alpha
 from medjury.instruments import Instrument
+from medjury.panel._access import RECONCILED
 from medjury.panel._exchange import Collected, ratings_frame
 from medjury.statistics import Estimate, Floats, counted, undefined
 from medjury.tables import Grid, RatingTable, mean_of_raters, rating_table
@@ -91,10 +92,11 @@ def _drift(grid: Grid, rater: str, when: Mapping[tuple[str, str, str, str], str]
 def table_of(
     ratings: Sequence[Collected], instrument: Instrument, patients: Mapping[str, str]
 ) -> RatingTable:
-    """The ratings as every analysis takes them."""
+    """The ratings as every analysis takes them. What raters settled together is no rater of its own: it would agree
+    with those whose word it is."""
     import polars
 
-    frame = ratings_frame(list(ratings)).with_columns(
+    frame = ratings_frame([each for each in ratings if each.rater != RECONCILED]).with_columns(
         polars.lit("clinician").alias("rater_kind"),
         polars.col("item")
         .replace_strict(patients, default=polars.col("item"), return_dtype=polars.String)

@@ -82,6 +82,7 @@ def routes(panel: Panel) -> APIRouter:
             interval=_interval,
             percent=percent,
             minutes=_minutes,
+            worked=_worked,
         )
 
     return router
@@ -92,4 +93,10 @@ def _interval(estimate: object) -> str:
 
 
 def _minutes(seconds: float | None) -> str:
-    return "not measured" if seconds is None else f"{seconds / 60:.1f} min"
+    if seconds is None:
+        return "not measured"
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
+
+
+def _worked(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"

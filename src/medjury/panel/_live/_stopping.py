@@ -12,7 +12,8 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
-from medjury.panel._exchange import RECONCILED, Collected, ratings_frame
+from medjury.panel._access import RECONCILED
+from medjury.panel._exchange import Collected, ratings_frame
 from medjury.runs import files, read_manifest
 from medjury.tables import MACHINES, RatingTable, open_run, rating_table, with_rules
 from medjury.validation import SettlingRow, settling

@@ -14,11 +14,12 @@ from medjury.panel._rating._course import Step, course
 from medjury.panel._rating._differences import Piece, differences
 from medjury.panel._rating._pages import NAVIGATION, routes
 from medjury.panel._rating._profile import Profile, profile_of
-from medjury.panel._rating._saving import Entry, Saved, Stale, save
+from medjury.panel._rating._saving import Closed, Entry, Saved, Stale, save
 from medjury.panel._rating._training import let_pass
 
 __all__ = [
     "NAVIGATION",
+    "Closed",
     "Entry",
     "Piece",
     "Profile",

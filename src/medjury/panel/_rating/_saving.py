@@ -11,7 +11,7 @@ from sqlalchemy import func, insert, select, update
 
 from medjury.instruments import Outcome
 from medjury.panel._design import Round, Said, outcome_row
-from medjury.panel._design._tables import assignments_table
+from medjury.panel._design._tables import assignments_table, rounds_table
 from medjury.panel._rating._tables import answers_table
 from medjury.panel._rating._timing import looked, note_saved
 
@@ -48,12 +48,22 @@ class Stale:
     saved_at: str
 
 
+@dataclass(frozen=True)
+class Closed:
+    """The round was closed, or the case given to somebody else, since the form was read. Nothing was saved now."""
+
+
 def save(
     connection: Connection, assignment: int, round_: Round, entry: Entry, now: datetime
-) -> Saved | Stale:
+) -> Saved | Stale | Closed:
     """Add a version. What was sent twice is saved once; what rests on an older version is not saved."""
-    lock = select(assignments_table.c.id).where(assignments_table.c.id == assignment).with_for_update()
-    connection.execute(lock)
+    # Whoever closes the round waits for this save, or this save sees that it is closed.
+    state = select(rounds_table.c.state).where(rounds_table.c.id == round_.id).with_for_update(read=True)
+    own = select(assignments_table.c.withdrawn_at).where(assignments_table.c.id == assignment)
+    if connection.execute(state).scalar_one() != "open":
+        return Closed()
+    if connection.execute(own.with_for_update()).scalar_one() is not None:
+        return Closed()
     last = newest(connection, assignment)
     version = last.version if last else 0
     if last is not None:

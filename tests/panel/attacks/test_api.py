@@ -1,0 +1,116 @@
+"""The programs' interface: hostile bodies, hosts, keys and budgets."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.loopback import LoopbackServer
+from tests.panel.meeting.closed_rounds import closed_panel, same
+from tests.panel.visitors import Visitor, sign_in
+
+from medjury.panel import make_app, open_panel
+from medjury.panel._access import Role
+
+JUDGE = 'judges:\n  - {{kind: openai, name: juror, url: "{url}", model: m, api_key_env: TAPIR_KEY}}\n'
+BODY = {"id": "x", "candidate": "Summary.", "texts": {"context": "Visit."}}
+
+
+def program(folder: Path, judges: str) -> tuple[Visitor, dict[str, str]]:
+    closed_panel(folder, [same("4", "2")], place=folder / "ward.panel.sqlite", panel=judges)
+    app = make_app(open_panel(folder / "study.yaml"))
+    page = sign_in(app, Role.COORDINATOR).submit("/api-keys", "/api-keys", name="nightly").text
+    found = re.search(r"medjury_[A-Za-z0-9_-]{20,}", page)
+    assert found
+    return Visitor(app), {"authorization": f"Bearer {found[0]}"}
+
+
+HOSTILE: dict[str, bytes] = {
+    "deep": b"[" * 500_000,
+    "deep object": b'{"id":' * 100_000,
+    "half a pair": rb'{"id": "x", "candidate": "\ud800", "texts": {"context": "c"}}',
+    "half a pair in a name": rb'{"id": "x\udfff", "candidate": "c", "texts": {"\ud800": "c"}}',
+    "a zero byte": rb'{"id": "x", "candidate": "a\u0000", "texts": {"context": "c"}}',
+    "no number": b'{"id": NaN, "candidate": Infinity}',
+    "a huge number": b'{"id": ' + b"9" * 5000 + b"}",
+    "not UTF-8": b'{"id": "\xff", "candidate": "c"}',
+    "a name of ours": b'{"id": "x", "candidate": "c", "texts": {"candidate": "d", "context": "c"}}',
+    "another name of ours": b'{"id": "x", "candidate": "c", "texts": {"reference": "d", "context": "c"}}',
+    "blank": b'{"id": " ", "candidate": "  ", "texts": {"context": " "}}',
+    "a line end": rb'{"id": "x\u2028\n", "candidate": "c", "texts": {"context": "c"}}',
+    "a list": b"[]",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_body_is_refused_in_words(tmp_path: Path, body: bytes) -> None:
+    with LoopbackServer() as server:
+        visitor, key = program(tmp_path, JUDGE.format(url=server.url).replace(", api_key_env: TAPIR_KEY", ""))
+        answer = visitor.post("/api/judge", content=body, headers=key | {"content-type": "application/json"})
+    assert answer.status_code in (200, 400, 422), answer.text
+    assert str(tmp_path) not in answer.text
+
+
+def test_no_path_and_no_key_stands_in_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAPIR_KEY", "tapir-secret")
+    with LoopbackServer() as server:
+        visitor, key = program(tmp_path, JUDGE.format(url=server.url))
+
+        def told() -> Any:
+            answer = visitor.post("/api/judge", json=BODY, headers=key)
+            assert answer.status_code in (422, 503), answer.text
+            assert str(tmp_path) not in answer.text and "tapir-secret" not in answer.text
+            return answer
+
+        monkeypatch.delenv("TAPIR_KEY")
+        told()
+        monkeypatch.setenv("TAPIR_KEY", "tapir-secret")
+        study = tmp_path / "study.yaml"
+        text = study.read_text()
+        for broken in (
+            "judges: [",
+            text.replace("juror", "j: {"),
+            text.replace("note_quality", "./gone.yaml"),
+        ):
+            study.write_text(broken)
+            told()
+        study.write_text(text)
+        (tmp_path / "cases.jsonl").rename(tmp_path / "gone.jsonl")
+        told()
+        study.unlink()
+        told()
+
+
+def test_a_judge_at_a_host_that_is_not_allowed_is_not_asked(tmp_path: Path) -> None:
+    judges = 'judges:\n  - {kind: openai, name: juror, url: "https://elsewhere.example/v1", model: m}\n'
+    visitor, key = program(tmp_path, judges)
+    answer = visitor.post("/api/judge", json=BODY, headers=key)
+    assert answer.status_code == 422 and "allow_hosts" in answer.text
+
+
+def test_the_budget_holds_over_many_requests(tmp_path: Path) -> None:
+    with LoopbackServer() as server:
+        judges = JUDGE.format(url=server.url).replace(", api_key_env: TAPIR_KEY", "") + "budget: {calls: 2}\n"
+        visitor, key = program(tmp_path, judges)
+        for number in range(5):
+            body = BODY | {"id": f"x{number}", "candidate": f"Summary {number}."}
+            answer = visitor.post("/api/judge", json=body, headers=key)
+            assert answer.status_code in (200, 422), answer.text
+        assert len(server.calls) <= 2
+        assert "scored" not in {each["status"] for each in answer.json().get("ratings", [])}
+
+
+def test_a_key_ends_with_the_person_who_made_it(tmp_path: Path) -> None:
+    visitor, key = program(tmp_path, "")
+    panel = visitor.app.state.panel  # type: ignore[attr-defined]
+    assert visitor.get("/api/ratings", headers=key).status_code == 200
+    other = sign_in(visitor.app, Role.COORDINATOR, "Other")  # type: ignore[arg-type]
+    from medjury.panel._access import people
+
+    with panel.database.reading() as connection:
+        (first,) = [each.person.id for each in people(connection) if each.person.name == "A coordinator"]
+    assert other.submit(f"/people/{first}/disable", "/people").status_code == 303
+    assert visitor.get("/api/ratings", headers=key).status_code == 401

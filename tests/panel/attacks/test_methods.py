@@ -1,0 +1,115 @@
+"""Methods, hosts and headers that no page of ours sends."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from tests.panel.rounds import set_up_panel
+from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
+
+from medjury.panel import Panel, make_app
+from medjury.panel._access import Role, people
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> FastAPI:
+    database, _ = set_up_panel(tmp_path)
+    return make_app(Panel(database))
+
+
+def test_other_methods_change_nothing_and_tell_nothing(app: FastAPI) -> None:
+    visitors = [sign_in(app, role) for role in Role]
+    with app.state.panel.database.reading() as connection:
+        before = people(connection)
+    for route in app.state.declared_routes:
+        path = re.sub(r"\{[^}]+\}", "none", route.path)
+        for method in ("HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"):
+            told = {visitor.request(method, path).status_code for visitor in visitors}
+            assert told <= {404, 405}, (method, path, told)
+    with app.state.panel.database.reading() as connection:
+        assert people(connection) == before
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "[", "localhost@evil.example", "", "a b"]
+)
+def test_another_host_is_not_served(app: FastAPI, host: str) -> None:
+    answer = Visitor(app).get("/sign-in", headers={"host": host})
+    assert answer.status_code == 421
+
+
+def test_no_header_of_a_proxy_moves_a_link_or_a_redirect(app: FastAPI) -> None:
+    coordinator = sign_in(app, Role.COORDINATOR)
+    headers = {
+        "x-forwarded-host": "evil.example",
+        "x-forwarded-proto": "https",
+        "forwarded": "host=evil.example",
+    }
+    for path in ("/", "/people/", "/rounds//", "/sign-in?next=/people"):
+        answer = coordinator.get(path, headers=headers)
+        assert "evil.example" not in f"{answer.headers} {answer.text}"
+    form = {"csrf": coordinator.token("/people"), "name": "Dr New", "role": "rater"}
+    assert "evil.example" not in coordinator.post("/people", data=form, headers=headers).text
+
+
+ELSEWHERE = [
+    "//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example", "\\\\evil.example",
+    " //evil.example", "/\n/evil.example", "javascript:alert(1)", "///evil.example", "/%0d%0aset-cookie:a=b",
+    "http:evil.example", "/\x0b/evil.example", "/\u2028/evil.example", "\u3000//evil.example", "/\x00/evil.example",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_nobody_is_sent_to_another_site(app: FastAPI, address: str) -> None:
+    _, path = invited(app.state.panel, "Dr Sent", Role.VIEWER)
+    visitor = Visitor(app)
+    assert visitor.submit(path, path, password=PASSWORD, again=PASSWORD).status_code == 303
+    again = Visitor(app)
+    fields = {"name": "Dr Sent", "password": PASSWORD, "next": address}
+    for answer in (
+        again.submit("/sign-in", "/sign-in", **fields),
+        visitor.get("/sign-in", params={"next": address}),
+    ):
+        assert answer.status_code == 303
+        there = answer.headers["location"]
+        assert re.match(r"/(?![/\\])", there) and "set-cookie:a" not in str(
+            answer.headers.get("set-cookie", "")
+        )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../_access/__init__.py", "/static/%2e%2e/_access/__init__.py", "/static//etc/passwd",
+        "/static/..%2f..%2f_panel.py", "/static/%00", "/static/look/..%5c..%5c_panel.py",
+        "/static/look/panel.css%00.js",
+        "/rate/%2e%2e", "/rate/..%2fpeople", "/rate/%00", "/rate/%ff%fe", "/rate/" + "a" * 5000, "/rate//x",
+        "/%2e%2e/people", "/rounds/%00", "/together/%00", "/question/%ed%a0%80", "/reference/%00/answer/%00",
+        "/rate/discussion/%00", "/rate/profile%00",
+    ],
+)  # fmt: skip
+def test_no_trick_of_a_path_opens_anything(app: FastAPI, path: str) -> None:
+    answer = sign_in(app, Role.RATER).get(path)
+    assert answer.status_code in (404, 405, 307), answer.text[:200]
+    assert "import" not in answer.text
+
+
+def test_a_length_that_is_absurd_is_refused(app: FastAPI) -> None:
+    for length in ("9" * 5000, "-1", "1e3", "0x10"):
+        answer = Visitor(app).post("/sign-in", headers={"content-length": length}, content=b"")
+        assert answer.status_code in (400, 413)
+
+
+def test_many_addresses_of_one_network_are_one_address(app: FastAPI) -> None:
+    """Whoever has an IPv6 network has more addresses than anyone can count."""
+    told = []
+    for number in range(45):
+        visitor = Visitor(app, address=f"2001:db8:1:2::{number:x}")
+        fields = {"name": f"Dr {number}", "password": "wrong"}
+        told.append(visitor.submit("/sign-in", "/sign-in", **fields).status_code)
+    assert told[0] == 403 and told[-1] == 429
+    other = Visitor(app, address="2001:db8:1:3::1")
+    assert other.submit("/sign-in", "/sign-in", name="Dr Far", password="wrong").status_code == 403

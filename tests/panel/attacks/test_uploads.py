@@ -1,0 +1,143 @@
+"""Files that a browser sends: none of them reads another file of the server, or passes for what it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from tests.panel.meeting.closed_rounds import closed_panel, same
+from tests.panel.raters import GOOD, rater
+from tests.panel.visitors import Visitor, invited, sign_in
+
+from medjury.errors import MedjuryError
+from medjury.panel import make_app, open_panel
+from medjury.panel._access import Role
+from medjury.panel._exchange import collect
+
+HEADER = b"item,system,rater,dimension,score"
+ROW = b"marmoset-00,zebrafinch-9b,Dr Elsewhere,accuracy,3"
+SECRET = "Pangolin-Passphrase"
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> FastAPI:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    closed_panel(folder, [same("4", "2")], place=folder / "ward.panel.sqlite", close=False)
+    (tmp_path / "secret.csv").write_text(
+        f"item,system,rater,dimension,score\nmarmoset-00,zebrafinch-9b,{SECRET},accuracy,3\n"
+    )
+    (tmp_path / "secret.txt").write_text(f"password\n{SECRET}\n")
+    return make_app(open_panel(folder / "study.yaml"))
+
+
+@pytest.fixture
+def coordinator(app: FastAPI) -> Visitor:
+    return sign_in(app, Role.COORDINATOR)
+
+
+def send(visitor: Visitor, **files: tuple[str, bytes]) -> Any:
+    return visitor.post("/exchange/import", data={"csrf": visitor.token("/exchange")}, files=files)
+
+
+def raters(app: FastAPI) -> set[str]:
+    with app.state.panel.database.reading() as connection:
+        return {each.rater for each in collect(connection)}
+
+
+@pytest.mark.parametrize("name", ["ratings.yaml", "ratings.YML"])
+@pytest.mark.parametrize(
+    "named", ["../../secret.csv", "{root}/secret.csv", "../../secret.txt", "{root}/gone.csv"]
+)
+def test_a_file_that_names_other_files_reads_none_of_them(
+    app: FastAPI, coordinator: Visitor, tmp_path: Path, name: str, named: str
+) -> None:
+    mapping = f"files:\n  - file: {named.format(root=tmp_path)}\n".encode()
+    answer = send(coordinator, file=(name, mapping))
+    assert answer.status_code == 400
+    assert SECRET not in answer.text and "password" not in answer.text
+    assert raters(app) == {"Dr Wallaby 0", "Dr Wallaby 1"}
+
+
+def test_a_mapping_that_names_other_files_reads_none_of_them(
+    app: FastAPI, coordinator: Visitor, tmp_path: Path
+) -> None:
+    mapping = f"files:\n  - file: {tmp_path}/secret.csv\ninstrument: {tmp_path}/secret.yaml\n".encode()
+    answer = send(coordinator, file=("r.csv", HEADER + b"\n" + ROW + b"\n"), mapping=("m.yaml", mapping))
+    assert answer.status_code == 400 and SECRET not in answer.text
+    assert raters(app) == {"Dr Wallaby 0", "Dr Wallaby 1"}
+
+
+NO_FILES = {
+    "a path": ("../../evil.csv", b"\x00"),
+    "two endings": ("a.csv\x00.yaml", b"\xff\xfe"),
+    "half a workbook": ("a.xlsx", b"PK\x03\x04" + b"\0" * 50),
+    "deep JSON": ("a.json", b"[" * 100_000),
+    "a mapping": ("a.yaml", b"a: &a [1]\nb: &b [*a,*a]\nc: [*b,*b]\n"),
+    "half a parquet file": ("a.parquet", b"PAR1PAR1"),
+    "half a statistics file": ("a.sav", b"$FL2@(#)"),
+    "only points": ("." * 300, b"item\n"),
+    "a long ending": ("a." + "x" * 300, b"item\n"),
+}
+
+
+@pytest.mark.parametrize("name, content", NO_FILES.values(), ids=NO_FILES)
+def test_a_file_that_is_none_is_refused_in_words(
+    coordinator: Visitor, tmp_path: Path, name: str, content: bytes
+) -> None:
+    answer = send(coordinator, file=(name, content))
+    assert answer.status_code == 400, answer.text[:300]
+    assert str(tmp_path) not in answer.text and "Traceback" not in answer.text
+    assert not list(tmp_path.rglob(".medjury-import-*"))
+
+
+def test_a_mapping_does_not_make_judges_clinicians(app: FastAPI, coordinator: Visitor) -> None:
+    mapping = b"rater_kind: judge\n"
+    send(coordinator, file=("r.csv", HEADER + b"\n" + ROW + b"\n"), mapping=("m.yaml", mapping))
+    assert "Dr Elsewhere" not in raters(app)
+
+
+def test_a_probability_comes_in_with_its_rating(app: FastAPI, coordinator: Visitor) -> None:
+    """Without it a case that was drawn because it looked bad would count like any other."""
+    content = HEADER + b",probability\n" + ROW + b",0.25\n"
+    assert send(coordinator, file=("r.csv", content)).status_code == 200
+    with app.state.panel.database.reading() as connection:
+        (found,) = [each for each in collect(connection) if each.rater == "Dr Elsewhere"]
+    assert found.probability == 0.25
+
+
+def test_a_second_rating_of_the_same_answer_is_not_dropped_in_silence(
+    app: FastAPI, coordinator: Visitor
+) -> None:
+    content = HEADER + b",repeat\n" + ROW + b",0\n" + ROW[:-1] + b"5,1\n"
+    mapping = b"repeat: repeat\n"
+    answer = send(coordinator, file=("r.csv", content), mapping=("m.yaml", mapping))
+    assert answer.status_code == 400, "kept are both or neither"
+    assert "Dr Elsewhere" not in raters(app)
+
+
+@pytest.mark.parametrize("name", ["dr  wallaby 0", "DR WALLABY 0", "reconciled", "Reconciled"])
+def test_a_name_that_stands_for_somebody_else_is_refused(
+    app: FastAPI, coordinator: Visitor, name: str
+) -> None:
+    """Two who are called alike would be one rater, or one who counts twice."""
+    content = HEADER + b"\n" + ROW.replace(b"Dr Elsewhere", name.encode()) + b"\n"
+    assert send(coordinator, file=("r.csv", content)).status_code == 400
+
+
+def test_whoever_joins_under_the_name_of_one_who_rated_elsewhere_is_another_rater(
+    app: FastAPI, coordinator: Visitor
+) -> None:
+    assert send(coordinator, file=("r.csv", HEADER + b"\n" + ROW + b"\n")).status_code == 200
+    newcomer = rater(app, "dr elsewhere")
+    for code in newcomer.codes():
+        assert newcomer.rate(code, **GOOD).status_code == 303
+    assert {"dr elsewhere", "Dr Elsewhere, elsewhere"} < raters(app)
+
+
+@pytest.mark.parametrize("name", ["reconciled", " RECONCILED"])
+def test_nobody_is_called_like_what_raters_settle_together(app: FastAPI, name: str) -> None:
+    with pytest.raises(MedjuryError, match="stands for"):
+        invited(app.state.panel, name, Role.RATER)
