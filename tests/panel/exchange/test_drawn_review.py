@@ -22,8 +22,9 @@ from tests.panel.rounds import NOON
 from medjury.calibration import estimate
 from medjury.cli import main
 from medjury.panel import Panel, make_app
+from medjury.panel._access import RECONCILED
 from medjury.panel._design import set_state
-from medjury.panel._exchange import RECONCILED, collect
+from medjury.panel._exchange import collect
 from medjury.panel._meeting import meeting_items, open_meeting
 from medjury.panel._meeting._opening import rated_items
 from medjury.panel._meeting._settling import confirm, propose, read_settled
