@@ -45,16 +45,15 @@ class Place:
     is_begun: bool
 
 
-def assignment_of(connection: Connection, code: str, person: str, *, hold: bool = False) -> Assignment | None:
-    """The rater's own case of that code; None where there is none, whoever else may have one. Held, it is the
-    rater's until the transaction is over."""
+def assignment_of(connection: Connection, code: str, person: str) -> Assignment | None:
+    """The rater's own case of that code; None where there is none, whoever else may have one."""
     a, i = assignments_table, items_table
     query = (
         select(a.c.id, a.c.round, a.c.person, a.c.code, a.c.finished_at, i.c.shown, i.c.key)
         .join(i, a.c.item == i.c.id)
         .where(a.c.code == code, a.c.person == person, a.c.withdrawn_at.is_(None))
     )
-    row = connection.execute(query.with_for_update(of=a) if hold else query).first()
+    row = connection.execute(query).first()
     if row is None:
         return None
     shown = passages_from_row(row.shown)

@@ -72,10 +72,8 @@ def rounds(connection: Connection) -> list[Round]:
     return [_round(row) for row in connection.execute(select(rounds_table).order_by(rounds_table.c.position))]
 
 
-def round_by_id(connection: Connection, identity: int, *, hold: bool = False) -> Round:
-    """The round; held, its state cannot change until the transaction is over, and others may hold it too."""
-    query = select(rounds_table).where(rounds_table.c.id == identity)
-    return _round(connection.execute(query.with_for_update(read=True) if hold else query).one())
+def round_by_id(connection: Connection, identity: int) -> Round:
+    return _round(connection.execute(select(rounds_table).where(rounds_table.c.id == identity)).one())
 
 
 def round_named(connection: Connection, name: str) -> Round:

@@ -105,7 +105,7 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
     def send(request: Request, code: str, person: Rater, form: SentForm) -> Response:
         now, submitted = panel.now(), form.get("action") != "save"
         with panel.database.writing() as connection:
-            round_, assignment = _mine(connection, code, person, hold=True)
+            round_, assignment = _mine(connection, code, person)
             read = read_form(form, round_.instrument, round_.questions)
             refusal = _refusal(round_, assignment)
             done: Saved | Stale | Closed | None = None
@@ -132,7 +132,7 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
     @router.post("/rate/{code}/draft")
     def draft(code: str, person: Rater, form: SentForm) -> Response:
         with panel.database.writing() as connection:
-            round_, assignment = _mine(connection, code, person, hold=True)
+            round_, assignment = _mine(connection, code, person)
             if (refusal := _refusal(round_, assignment)) is not None:
                 return JSONResponse({"message": refusal}, 409)
             said, comment = said_in(form, round_.questions)
@@ -150,15 +150,12 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
         return Response(status_code=204)
 
 
-def _mine(
-    connection: Connection, code: str, person: Person, *, hold: bool = False
-) -> tuple[Round, Assignment]:
-    """The rater's own case. Another's, one that is not open yet and one that does not exist are answered alike.
-    Held, neither can the round be closed nor the case be taken away until the transaction is over."""
-    assignment = assignment_of(connection, code, person.id, hold=hold)
+def _mine(connection: Connection, code: str, person: Person) -> tuple[Round, Assignment]:
+    """The rater's own case. Another's, one that is not open yet and one that does not exist are answered alike."""
+    assignment = assignment_of(connection, code, person.id)
     if assignment is None or not is_reached(connection, person.id, assignment.round):
         raise HTTPException(404)
-    return round_by_id(connection, assignment.round, hold=hold), assignment
+    return round_by_id(connection, assignment.round), assignment
 
 
 def _case_page(
