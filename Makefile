@@ -67,7 +67,7 @@ lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/develop.txt
-	uv pip compile pyproject.toml --extra neural --extra train --group learned --overrides requirements/learned-overrides.txt \
+	uv pip compile pyproject.toml --extra neural --extra train --extra tuning --group learned --overrides requirements/learned-overrides.txt \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --no-emit-package torch --no-emit-package sentence-transformers --output-file requirements/learned.txt
 

@@ -25,6 +25,8 @@ ON_REQUEST = True
 PAGE = Path(__file__).parents[1] / "docs" / "reviewing-where-it-hurts.md"
 BEGIN, END = "<!-- simulation begins -->", "<!-- simulation ends -->"
 STUDIES = int(os.environ.get("STUDIES", "1000"))
+# Other seeds than those by which the intervals were chosen: whoever chooses again, takes fresh ones again.
+FIRST_SEED = int(os.environ.get("REVIEW_SEED", "3000000"))
 WORKERS = int(os.environ.get("REVIEW_WORKERS", "1"))
 CASES, RATINGS = 1000, 300
 REVIEWS = ("queue", "queue, unweighted", "random")
@@ -48,13 +50,16 @@ def study(seed: int, alike: bool = False, cases: int = CASES, ratings: int = RAT
     return np.array(ends, dtype=np.float64)
 
 
-def simulate(studies: int, *, alike: bool, workers: int = 1, **size: int) -> Floats:
+def simulate(
+    studies: int, *, alike: bool, workers: int = 1, first_seed: int = FIRST_SEED, **size: int
+) -> Floats:
     """Studies by review by statistic by (value, low, high); NaN where there is none."""
     one: Callable[[int], Floats] = partial(study, alike=alike, **size)
+    seeds = range(first_seed, first_seed + studies)
     if workers == 1:
-        return np.stack([one(seed) for seed in range(studies)])
+        return np.stack([one(seed) for seed in seeds])
     with ProcessPoolExecutor(workers) as pool:
-        return np.stack(list(pool.map(one, range(studies), chunksize=10)))
+        return np.stack(list(pool.map(one, seeds, chunksize=10)))
 
 
 def summary(made: Floats, truth: Mapping[str, float]) -> dict[tuple[str, str], dict[str, float]]:
@@ -88,11 +93,9 @@ def run() -> Iterator[dict[str, Any]]:
         tables[title] = table = summary(simulate(STUDIES, alike=alike, workers=WORKERS), truth)
         for name in STATISTICS:
             own, plain = table["queue", name], table["queue, unweighted", name]
-            # Bounds of a rate of few events cover more than they say where the queue does not find the events.
-            wide = alike and name == "severe errors"
-            held = LOWEST <= own["coverage"] <= (1.0 if wide else HIGHEST)
+            held = LOWEST <= own["coverage"] <= HIGHEST
             yield _row(f"{title}: {name}, coverage", own["coverage"], f"unweighted {plain['coverage']:.1%}",
-                       f"bias {plain['bias']:+.3f}", ">= 93 %" if wide else "95 ± 2 %", held)  # fmt: skip
+                       f"bias {plain['bias']:+.3f}", "95 ± 2 %", held)  # fmt: skip
             fewer = 1.0 - needed(table, name, AGAINST.get(name, name))
             promised = not alike and name != "mean, labels alone"
             target, holds = (">= 30 %", fewer >= FEWER) if promised else ("none", None)

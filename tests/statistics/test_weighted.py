@@ -156,6 +156,22 @@ def test_near_zero_the_upper_end_holds_whoever_hides_the_events() -> None:
     assert missed / 1200 <= 0.035
 
 
+@pytest.mark.parametrize(("rare", "inverse"), [(40, 13), (40, 8), (120, 13)])
+def test_events_among_the_light_cases_do_not_vouch_for_the_heavy_ones(rare: int, inverse: int) -> None:
+    """Most answers are read and show some events; the few that are rarely read hide many more of them."""
+    generator = np.random.default_rng(11)
+    probabilities = np.r_[np.ones(200 - rare), np.full(rare, 1 / inverse)]
+    chances = np.r_[np.full(200 - rare, 0.05), np.full(rare, 0.3)]
+    held = 0
+    for _ in range(600):
+        drawn = generator.random(200) < probabilities
+        hits = generator.random(200) < chances
+        found = weighted_proportion(hits[drawn], 1 / probabilities[drawn])
+        assert found.low is not None and found.high is not None
+        held += found.low <= chances.mean() <= found.high
+    assert held / 600 >= 0.93
+
+
 def test_a_weighted_statistic_is_that_of_rows_repeated_as_often() -> None:
     rows = np.array([[1.0, 2.0, 3.0], [4.0, 4.0, 1.0], [2.0, 5.0, 2.0]])
     from medjury.agreement import kappa_statistics

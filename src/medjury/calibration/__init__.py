@@ -12,7 +12,7 @@ from medjury.calibration._prediction_powered import PoweredMeans, powered_means
 from medjury.calibration._quality import Quality, estimate
 from medjury.calibration._reliability import Reliability
 from medjury.calibration._review_queue.draw import inclusion_probabilities, systematic
-from medjury.calibration._review_queue.queue import ReviewQueue, draw_review
+from medjury.calibration._review_queue.queue import QueueRow, ReviewQueue, draw_review, sealed
 from medjury.calibration._review_queue.sizes import influence_sizes
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
 from medjury.calibration._saved import load_calibrations, save_calibrations
@@ -33,6 +33,7 @@ __all__ = [
     "LabelTriage",
     "PoweredMeans",
     "Quality",
+    "QueueRow",
     "Reliability",
     "ReviewQueue",
     "RoutineDisagreement",
@@ -53,6 +54,7 @@ __all__ = [
     "routine_disagreement",
     "save_calibrations",
     "save_jury_rule",
+    "sealed",
     "simulate_jury",
     "systematic",
     "triage",

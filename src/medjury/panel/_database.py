@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
 _WAIT_SECONDS = 30
+_CONNECT_SECONDS = 5  # a page says that the database is out of reach sooner than a reader gives up
 _SCHEMA = "medjury_panel"
 
 
@@ -26,6 +28,7 @@ class PanelDatabase:
     def __init__(self, engine: Engine, place: str) -> None:
         self.engine = engine
         self.place = place  # for messages; a password is not shown
+        self._turn = Lock()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -37,18 +40,30 @@ class PanelDatabase:
     def writing(self) -> Iterator[Connection]:
         """A connection that holds the writer's turn from its first statement on: no one else writes between what it
         reads and what it writes."""
-        with self.engine.connect() as connection:
-            if self.engine.dialect.name == "sqlite":
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-                try:
-                    yield connection
-                except BaseException:
-                    connection.exec_driver_sql("ROLLBACK")
-                    raise
-                connection.exec_driver_sql("COMMIT")
-            else:
-                with connection.begin():
-                    yield connection
+        if self.engine.dialect.name != "sqlite":
+            with self.engine.connect() as connection, connection.begin():
+                yield connection
+            return
+        with self._own_turn(), self.engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.exec_driver_sql("ROLLBACK")
+                raise
+            connection.exec_driver_sql("COMMIT")
+
+    @contextmanager
+    def _own_turn(self) -> Iterator[None]:
+        """SQLite lets a writer who waits ask again after longer and longer pauses; here the next one is woken."""
+        from sqlalchemy.exc import TimeoutError as WaitedTooLong
+
+        if not self._turn.acquire(timeout=_WAIT_SECONDS):
+            raise WaitedTooLong
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def close(self) -> None:
         self.engine.dispose()
@@ -103,6 +118,8 @@ def _postgres(text: str) -> tuple[Engine, str]:
 
     try:
         url = make_url(text).set(drivername="postgresql+psycopg")
+        if "connect_timeout" not in url.query:
+            url = url.update_query_dict({"connect_timeout": str(_CONNECT_SECONDS)})
         engine = create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=24, hide_parameters=True)
     except ArgumentError:
         raise MedjuryError("the panel's address is not of the form postgresql://USER@HOST/DATABASE") from None

@@ -107,11 +107,12 @@ def weighted_proportion(
     that of the beta distribution with the mean and the variance of the share after one more piece of evidence
     against it, a hit for the upper end, none for the lower. Where no case has one, or one case only, its weight is
     that of the heaviest case: with equal weights that is Clopper and Pearson's bound, and with no hit that of Σw /
-    max w answers (so the gamma interval of Fay & Feuer 1997, Stat Med 16:791-801, for rates). With hits in e cases
-    it comes down, as 1/e², to half of a case of the size that weighs most in the mean, Σw² / Σw: mid-P, which
-    covers 95 % and not 97 (Fay & Kim 2017, Biom J 59:377-387). The variance is that of whole clusters (K/(K − 1),
-    Student's t), never taken below what hits that all go with their cluster would have while three clusters or
-    fewer have one.
+    max w answers (so the gamma interval of Fay & Feuer 1997, Stat Med 16:791-801, for rates). With hits that weigh
+    as much as e of the heaviest cases it comes down, as 1/e², to half of a case of the size that weighs most in the
+    mean, Σw² / Σw: mid-P, which covers 95 % and not 97 (Fay & Kim 2017, Biom J 59:377-387). Hits are counted by
+    weight, because those among cases that are always read tell nothing of the cases that stand for many. The
+    variance is that of whole clusters (K/(K − 1), Student's t), never taken below what hits that all go with their
+    cluster would have while three clusters or fewer have one.
 
     >>> found = weighted_proportion([False] * 40, [1.0] * 20 + [10.0] * 20)
     >>> found.value, round(found.high, 3)
@@ -139,8 +140,8 @@ def weighted_proportion(
     tail = (1.0 - confidence) / 2.0
     student = float(stdtrit(max(_freedom(sizes[used]), 1.0), 1.0 - tail) / ndtri(1.0 - tail)) ** 2
     variance = max(seen, least) * student
-    high = _end(value, variance, _one_more(sizes, with_hit), 1.0 - tail)
-    low = 1.0 - _end(1.0 - value, variance, _one_more(sizes, with_none), 1.0 - tail)
+    high = _end(value, variance, _one_more(sizes, value), 1.0 - tail)
+    low = 1.0 - _end(1.0 - value, variance, _one_more(sizes, 1.0 - value), 1.0 - tail)
     worth = effective_n(sizes[used])
     method = f"{share} beta, weighted by 1/probability; {n} answers of {count} clusters are worth {worth:.1f}"
     return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)), n, method)
@@ -175,10 +176,10 @@ def around(
     return Estimate(value, value - half, value + half, n, method)
 
 
-def _one_more(sizes: Floats, seen: int) -> float:
-    """The weight of one more piece of evidence, of which `seen` cases have shown some."""
-    usual = 0.5 * float((sizes**2).sum() / sizes.sum())
-    return usual + (float(sizes.max()) - usual) / max(seen, 1) ** 2
+def _one_more(sizes: Floats, seen: float) -> float:
+    """The weight of one more piece of evidence, of which a share `seen` of all weight has shown some."""
+    usual, heaviest = 0.5 * float((sizes**2).sum() / sizes.sum()), float(sizes.max())
+    return usual + (heaviest - usual) / max(seen / heaviest, 1.0) ** 2
 
 
 def _freedom(sizes: Floats) -> float:

@@ -11,6 +11,7 @@ from medjury.studies._manifest import finished_run, run_name
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
+from medjury.studies._queue_file import read_queue
 from medjury.studies._rated import RatedRound, RatedStudy, load_rated_study
 from medjury.studies._rater_with import judge_place, model_of, rater_with
 from medjury.studies._record import RecordResult, record_run
@@ -71,6 +72,7 @@ __all__ = [
     "plan_study",
     "rater_with",
     "read_humans",
+    "read_queue",
     "read_rules",
     "record_run",
     "register_study",

@@ -338,14 +338,16 @@ class KeyPart(Part):
 
 
 class RoundPart(Part):
-    """One round of a panel. `cases` are ids (or a file of them), `file` is a file of cases of the round's own;
-    without either it has all cases of the study that no training or calibration round uses."""
+    """One round of a panel. `cases` are ids (or a file of them), `file` is a file of cases of the round's own,
+    `draw` a file of `medjury plan review`, of which the drawn answers are rated; without any of them it has all
+    cases of the study that no training or calibration round uses."""
 
     name: Name
     kind: Literal["training", "calibration", "rating", "rescore"] = "rating"
     assign: AssignPart = AssignPart()
     cases: list[str] | str | None = None
     file: CasesPart | None = None
+    draw: str | None = Field(default=None, min_length=1)
     show: list[str] | None = Field(default=None, min_length=1)
     key: list[KeyPart] = []
     pass_mark: float | None = Field(default=None, gt=0, le=1)
@@ -361,14 +363,19 @@ class RoundPart(Part):
         if self.kind in ("training", "calibration"):
             if self.assign != AssignPart():
                 raise ValueError(f"everyone rates every case of a {self.kind} round; take `assign` out")
+            if self.draw is not None:
+                raise ValueError(f"a {self.kind} round is not part of the study; take `draw` out")
             if self.cases is None and self.file is None:
                 raise ValueError(f"a {self.kind} round needs its own `cases` (ids) or `file`")
         if (self.kind == "training") != bool(self.key):
             raise ValueError("a training round, and no other, needs a `key`: the right grades of its cases")
         if self.pass_mark is not None and self.kind != "training":
             raise ValueError("only a training round has a `pass_mark`")
-        if self.cases is not None and self.file is not None:
-            raise ValueError("`cases` and `file` both say which cases are rated; keep one of them")
+        stated = [name for name in ("cases", "file", "draw") if getattr(self, name) is not None]
+        if len(stated) > 1:
+            raise ValueError(
+                f"`{stated[0]}` and `{stated[1]}` both say which cases are rated; keep one of them"
+            )
         return self
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from medjury.calibration import QueueRow
 from medjury.cases import CaseReader, CaseSource
 from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
@@ -13,18 +14,21 @@ from medjury.instruments import Instrument, Unscored, read_grade
 from medjury.studies._case_ids import case_ids
 from medjury.studies._file import PanelPart, RatedStudyFile, RoundPart
 from medjury.studies._material import Material, named, read_case_file, read_material
+from medjury.studies._queue_file import read_queue
 
 ANSWER = "answer"  # what a panel calls the candidate
 
 
 @dataclass(frozen=True)
 class RatedRound:
-    """One round: its settings, and its cases. `only` are ids; `without` are left to other rounds."""
+    """One round: its settings, and its cases. `only` are ids; `without` are left to other rounds. `queue` has every
+    answer that could be drawn for it, where one was drawn."""
 
     settings: RoundPart
     cases: CaseSource
     only: frozenset[str] | None = None
     without: frozenset[str] = frozenset()
+    queue: tuple[QueueRow, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -74,9 +78,27 @@ def _rounds(document: Document, panel: PanelPart, material: Material, folder: Pa
     rounds = []
     for index, (part, only) in enumerate(pairs):
         source = _source(document, index, part, material, folder)
-        without = used if only is None and part.file is None else frozenset[str]()
-        rounds.append(RatedRound(part, material.redacted(source), only, without))
+        queue = _queue(document, index, part, folder, used)
+        own = only is not None or part.file is not None or queue is not None
+        without = frozenset[str]() if own else used
+        rounds.append(RatedRound(part, material.redacted(source), only, without, queue))
     return rounds
+
+
+def _queue(
+    document: Document, index: int, part: RoundPart, folder: Path, practised: frozenset[str]
+) -> tuple[QueueRow, ...] | None:
+    if part.draw is None:
+        return None
+    file, place = folder / part.draw, ("panel", "rounds", index, "draw")
+    rows = named(document, place, lambda: read_queue(file))
+    if known := sorted(practised & {row.item for row in rows}):
+        problem = (
+            f"raters practise on the case {known[0]!r}, which could be drawn; give the practice round cases of its "
+            "own (`file`)"
+        )
+        raise MedjuryError(document.complaint(place, problem))
+    return rows
 
 
 def _ids(document: Document, index: int, part: RoundPart, folder: Path) -> frozenset[str] | None:

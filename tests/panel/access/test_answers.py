@@ -236,7 +236,7 @@ def test_a_file_that_is_sent_is_read_with_the_token_and_never_lies_on_the_disk(
 
     @router.post("/upload", dependencies=[Depends(anyone)])
     def upload(form: Annotated[Form, Depends(form_of)]) -> dict[str, str]:
-        return {name: content.decode() for name, content in form.files.items()}
+        return {name: sent.content.decode() for name, sent in form.files.items()}
 
     app.include_router(router)
     visitor = Visitor(app)

@@ -97,6 +97,8 @@ def test_the_only_passkey_of_somebody_without_a_password_is_not_removed(page: Pa
     authenticator(page.context, page)
     page.goto(invited(panel, "Dr Roe", Role.RATER)[1])
     page.get_by_role("button", name="Join with a passkey").click()
+    page.get_by_role("button", name="Sign out", exact=True).wait_for()
+    page.goto("/account")
     page.get_by_role("button", name="Remove all my passkeys").click()
     page.get_by_text("Set a password first").wait_for()
 
@@ -135,4 +137,6 @@ def test_a_person_joins_with_the_sites_account_at_another_site(browser: Browser,
             page = context.new_page()
             page.goto(panel.public_url + invited(panel, "Dr Roe", Role.VIEWER)[1])
             page.get_by_role("button", name="Hospital account").click()
+            page.wait_for_url("**/evidence")
+            page.goto(f"{panel.public_url}/account")
             page.get_by_text("Dr Roe, viewer").wait_for()

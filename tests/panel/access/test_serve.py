@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.panel.served import served_by_command
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
@@ -39,31 +37,6 @@ def study(tmp_path: Path) -> Path:
     return tmp_path / "study.yaml"
 
 
-@contextmanager
-def served(study: Path, *words: str) -> Iterator[list[str]]:
-    """What the command prints until it says how to stop it."""
-    command = [sys.executable, "-m", "medjury", "panel", "serve", str(study), "--port", "0", *words]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    )
-    try:
-        assert process.stdout is not None
-        lines = []
-        for line in process.stdout:
-            lines.append(line.rstrip())
-            if "Ctrl-C" in line:
-                break
-        yield lines
-        process.send_signal(signal.SIGINT)
-        assert process.wait(ANSWERED_WITHIN) in (0, 130)
-    finally:
-        process.kill()
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
-
-
 def fetch(address: str) -> tuple[int, str]:
     limit = time.monotonic() + ANSWERED_WITHIN
     while True:
@@ -79,7 +52,7 @@ def fetch(address: str) -> tuple[int, str]:
 
 
 def test_the_first_start_prints_a_link_that_opens(study: Path) -> None:
-    with served(study, "--coordinator", "Dr Ada Quill") as lines:
+    with served_by_command(study, "--coordinator", "Dr Ada Quill") as lines:
         address = re.search(r"is at (\S+)", lines[0])
         link = re.search(r"(http://localhost:\d+/join/\S+)", "\n".join(lines))
         assert address and link

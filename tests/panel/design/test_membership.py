@@ -15,7 +15,7 @@ from tests.postgres import postgres_server, postgres_url  # noqa: F401
 from medjury.errors import MedjuryError
 from medjury.panel import PanelDatabase
 from medjury.panel._design import Round, Work, deal, has_joined, join, leave, members, places
-from medjury.panel._design._tables import assignments_table
+from medjury.panel._design._tables import assignments_table, items_table
 
 PER_CASE = "panel: {rounds: [{name: rating, assign: {per_case: 2}}]}\n"
 OVERLAP = "panel: {rounds: [{name: rating, assign: {overlap: 4}}]}\n"
@@ -156,8 +156,9 @@ def test_a_round_is_dealt_once(tmp_path: Path) -> None:
 def test_the_probability_of_a_draw_is_kept_with_the_assignment(tmp_path: Path) -> None:
     database, only = ready(tmp_path)
     with database.writing() as connection:
+        connection.execute(update(items_table).values(probability=0.25, place=items_table.c.id))
         work = Work(connection, only, NOON)
-        work.give(work.items[:3], "a", probability=0.25)
+        work.give(work.items[:3], "a")
         kept = connection.execute(select(assignments_table.c.probability)).scalars().all()
     assert kept == [0.25, 0.25, 0.25]
 

@@ -167,7 +167,7 @@ def test_programs_ask_with_a_key(app: FastAPI) -> None:
     assert (state["cases"], state["raters"], state["done"], state["assigned"]) == (3, 2, 6, 6)
     body = {"id": "x", "candidate": "A text."}
     answer = program.post("/api/judge", json=body, headers=shown)
-    assert answer.status_code == 503 and "names no judges" in answer.text
+    assert answer.status_code == 409 and "names no judges" in answer.text
 
 
 def test_the_studys_jury_grades_a_text_for_a_program(tmp_path: Path) -> None:

@@ -14,9 +14,11 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 from tests.panel.raters import GOOD, PROFILE
 from tests.panel.rounds import write_study
 from tests.panel.visitors import PASSWORD, token_in
+from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.panel import invitation_link, open_panel
 from medjury.panel._access import people
@@ -27,8 +29,8 @@ KILLS = 2
 WAIT_SECONDS = 60
 
 
-def start(study: Path, port: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "medjury", "panel", "serve", str(study), "--port", str(port)]
+def start(study: Path, port: int, *words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "medjury", "panel", "serve", str(study), "--port", str(port), *words]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment
@@ -49,14 +51,19 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def test_every_acknowledged_save_survives_kill_9(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_every_acknowledged_save_survives_kill_9(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     write_study(tmp_path, cases=1, systems=("one",))
     study, port = tmp_path / "study.yaml", free_port()
-    panel = open_panel(study, public_url=f"http://localhost:{port}")
+    place = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    words = () if place is None else ("--database", place)
+    panel = open_panel(study, database=place, public_url=f"http://localhost:{port}")
     link = invitation_link(panel, "Dr Ocelot", "rater")
     acknowledged: list[tuple[int, str]] = []
     chance = random.Random()
-    process = start(study, port)
+    process = start(study, port, *words)
     try:
         with httpx.Client(base_url=f"http://localhost:{port}", timeout=30) as client:
             path = link.partition(f":{port}")[2]
@@ -73,8 +80,8 @@ def test_every_acknowledged_save_survives_kill_9(tmp_path: Path) -> None:
                 killer.start()
                 while True:
                     number += 1
-                    words = f"save {number}"
-                    fields = GOOD | {"csrf": token, "version": str(version), "comment": words}
+                    comment = f"save {number}"
+                    fields = GOOD | {"csrf": token, "version": str(version), "comment": comment}
                     try:
                         answer = client.post(f"/rate/{code}/draft", data=fields)
                     except httpx.TransportError:
@@ -84,12 +91,12 @@ def test_every_acknowledged_save_survives_kill_9(tmp_path: Path) -> None:
                         continue
                     assert answer.status_code == 200, answer.text
                     version = answer.json()["version"]
-                    acknowledged.append((version, words))
+                    acknowledged.append((version, comment))
                 killer.join()
                 process.wait(WAIT_SECONDS)
                 assert len(acknowledged) > before, "nothing was saved between two kills"
                 if kill < KILLS - 1:
-                    process = start(study, port)
+                    process = start(study, port, *words)
     finally:
         process.kill()
         process.wait()
@@ -98,6 +105,6 @@ def test_every_acknowledged_save_survives_kill_9(tmp_path: Path) -> None:
         assignment = assignment_of(connection, code, person)
         assert assignment is not None
         kept = {each.number: each.comment for each in history(connection, assignment.id)}
-    assert [kept.get(version) for version, _ in acknowledged] == [words for _, words in acknowledged]
+    assert [kept.get(version) for version, _ in acknowledged] == [comment for _, comment in acknowledged]
     assert sorted(kept) == list(range(1, len(kept) + 1))
     panel.database.close()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from threading import Event
 
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import select, update
+from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
 from tests.panel.raters import GOOD, rater
 from tests.panel.rounds import Clock
 from tests.panel.visitors import token_in
+from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.instruments import Reason, Score, Unscored
 from medjury.panel._design import assignment_of, rounds, set_state
@@ -198,6 +203,39 @@ def test_a_closed_round_takes_no_answer_and_says_so(make_panel: MakePanel) -> No
     assert answer.status_code == 409
     assert "This round is closed" in answer.text
     assert not said(app)
+
+
+@pytest.mark.parametrize("path", ["", "/draft"])
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_round_that_closes_while_an_answer_is_on_its_way_takes_it_no_more(
+    kind: str,
+    path: str,
+    make_panel: MakePanel,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = make_panel(place=None if kind == "sqlite" else request.getfixturevalue("postgres_url"))
+    one = rater(app)
+    code = one.codes()[0]
+    sent = GOOD | {"csrf": one.token("/rate/profile"), "version": "0"}
+    database = app.state.panel.database
+    held, about_to_save = database.writing, Event()
+
+    def writing() -> AbstractContextManager[Connection]:
+        about_to_save.set()
+        return held()
+
+    with ThreadPoolExecutor(1) as thread:
+        with held() as connection:
+            set_state(connection, rounds(connection)[0], "closed")
+            monkeypatch.setattr(database, "writing", writing)
+            answer = thread.submit(one.post, f"/rate/{code}{path}", data=sent)
+            assert about_to_save.wait(60), "the answer never came as far as the database"
+        assert answer.result(60).status_code == 409
+    assert "This round is closed" in answer.result().text
+    monkeypatch.undo()
+    assert not versions(app, one.person.id, code)
+    database.close()
 
 
 def test_another_raters_case_and_one_that_does_not_exist_are_answered_alike(make_panel: MakePanel) -> None:

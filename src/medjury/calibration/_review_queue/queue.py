@@ -29,7 +29,8 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One answer. `place` is its place in the order of reading, None where it was not drawn."""
+    """One answer. `place` is its place in the order of reading, None where it was not drawn; `data` is the hash of
+    the cases that were judged ("" where the scores come from no run), `digest` that of all rows of the queue."""
 
     item: str
     system: str
@@ -39,6 +40,8 @@ class QueueRow:
     reason: str
     seed: int
     rule: str
+    data: str = ""
+    digest: str = ""
 
     def as_dict(self) -> Mapping[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
@@ -131,7 +134,16 @@ def draw_review(
     chosen, places = draw(names, probabilities, seeded, rule)
     beside = (units.reasons == REST) & sure[groups]
     units = replace(units, reasons=np.where(beside, BESIDE, units.reasons))
-    return _queue(units, groups, probabilities, chosen, places, seeded, rule, settings, ready.warnings)
+    data = ready.manifest.data_hash if ready.manifest is not None else ""
+    rows = sealed(_rows(units, groups, probabilities, chosen, places, seeded, rule, data))
+    return ReviewQueue(rows, ready.warnings, settings)
+
+
+def sealed(rows: Sequence[QueueRow]) -> tuple[QueueRow, ...]:
+    """The rows, each with the hash of all of them: whoever changes one changes it."""
+    words = [[getattr(row, name) for name in QueueRow.__slots__ if name != "digest"] for row in rows]
+    digest = hashlib.sha256(json.dumps(words).encode()).hexdigest()
+    return tuple(replace(row, digest=digest) for row in rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,7 +254,7 @@ def _of_groups(units: _Units, groups: NDArray[np.int64], count: int) -> tuple[Fl
     return np.sqrt(squares / costs), sure, costs
 
 
-def _queue(
+def _rows(
     units: _Units,
     groups: NDArray[np.int64],
     probabilities: Floats,
@@ -250,13 +262,12 @@ def _queue(
     places: NDArray[np.int64],
     seed: int,
     rule: str,
-    settings: Mapping[str, Any],
-    warnings: tuple[str, ...],
-) -> ReviewQueue:
+    data: str,
+) -> list[QueueRow]:
     order = sorted(
         range(len(units.items)), key=lambda place: (not chosen[groups[place]], places[groups[place]], place)
     )
-    rows = tuple(
+    return [
         QueueRow(
             str(units.items[place]),
             str(units.systems[place]),
@@ -266,7 +277,7 @@ def _queue(
             str(units.reasons[place]),
             seed,
             rule,
+            data,
         )
         for number, place in enumerate(order, start=1)
-    )
-    return ReviewQueue(rows, warnings, settings)
+    ]

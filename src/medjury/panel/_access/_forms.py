@@ -43,6 +43,11 @@ class Form(Mapping[str, str]):
     def __len__(self) -> int:
         return len(self._last)
 
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """Every field in the order of the form."""
+        return self._fields
+
     def all(self, name: str) -> list[str]:
         return [value for each, value in self._fields if each == name]
 
@@ -55,7 +60,7 @@ class _FormOf:
 
     async def __call__(self, request: Request) -> Form:
         refuse_other_sites(request)
-        form = await _read(request)
+        form = request.state.form = await read_fields(request)
         secret = form_secret(request)
         given = request.headers.get("x-csrf-token") or form.get("csrf", "")
         if secret is None or not hmac.compare_digest(given.encode(), form_token(secret).encode()):
@@ -74,7 +79,8 @@ class _InMemory(MultiPartParser):
     spool_max_size = LARGEST_BODY + 1
 
 
-async def _read(request: Request) -> Form:
+async def read_fields(request: Request) -> Form:
+    """The form as it was sent, whoever sent it."""
     kind = request.headers.get("content-type", "")
     try:
         if kind.startswith("multipart/form-data"):

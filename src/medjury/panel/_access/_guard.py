@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from medjury.errors import MedjuryError
 from medjury.panel._access._cookies import set_visit
 from medjury.panel._access._forms import LARGEST_BODY
+from medjury.panel._access._out_of_reach import TOLD, is_out_of_reach, out_of_reach_page
 from medjury.panel._access._visitors import SignInFirst, visitor
 from medjury.panel._look import error_page
 
@@ -45,6 +46,7 @@ _MESSAGES = {
     421: ("Wrong address", "This panel does not answer to that host name. Use the address you were given."),
     422: ("That request cannot be read", "Something in it is missing or has the wrong form."),
     429: ("Too many attempts", "Wait a little, then try again."),
+    503: ("Try again in a moment", TOLD),
     500: ("Something went wrong", "It is our fault, not yours. What was shown as saved is saved. Try again."),
 }
 
@@ -94,7 +96,11 @@ class _Guard:
             _log(error, scope)
             if started:
                 raise ConnectionAbortedError from None  # half an answer is cut off, never ended as if whole
-            await _answer(Request(scope, receive), 500)(scope, receive, answer)
+            request = Request(scope, bounded.receive)
+            if is_out_of_reach(error) and not _is_api(request):
+                await (await out_of_reach_page(request))(scope, receive, answer)
+            else:
+                await _answer(request, 503 if is_out_of_reach(error) else 500)(scope, receive, answer)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = dict(scope["headers"])

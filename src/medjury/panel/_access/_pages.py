@@ -21,7 +21,7 @@ from medjury.panel._panel import Panel
 _COORDINATOR = frozenset({Role.COORDINATOR})
 _PAGES = (_sign_in, _join, _passkey_pages, _open_id_pages, _account, _people_page, _api_pages, _trail_page)
 NAVIGATION = (
-    NavigationLink("/people", "People", _COORDINATOR, order=80),
+    NavigationLink("/people", "People", _COORDINATOR, order=30),
     NavigationLink("/api-keys", "API keys", _COORDINATOR, order=85),
     NavigationLink("/trail", "Audit trail", _COORDINATOR, order=90),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.panel._design._assignment import Assignment, Place, assignment_of, places
+from medjury.panel._design._assignment import Assignment, Place, assignment_of, next_code, places
 from medjury.panel._design._form import CANNOT_JUDGE, NOT_APPLICABLE, Choice, Question, form_of_instrument
 from medjury.panel._design._membership import Left, deal, has_joined, join, leave
 from medjury.panel._design._practice import Compared, compare_with_key, share_right
@@ -46,6 +46,7 @@ __all__ = [
     "join",
     "leave",
     "members",
+    "next_code",
     "outcome_from_row",
     "outcome_row",
     "places",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import case, select
 
 from medjury.panel._design._shown import Passage, passages_from_row
 from medjury.panel._design._tables import assignments_table, items_table
@@ -45,15 +45,16 @@ class Place:
     is_begun: bool
 
 
-def assignment_of(connection: Connection, code: str, person: str) -> Assignment | None:
-    """The rater's own case of that code; None where there is none, whoever else may have one."""
+def assignment_of(connection: Connection, code: str, person: str, *, hold: bool = False) -> Assignment | None:
+    """The rater's own case of that code; None where there is none, whoever else may have one. Held, it is the
+    rater's until the transaction is over."""
     a, i = assignments_table, items_table
     query = (
         select(a.c.id, a.c.round, a.c.person, a.c.code, a.c.finished_at, i.c.shown, i.c.key)
         .join(i, a.c.item == i.c.id)
         .where(a.c.code == code, a.c.person == person, a.c.withdrawn_at.is_(None))
     )
-    row = connection.execute(query).first()
+    row = connection.execute(query.with_for_update(of=a) if hold else query).first()
     if row is None:
         return None
     shown = passages_from_row(row.shown)
@@ -72,3 +73,17 @@ def places(connection: Connection, round_id: int, person: str) -> list[Place]:
         Place(row.code, row.finished_at is not None, row.opened_at is not None)
         for row in connection.execute(query)
     ]
+
+
+def next_code(connection: Connection, round_id: int, person: str, after: str) -> str | None:
+    """The next case that is not done: first those that follow, then those that were left behind."""
+    table = assignments_table
+    here = select(table.c.position).where(table.c.code == after).scalar_subquery()
+    query = (
+        select(table.c.code)
+        .where(table.c.round == round_id, table.c.person == person, table.c.withdrawn_at.is_(None))
+        .where(table.c.finished_at.is_(None), table.c.code != after)
+        .order_by(case((table.c.position > here, 0), else_=1), table.c.position, table.c.code)
+        .limit(1)
+    )
+    return connection.execute(query).scalar()

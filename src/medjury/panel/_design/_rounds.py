@@ -50,6 +50,10 @@ class Round:
         return form_of_instrument(self.instrument, self.settings["justification"])
 
     @property
+    def state_in_words(self) -> str:
+        return "closed, its raters have met" if self.state == "met" else self.state
+
+    @property
     def counts(self) -> bool:
         """Whether its ratings are part of the study. Those of training and calibration never are."""
         return self.kind in ("rating", "rescore")
@@ -68,9 +72,10 @@ def rounds(connection: Connection) -> list[Round]:
     return [_round(row) for row in connection.execute(select(rounds_table).order_by(rounds_table.c.position))]
 
 
-def round_by_id(connection: Connection, identity: int) -> Round:
-    row = connection.execute(select(rounds_table).where(rounds_table.c.id == identity)).one()
-    return _round(row)
+def round_by_id(connection: Connection, identity: int, *, hold: bool = False) -> Round:
+    """The round; held, its state cannot change until the transaction is over, and others may hold it too."""
+    query = select(rounds_table).where(rounds_table.c.id == identity)
+    return _round(connection.execute(query.with_for_update(read=True) if hold else query).one())
 
 
 def round_named(connection: Connection, name: str) -> Round:

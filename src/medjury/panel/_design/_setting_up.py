@@ -12,6 +12,7 @@ from sqlalchemy import func, insert, select, update
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.panel._design._blinding import TellingWord, hider, telling_words
+from medjury.panel._design._drawn import answers_of
 from medjury.panel._design._kept_instrument import instrument_to_row
 from medjury.panel._design._shown import Passage, passages_to_row, shown_of
 from medjury.panel._design._tables import items_table, rounds_table
@@ -52,8 +53,7 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
                 table = rounds_table
                 connection.execute(update(table).where(table.c.id == before.id).values(warnings=told))
             continue
-        rows, telling = _items(study, each)
-        warned = _warnings(each, telling)
+        rows, warned = _items(study, each)
         values = {"name": each.name, "kind": each.settings.kind, "position": position, "settings": settings}
         values |= {"state": _first_state(study, each), "instrument": kept, "warnings": warned}
         made = connection.execute(insert(rounds_table).values(**values, set_up_at=now.isoformat()))
@@ -76,7 +76,9 @@ def _settings(study: RatedStudy, each: RatedRound) -> dict[str, Any]:
     if differences is None:
         differences = study.instrument.name == "transcript_impact"
     common = panel.model_dump(mode="json", exclude={"rounds", "differences"})
-    own = each.settings.model_dump(mode="json", exclude={"name", "kind", "cases", "file", "key"})
+    own = each.settings.model_dump(mode="json", exclude={"name", "kind", "cases", "file", "key", "draw"})
+    if each.queue is not None:
+        own["draw"] = each.queue[0].digest
     return {**common, **own, "differences": differences}
 
 
@@ -95,10 +97,15 @@ def _first_state(study: RatedStudy, each: RatedRound) -> str:
     return "waiting" if each.settings.kind == "rescore" and rated else "open"
 
 
-def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], list[TellingWord]]:
+def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of a round's items, and what the coordinator should know of them."""
     pattern = hider(study.panel.blind_words)
-    cases = [case for case in each.cases if _is_in(case, each)]
-    _all_found(each, cases)
+    drawn = answers_of(each)
+    if drawn is None:
+        cases = [case for case in each.cases if _is_in(case, each)]
+        _all_found(each, cases)
+    else:
+        cases = drawn.cases
     names = {name for case in cases for name in (case.system, case.vendor)}
     rows, telling, lacking = [], [], []
     for case in cases:
@@ -114,6 +121,8 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
                 "fingerprint": case.fingerprint(),
                 "shown": passages_to_row(shown),
                 "key": _key(each, case),
+                "probability": None if drawn is None else drawn.rows[case.id, case.system].probability,
+                "place": None if drawn is None else drawn.rows[case.id, case.system].place,
             }
         )
     if lacking:
@@ -122,7 +131,7 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
             f"the round {each.name!r} has cases without a text that raters need: "
             f"{'; '.join(lacking[:_LISTED])}{more}. Add the texts, or leave these cases out."
         )
-    return rows, telling
+    return rows, [*_warnings(each, telling), *(() if drawn is None else drawn.warnings)]
 
 
 def _is_in(case: Case, each: RatedRound) -> bool:

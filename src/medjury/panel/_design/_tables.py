@@ -42,7 +42,10 @@ items_table = Table(
     Column("fingerprint", Text, nullable=False),  # of the whole case, so that a rating can be held against it
     Column("shown", JSON, nullable=False),
     Column("key", JSON),  # the right grades of a training case
+    Column("probability", Float),  # of being drawn for review; null: every answer is rated
+    Column("place", Integer),  # in the order of reading, where it was drawn
     UniqueConstraint("round", "item", "system"),
+    CheckConstraint("probability > 0 AND probability <= 1"),
 )
 
 members_table = Table(
@@ -63,7 +66,7 @@ assignments_table = Table(
     Column("item", Integer, ForeignKey("items.id"), nullable=False),
     Column("person", Text, nullable=False, index=True),
     Column("code", Text, nullable=False, unique=True),  # what the rater sees in an address: random
-    Column("position", Float, nullable=False),  # the rater's own order: random
+    Column("position", Float, nullable=False),  # the rater's own order, random; or that of the draw
     Column("probability", Float),  # of being drawn; null: every case is rated, or drawn alike
     Column("assigned_at", Text, nullable=False),
     Column("opened_at", Text),  # from then on it is the rater's, and is not given to another

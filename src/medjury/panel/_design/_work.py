@@ -39,15 +39,18 @@ class Work:
     round: Round
     now: datetime
     items: list[int] = field(default_factory=list)
+    drawn: dict[int, tuple[float, int]] = field(default_factory=dict)  # probability and place of an item
     held: dict[tuple[int, str], Held] = field(default_factory=dict)
     withdrawn: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         table = assignments_table
-        query = (
-            select(items_table.c.id).where(items_table.c.round == self.round.id).order_by(items_table.c.id)
-        )
-        self.items = list(self.connection.execute(query).scalars())
+        items = items_table.c
+        query = select(items.id, items.probability, items.place).where(items.round == self.round.id)
+        for row in self.connection.execute(query.order_by(items.id)):
+            self.items.append(row.id)
+            if row.probability is not None:
+                self.drawn[row.id] = (row.probability, row.place)
         self.chance = random.Random(f"{self.round.seed} {self.round.name}")
         for row in self.connection.execute(select(table).where(table.c.round == self.round.id)):
             if row.withdrawn_at is None:
@@ -79,8 +82,10 @@ class Work:
             found[item].add(person)
         return found
 
-    def give(self, items: Iterable[int], person: str, probability: float | None = None) -> None:
-        """These items to this person, in a random order of their own, under codes that tell nothing."""
+    def give(self, items: Iterable[int], person: str) -> None:
+        """These items to this person, under codes that tell nothing, in a random order of their own. What was drawn
+        for review comes to everybody in the order of the draw, which is random too: so what has been read is a fair
+        draw, and read by all its raters, whenever they stop."""
         rows = []
         for item in items:
             if (item, person) in self.held:
@@ -90,13 +95,15 @@ class Work:
                 self._change(before, withdrawn_at=None)
                 self._hold(before, item, person, begun=True, probability=probability)
                 continue
+            chance = secrets.randbelow(2**52) / 2**52
+            probability, position = self.drawn.get(item, (None, chance))
             rows.append(
                 {
                     "round": self.round.id,
                     "item": item,
                     "person": person,
                     "code": secrets.token_urlsafe(12),
-                    "position": secrets.randbelow(2**52) / 2**52,
+                    "position": position,
                     "probability": probability,
                     "assigned_at": self.now.isoformat(),
                 }

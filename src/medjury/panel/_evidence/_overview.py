@@ -55,7 +55,7 @@ def _facts(state: State) -> str:
     parts = [
         f"{counted(len(snapshot.keys), 'answer')} to {counted(len(snapshot.items), 'case')}",
         counted(len(table.judges), "judge"),
-        counted(len(table.clinicians), "clinician"),
+        counted(len(snapshot.evidence.clinicians), "clinician"),
         f"instrument {snapshot.manifest.instrument.name or 'not known'}",
         counted(snapshot.rows.height, "rating"),
     ]

@@ -130,7 +130,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
     def judge(text: ToJudge, caller: _Caller) -> Judged:
         """Let the study's jury grade a text, by the study's instrument, budget, log and allowed hosts."""
         if panel.study is None or not panel.study.settings.judges:
-            raise HTTPException(503, "This study names no judges.")
+            raise HTTPException(409, "This study names no judges.")
         try:
             study = load_study(panel.study.file)
             case = Case(

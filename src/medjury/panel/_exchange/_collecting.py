@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,14 @@ class Collected:
     @property
     def explanation(self) -> str:
         return self.outcome.message if isinstance(self.outcome, Unscored) else self.outcome.explanation
+
+
+def counted_ratings(ratings: Sequence[Collected]) -> str:
+    """How much there is, in words; what raters settled together is nobody's rating."""
+    own = [each for each in ratings if each.rater != RECONCILED]
+    told = f"{len(own):,} ratings of {len({each.rater for each in own}):,} raters"
+    labels = len(ratings) - len(own)
+    return f"{told}, and {labels:,} labels on which they agree in the end" if labels else told
 
 
 def collect(connection: Connection) -> list[Collected]:

@@ -15,7 +15,13 @@ from medjury.panel._access import RECONCILED
 from medjury.panel._database import PanelDatabase
 from medjury.panel._design import rounds
 from medjury.panel._design._kept_instrument import instrument_to_row
-from medjury.panel._exchange._collecting import REFERENCE, Collected, collect, ratings_frame
+from medjury.panel._exchange._collecting import (
+    REFERENCE,
+    Collected,
+    collect,
+    counted_ratings,
+    ratings_frame,
+)
 from medjury.panel._meeting._tables import reference_cases_table
 from medjury.studies import (
     PANEL,
@@ -43,13 +49,13 @@ class Included:
 
     file: Path
     ratings: int
-    raters: int
+    told: str
     run: RunResult | None
     report: Path | None
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        lines = [f"{self.ratings:,} ratings of {self.raters:,} raters: {self.file}", *self.notes]
+        lines = [f"{self.told}: {self.file}", *self.notes]
         if self.run is not None:
             lines.append(self.run.text())
         if self.report is not None:
@@ -69,16 +75,16 @@ def include(study: RatedStudy, database: PanelDatabase) -> Included:
     notes = (_NOT_NAMED.format(count=len(settled)),) if settled else ()
     ratings = [each for each in ratings if each not in settled]
     file = write_ratings_file(study, ratings)
-    raters = len({each.rater for each in ratings})
+    told = counted_ratings(ratings)
     stated = study.settings.humans
     if stated is None or stated.path != PANEL:
         own = "names no clinicians" if stated is None else f"takes its clinicians from {stated.path}"
         note = f"{study.file.name} {own}: write `humans: {PANEL}` into it, and run `medjury run {study.file}`"
-        return Included(file, len(ratings), raters, None, None, (*notes, note))
+        return Included(file, len(ratings), told, None, None, (*notes, note))
     if not study.settings.judges or not finished_run(load_study(study.file)):
         note = f"There is no complete run yet: `medjury run {study.file}` takes these ratings along"
-        return Included(file, len(ratings), raters, None, None, (*notes, note))
-    return Included(file, len(ratings), raters, *_run_again(study), notes)
+        return Included(file, len(ratings), told, None, None, (*notes, note))
+    return Included(file, len(ratings), told, *_run_again(study), notes)
 
 
 def _run_again(study: RatedStudy) -> tuple[RunResult, Path]:

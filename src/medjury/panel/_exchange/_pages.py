@@ -11,13 +11,13 @@ from medjury.errors import MedjuryError
 from medjury.panel._access import Form, Person, Role, form_of, person_with, trail
 from medjury.panel._exchange import _api
 from medjury.panel._exchange._bringing_in import bring_in_sent
-from medjury.panel._exchange._collecting import collect
+from medjury.panel._exchange._collecting import collect, counted_ratings
 from medjury.panel._exchange._formats import FORMATS
 from medjury.panel._exchange._including import include
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 
-NAVIGATION = (NavigationLink("/exchange", "Exchange", frozenset({Role.COORDINATOR}), order=60),)
+NAVIGATION = (NavigationLink("/exchange", "Exchange", frozenset({Role.COORDINATOR}), order=70),)
 
 _Coordinator = Annotated[Person, Depends(person_with(Role.COORDINATOR))]
 _Form = Annotated[Form, Depends(form_of)]
@@ -41,8 +41,7 @@ def _add_pages(router: APIRouter, panel: Panel) -> None:
             "exchange/exchange.html",
             status=status,
             formats=FORMATS,
-            ratings=len(ratings),
-            raters=len({each.rater for each in ratings}),
+            counted=counted_ratings(ratings),
             **{"problem": "", "told": "", "made": None, **values},
         )
 

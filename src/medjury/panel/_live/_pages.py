@@ -14,6 +14,7 @@ from medjury.panel._access import Person, Role, person_with
 from medjury.panel._design import rounds
 from medjury.panel._exchange import Collected, collect, round_state
 from medjury.panel._live._agreeing import Agreed, Drift, agreement_so_far, drifts, table_of
+from medjury.panel._live._stopping import Stopping
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.statistics import percent, shown
@@ -54,7 +55,7 @@ class _Numbers:
 
 def routes(panel: Panel) -> APIRouter:
     router = APIRouter(include_in_schema=False)
-    numbers = _Numbers(panel)
+    numbers, stopping = _Numbers(panel), Stopping(panel.study)
 
     @router.get("/live")
     def live(request: Request, person: _Coordinator) -> Response:
@@ -62,6 +63,7 @@ def routes(panel: Panel) -> APIRouter:
             states = [(each, round_state(connection, each)) for each in rounds(connection)]
             ratings = collect(connection)
         agreed, drifted, problem = numbers.of(ratings)
+        planned = sum(state.items for each, state in states if each.kind == "rating")
         hour = panel.study.settings.report.clinician_cost_per_hour if panel.study else None
         hours = sum(state.hours for each, state in states)
         return page(
@@ -72,11 +74,15 @@ def routes(panel: Panel) -> APIRouter:
             drifted=[each for each in drifted if each.is_told],
             watched=len(drifted),
             problem=problem,
+            drawn=any(each.probability is not None for each in ratings),
+            stopping=stopping.of(ratings, planned),
+            planned=planned,
             hours=hours,
             cost=None if hour is None else hours * hour,
             interval=_interval,
             percent=percent,
             minutes=_minutes,
+            worked=_worked,
         )
 
     return router
@@ -87,4 +93,10 @@ def _interval(estimate: object) -> str:
 
 
 def _minutes(seconds: float | None) -> str:
-    return "not measured" if seconds is None else f"{seconds / 60:.1f} min"
+    if seconds is None:
+        return "not measured"
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
+
+
+def _worked(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"

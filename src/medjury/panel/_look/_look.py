@@ -60,10 +60,10 @@ def look_of(parts: Sequence[ModuleType], links: Sequence[NavigationLink]) -> Loo
         ),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.globals["file"] = lambda name: (
-        f"/static/{name}?v={hashlib.sha256(files[name]).hexdigest()[:12]}"
-    )
+    marks = {name: hashlib.sha256(content).hexdigest()[:12] for name, content in files.items()}
+    templates.globals["file"] = lambda name: f"/static/{name}?v={marks[name]}"
     return Look(templates, files, tuple(links))

@@ -15,8 +15,8 @@ from medjury.panel._panel import Panel
 NAVIGATION = (
     NavigationLink("/together", "Together", frozenset({Role.RATER}), order=40),
     NavigationLink("/decisions", "Decisions", frozenset({Role.ADJUDICATOR}), order=10),
-    NavigationLink("/meetings", "Meetings", frozenset({Role.COORDINATOR}), order=86),
-    NavigationLink("/panels", "Panels", frozenset({Role.COORDINATOR}), order=87),
+    NavigationLink("/meetings", "Meetings", frozenset({Role.COORDINATOR}), order=42),
+    NavigationLink("/panels", "Panels", frozenset({Role.COORDINATOR}), order=45),
 )
 _PAGES = (
     _coordinator_pages,

@@ -9,7 +9,6 @@ from medjury.instruments import Example
 from medjury.panel._design import (
     Assignment,
     Passage,
-    Place,
     Problem,
     Round,
     Said,
@@ -80,14 +79,6 @@ def case_values(
         "examples": [_example(round_, each) for each in round_.instrument.examples],
         "every_seconds": EVERY_SECONDS,
     }
-
-
-def next_code(connection: Connection, round_: Round, person: str, after: str) -> str | None:
-    """The next case that is not done: first those that follow, then those that were left behind."""
-    order: list[Place] = places(connection, round_.id, person)
-    here = next((index for index, place in enumerate(order) if place.code == after), -1)
-    following = [*order[here + 1 :], *order[: max(here, 0)]]
-    return next((place.code for place in following if not place.is_finished), None)
 
 
 def minutes(seconds: float | None) -> str:

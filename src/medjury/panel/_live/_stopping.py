@@ -1,0 +1,133 @@
+"""How many more ratings will settle the study: the gate's rules on what is rated so far, beside the study's run.
+
+It takes seconds, so it is computed beside the page, once for each change; the page waits for it a moment only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any
+
+from medjury.errors import MedjuryError
+from medjury.panel._access import RECONCILED
+from medjury.panel._exchange import Collected, ratings_frame
+from medjury.runs import files, read_manifest
+from medjury.tables import MACHINES, RatingTable, open_run, rating_table, with_rules
+from medjury.validation import SettlingRow, settling
+
+if TYPE_CHECKING:
+    from medjury.studies import RatedStudy
+
+FEWEST = 10  # answers, before anything is said
+WAIT_SECONDS = 1.0  # how long a page waits for it
+_RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Told:
+    """How each rule stands; or, in one sentence, why nothing can be said."""
+
+    rows: tuple[SettlingRow, ...] = ()
+    why: str = ""
+
+
+@dataclass
+class Stopping:
+    """What was last found. One computation runs at a time, and what it finds is kept until a rating or the run
+    changes."""
+
+    study: RatedStudy | None
+    wait_seconds: float = WAIT_SECONDS
+    _turn: Lock = field(default_factory=Lock)
+    _worker: Thread | None = None
+    _of: tuple[Any, ...] = ()
+    _told: Told | None = None
+
+    def of(self, ratings: Sequence[Collected], planned: int) -> Told | None:
+        """How the study stands with these ratings, of `planned` answers; None while that is being computed."""
+        folder = _run_folder(self.study)
+        if self.study is None or folder is None:
+            return Told()
+        key = (list(ratings), planned, (folder / files.MANIFEST).stat().st_mtime_ns)
+        with self._turn:
+            if key == self._of and self._told is not None:
+                return self._told
+            if self._worker is None or not self._worker.is_alive():
+                self._of, self._told = key, None
+                work = (self.study, folder, key)
+                self._worker = Thread(target=self._compute, args=work, daemon=True)
+                self._worker.start()
+            worker = self._worker
+        worker.join(self.wait_seconds)
+        with self._turn:
+            return self._told if key == self._of else None
+
+    def _compute(self, study: RatedStudy, folder: Path, key: tuple[Any, ...]) -> None:
+        try:
+            told = stopping_of(study, folder, key[0], key[1])
+        except MedjuryError as error:
+            told = Told(why=str(error))
+        except Exception:  # whatever it is, the page must not say for ever that it is being computed
+            told = Told(why="It cannot be computed from these ratings; `medjury plan more` says why.")
+        with self._turn:
+            if self._of == key:
+                self._told = told
+
+
+def stopping_of(study: RatedStudy, folder: Path, ratings: Sequence[Collected], planned: int) -> Told:
+    """Every rule that more ratings could settle, on the run's judges and these clinicians."""
+    table = table_beside_run(study, open_run(folder), ratings)
+    people = [name for name, kind in table.raters.items() if kind == "clinician"]
+    rated = table.rows.filter(table.rows["rater"].is_in(people)).select("item", "system").n_unique()
+    if rated < FEWEST:
+        return Told(why=f"Too little is rated yet: from {FEWEST} answers on it is computed.")
+    return Told(settling(table, planned=max(planned, rated), resamples=_RESAMPLES).rows)
+
+
+def table_beside_run(study: RatedStudy, run: RatingTable, ratings: Sequence[Collected]) -> RatingTable:
+    """The run's judges with what clinicians said in the panel so far: those of rating rounds, each for themselves.
+    Of cases that the run has not judged nothing is taken."""
+    import polars as pl
+
+    alone = {each.name for each in study.rounds if each.settings.kind == "rating"}
+    own = [each for each in ratings if each.panel in alone and each.rater != RECONCILED]
+    kept = ["item", "system", "rater", "dimension", "score", "status", "reason", "rater_kind", "patient"]
+    judged = run.everything.filter(pl.col("rater_kind").is_in(list(MACHINES))).with_columns(
+        pl.col("cluster").alias("patient")
+    )
+    patients = dict(judged.select("item", "patient").unique("item").iter_rows())
+    said = (
+        ratings_frame(own)
+        .filter(pl.col("item").is_in(list(patients)))
+        .with_columns(
+            pl.lit("clinician").alias("rater_kind"),
+            pl.col("item").replace_strict(patients, default=None, return_dtype=pl.String).alias("patient"),
+        )
+    )
+    frame = pl.concat(
+        [judged.select(*kept, "repeat"), said.select(*kept, "probability")], how="diagonal_relaxed"
+    )
+    table = with_rules(rating_table(frame, instrument=study.instrument), run.rules)
+    consensus = run.consensus if not run.adjudicator else "mean"
+    return replace(
+        table,
+        jury_rule=run.jury_rule,
+        juries=run.juries,
+        no_jury=run.no_jury,
+        settings=run.settings,
+        consensus=consensus,
+    )
+
+
+def _run_folder(study: RatedStudy | None) -> Path | None:
+    """The run of the study, where it is complete."""
+    if study is None:
+        return None
+    folder = study.file.resolve().parent / (study.settings.output or f"runs/{study.settings.study}")
+    try:
+        return folder if read_manifest(folder).status == "complete" else None
+    except MedjuryError:
+        return None

@@ -1,0 +1,85 @@
+"""The coordinator sees what a rater said before: every version of an answer, and nobody else does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from tests.panel.raters import GOOD, Rater, rater
+from tests.panel.rounds import Clock, write_study
+from tests.panel.visitors import sign_in
+
+from medjury.panel import Panel, make_app, open_panel_database
+from medjury.panel._access import Role
+from medjury.panel._design import set_up
+from medjury.panel._rating import _history_page
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> FastAPI:
+    study = write_study(tmp_path, cases=2, systems=("zebrafinch-9b",))
+    panel = Panel(open_panel_database(tmp_path / "panel.sqlite"), Clock(), study)
+    with panel.database.writing() as connection:
+        set_up(connection, study, panel.now())
+    return make_app(panel)
+
+
+def changed_mind(app: FastAPI, name: str = "Dr Ocelot") -> Rater:
+    somebody = rater(app, name)
+    first, second = somebody.codes()
+    somebody.rate(first, "save", **GOOD | {"grade.accuracy": "", "why.clarity": "Hard to <b>read</b>"})
+    somebody.rate(first, **GOOD, comment="a slip of the hand")
+    somebody.rate(
+        first, **GOOD | {"grade.accuracy": "1", "grade.clarity": "cannot", "why.clarity": "cut off"}
+    )
+    somebody.rate(second, **GOOD)
+    return somebody
+
+
+def test_every_version_is_there_the_first_first(app: FastAPI) -> None:
+    changed_mind(app)
+    coordinator = sign_in(app, Role.COORDINATOR)
+    assert 'href="/rounds/rating/history"' in coordinator.get("/rounds").text
+    listed = coordinator.get("/rounds/rating/history")
+    assert listed.status_code == 200 and listed.text.count("Dr Ocelot</td>") == 2
+    rows = re.findall(
+        r'href="(/rounds/rating/history/\d+)">.*?number">(\d)</td><td class="number">(\d)</td>', listed.text
+    )
+    (link,) = [link for link, submitted, saved in rows if (submitted, saved) == ("2", "3")]
+    page = coordinator.get(link).text
+    told = [page.index(f"Version {number} <span") for number in (1, 2, 3)]
+    assert told == sorted(told) and "draft" in page[told[0] : told[1]] and "submitted" in page[told[1] :]
+    first, second, third = page[told[0] : told[1]], page[told[1] : told[2]], page[told[2] :]
+    assert "nothing chosen" in first and "Hard to &lt;b&gt;read&lt;/b&gt;" in first
+    assert "a slip of the hand" in second and "<td>4</td>" in second
+    assert "<td>1</td>" in third and "cut off" in third and "can&#39;t judge" in third
+
+
+def test_long_lists_come_in_pages_and_are_searched(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_history_page, "SHOWN", 1)
+    changed_mind(app)
+    coordinator = sign_in(app, Role.COORDINATOR)
+    first = coordinator.get("/rounds/rating/history").text
+    assert "marmoset-00" in first and "marmoset-01" not in first and "start=1" in first
+    second = coordinator.get("/rounds/rating/history?start=1").text
+    assert "marmoset-01" in second and "marmoset-00" not in second and "start=2" not in second
+    assert "marmoset-01" in coordinator.get("/rounds/rating/history?find=set-01").text
+    assert "No case with these letters" in coordinator.get("/rounds/rating/history?find=%25").text
+
+
+def test_nobody_else_sees_it(app: FastAPI) -> None:
+    somebody = changed_mind(app)
+    paths = ("/rounds/rating/history", "/rounds/rating/history/1")
+    others = [sign_in(app, role, f"Other {role}") for role in (Role.ADJUDICATOR, Role.VIEWER)]
+    for visitor in (somebody, *others):
+        assert [visitor.get(path).status_code for path in paths] == [403, 403]
+
+
+@pytest.mark.parametrize(
+    "path", ["/rounds/none/history", "/rounds/rating/history/999", "/rounds/none/history/1"]
+)
+def test_what_is_not_there_is_not_found(app: FastAPI, path: str) -> None:
+    changed_mind(app)
+    assert sign_in(app, Role.COORDINATOR).get(path).status_code == 404
