@@ -18,13 +18,6 @@ WRITTEN = [
     "quokka\u2011scribe",
     "_quokka-scribe_",
 ]
-    "quokka-scribe",
-    "Quokka_Scribe",
-    "QUOKKA SCRIBE",
-    "QuokkaScribe",
-    "quokka\u2011scribe",
-    "_quokka-scribe_",
-]
 
 
 def rows(text: str) -> list[dict[str, object]]:
