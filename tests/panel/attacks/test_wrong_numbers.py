@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 import yaml
-from sqlalchemy import select
+from sqlalchemy import select, update
 from tests.loopback import LoopbackServer
 from tests.panel.meeting.closed_rounds import ONE_SYSTEM, closed_panel, only_round, same
 from tests.panel.raters import GOOD, rater
-from tests.panel.rounds import NOON, case_rows
+from tests.panel.rounds import NOON, case_rows, set_up_panel
 from tests.panel.visitors import sign_in
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
-from medjury.panel._design import read_form, set_state
+from medjury.panel._design import join, leave, read_form, set_state
 from medjury.panel._design._tables import assignments_table
 from medjury.panel._exchange import collect, include
 from medjury.panel._live._agreeing import agreement_so_far, table_of
@@ -161,3 +161,17 @@ def test_a_dimension_that_the_form_does_not_have_is_not_saved(tmp_path: Path) ->
         own = [each for each in collect(connection) if each.rater == "Dr Hand"]
     assert {each.dimension for each in own} == {"accuracy", "completeness", "clarity"}
     assert all(each.seconds is None or each.seconds >= 0 for each in own)
+
+
+def test_a_case_that_moves_to_another_rater_keeps_its_probability(tmp_path: Path) -> None:
+    """Without it a case that was drawn because it looked bad would count like any other."""
+    settings = "panel: {rounds: [{name: rating, assign: {per_case: 1}}]}\n"
+    database, (round_,) = set_up_panel(tmp_path, cases=4, systems=ONE_SYSTEM, panel=settings)
+    table = assignments_table
+    with database.writing() as connection:
+        join(connection, round_, "first", NOON)
+        connection.execute(update(table).values(probability=0.25))
+        join(connection, round_, "late", NOON)
+        leave(connection, round_, "first", NOON)
+        held = connection.execute(select(table).where(table.c.withdrawn_at.is_(None))).all()
+    assert [(row.person, row.probability) for row in held] == [("late", 0.25)] * 4

@@ -22,13 +22,16 @@ class TellingWord:
     place: str
 
 
-def hider(words: Sequence[str]) -> re.Pattern[str] | None:
-    """A pattern of the words to hide, longest first, however they are capitalised and spaced."""
-    longest_first = sorted(
-        (word.split() for word in words if word.strip()), key=lambda each: -len("".join(each))
-    )
-    ways = [r"\s+".join(map(re.escape, word)) for word in longest_first]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(ways)})(?!\w)", re.IGNORECASE) if ways else None
+# Between the parts of a name: `quokka-scribe` is written quokka_scribe, Quokka Scribe and QuokkaScribe as well.
+_BETWEEN = r"[\s_\-\u2010-\u2015]"
+
+
+def hider(words: Sequence[str], followed_by: str = r"[^\W_]") -> re.Pattern[str] | None:
+    """A pattern of the words to hide, longest first, however they are capitalised, spaced and hyphenated."""
+    parted = ([part for part in re.split(f"{_BETWEEN}+", word) if part] for word in words)
+    longest_first = sorted(filter(None, parted), key=lambda each: -len("".join(each)))
+    ways = [f"{_BETWEEN}*".join(map(re.escape, word)) for word in longest_first]
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(ways)})(?!{followed_by})", re.IGNORECASE) if ways else None
 
 
 def hide(text: str, pattern: re.Pattern[str] | None) -> str:
@@ -40,7 +43,7 @@ def telling_words(case: Case, texts: Iterable[tuple[str, str]], names: Iterable[
     told = []
     texts = list(texts)
     for name in sorted({each for each in names if len(each) >= _SHORTEST}):
-        pattern = hider([name])
+        pattern = hider([name], followed_by=r"[^\W\d_]")  # with its version behind it, it tells as much
         for place, text in texts:
             if pattern is not None and pattern.search(text):
                 told.append(TellingWord(case.id, case.system, name, place))

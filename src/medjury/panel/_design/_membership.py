@@ -92,7 +92,8 @@ def leave(connection: Connection, round_: Round, person: str, now: datetime) -> 
         if not free:
             short += 1
             continue
-        work.give([held.item], min(free, key=lambda each: (loads[each], work.chance.random())))
+        least = min(free, key=lambda each: (loads[each], work.chance.random()))
+        work.give([held.item], least, held.probability)
         moved += 1
     return Left(moved, short)
 
@@ -152,7 +153,7 @@ def _take_a_share(work: Work, person: str, movable: set[int]) -> None:
 
         taken = min(offered[giver], key=meetings)
         work.take(taken)
-        work.give([taken.item], person)
+        work.give([taken.item], person, taken.probability)
 
 
 def _join_as_pair(work: Work, everybody: Sequence[str]) -> None:
@@ -180,7 +181,8 @@ def _join_as_pair(work: Work, everybody: Sequence[str]) -> None:
             return
         giver = max(givers, key=lambda pair: loads[pair[0]])
         item = work.chance.choice(whole[giver])
+        probability = work.held[item, giver[0]].probability
         for person in giver:
             work.take(work.held[item, person])
         for person in newest:
-            work.give([item], person)
+            work.give([item], person, probability)

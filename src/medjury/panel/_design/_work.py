@@ -28,6 +28,7 @@ class Held:
     person: str
     begun: bool
     finished: bool
+    probability: float | None = None  # that with which the item was drawn, whoever has it
 
 
 @dataclass
@@ -53,16 +54,21 @@ class Work:
         self.chance = random.Random(f"{self.round.seed} {self.round.name}")
         for row in self.connection.execute(select(table).where(table.c.round == self.round.id)):
             if row.withdrawn_at is None:
-                self._hold(
-                    row.id, row.item, row.person, row.opened_at is not None, row.finished_at is not None
-                )
+                begun, finished = row.opened_at is not None, row.finished_at is not None
+                self._hold(row.id, row.item, row.person, begun, finished, row.probability)
             else:
                 self.withdrawn[row.item, row.person] = row.id
 
     def _hold(
-        self, identity: int, item: int, person: str, begun: bool = False, finished: bool = False
+        self,
+        identity: int,
+        item: int,
+        person: str,
+        begun: bool = False,
+        finished: bool = False,
+        probability: float | None = None,
     ) -> None:
-        self.held[item, person] = Held(identity, item, person, begun, finished)
+        self.held[item, person] = Held(identity, item, person, begun, finished, probability)
 
     def holders(self, item: int) -> list[str]:
         return [person for held, person in self.held if held == item]
@@ -87,7 +93,7 @@ class Work:
             before = self.withdrawn.pop((item, person), None)
             if before is not None:
                 self._change(before, withdrawn_at=None)
-                self._hold(before, item, person, begun=True)
+                self._hold(before, item, person, begun=True, probability=probability)
                 continue
             chance = secrets.randbelow(2**52) / 2**52
             probability, position = self.drawn.get(item, (None, chance))
@@ -111,7 +117,7 @@ class Work:
             )
             for row in self.connection.execute(query):
                 if (row.item, person) not in self.held:
-                    self._hold(row.id, row.item, person)
+                    self._hold(row.id, row.item, person, probability=probability)
 
     def take(self, held: Held) -> None:
         """Withdraw an item; what was said on it stays in the history."""

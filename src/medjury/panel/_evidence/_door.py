@@ -117,13 +117,20 @@ class _Headers:
                 ]
             await send(message)
 
-        host = urlsplit("//" + dict(scope["headers"]).get(b"host", b"").decode("latin-1")).hostname
+        host = _host(dict(scope["headers"]).get(b"host", b""))
         if scope["method"] not in ("GET", "HEAD"):
             await PlainTextResponse("This is read only.", 405)(scope, receive, answer)
         elif host not in self._hosts:
             await PlainTextResponse("This address is not served here.", 421)(scope, receive, answer)
         else:
             await self._app(scope, receive, answer)
+
+
+def _host(header: bytes) -> str | None:
+    try:
+        return urlsplit("//" + header.decode("latin-1")).hostname
+    except ValueError:  # no address at all
+        return None
 
 
 def _http_error(request: Request, error: Exception) -> Response:

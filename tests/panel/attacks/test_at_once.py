@@ -1,0 +1,48 @@
+"""Two at once: coordinators who include, and ratings that come while they do."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from tests.loopback import LoopbackServer
+from tests.panel.meeting.closed_rounds import closed_panel, same
+from tests.panel.raters import GOOD, rater
+from tests.panel.visitors import sign_in
+
+from medjury.cli import main
+from medjury.panel import make_app, open_panel
+from medjury.panel._access import Role
+from medjury.tables import open_run
+
+JUDGE = 'judges:\n  - {{kind: openai, name: juror, url: "{url}", model: m}}\nhumans: panel\n'
+
+
+def test_two_coordinators_and_a_rater_at_once_leave_a_whole_run(tmp_path: Path) -> None:
+    grades = [same("4", "2"), same("1", "1"), same("5", "4")]
+    with LoopbackServer() as server:
+        place = tmp_path / "ward.panel.sqlite"
+        closed_panel(tmp_path, grades, place=place, close=False, panel=JUDGE.format(url=server.url))
+        assert main(["run", str(tmp_path / "study.yaml"), "--quiet"]) == 0
+    app = make_app(open_panel(tmp_path / "study.yaml"))
+    people = [sign_in(app, Role.COORDINATOR, f"C {number}") for number in range(3)]
+    one = rater(app, "Dr Quick")
+    codes, told = one.codes(), []
+
+    def included(number: int) -> None:
+        told.append(people[number].submit("/exchange/include", "/exchange").status_code)
+
+    def rated() -> None:
+        told.extend(200 if one.rate(code, **GOOD).status_code == 303 else 500 for code in codes)
+
+    threads = [threading.Thread(target=included, args=(number,)) for number in range(3)]
+    threads.append(threading.Thread(target=rated))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert told == [200] * 6
+    included(0)
+    assert main(["verify", str(tmp_path / "runs" / "ward")]) == 0
+    table = open_run(tmp_path / "runs" / "ward")
+    assert len([name for name, kind in table.raters.items() if kind == "clinician"]) == 3
