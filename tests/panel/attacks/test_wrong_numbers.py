@@ -19,7 +19,7 @@ from medjury.errors import MedjuryError
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._design import join, leave, read_form, set_state
-from medjury.panel._design._tables import assignments_table
+from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._exchange import collect, include
 from medjury.panel._live._agreeing import agreement_so_far, table_of
 from medjury.panel._meeting import open_meeting
@@ -169,8 +169,8 @@ def test_a_case_that_moves_to_another_rater_keeps_its_probability(tmp_path: Path
     database, (round_,) = set_up_panel(tmp_path, cases=4, systems=ONE_SYSTEM, panel=settings)
     table = assignments_table
     with database.writing() as connection:
+        connection.execute(update(items_table).values(probability=0.25, place=items_table.c.id))
         join(connection, round_, "first", NOON)
-        connection.execute(update(table).values(probability=0.25))
         join(connection, round_, "late", NOON)
         leave(connection, round_, "first", NOON)
         held = connection.execute(select(table).where(table.c.withdrawn_at.is_(None))).all()

@@ -93,7 +93,7 @@ def leave(connection: Connection, round_: Round, person: str, now: datetime) -> 
             short += 1
             continue
         least = min(free, key=lambda each: (loads[each], work.chance.random()))
-        work.give([held.item], least, held.probability)
+        work.give([held.item], least)
         moved += 1
     return Left(moved, short)
 
@@ -153,7 +153,7 @@ def _take_a_share(work: Work, person: str, movable: set[int]) -> None:
 
         taken = min(offered[giver], key=meetings)
         work.take(taken)
-        work.give([taken.item], person, taken.probability)
+        work.give([taken.item], person)
 
 
 def _join_as_pair(work: Work, everybody: Sequence[str]) -> None:
@@ -181,8 +181,7 @@ def _join_as_pair(work: Work, everybody: Sequence[str]) -> None:
             return
         giver = max(givers, key=lambda pair: loads[pair[0]])
         item = work.chance.choice(whole[giver])
-        probability = work.held[item, giver[0]].probability
         for person in giver:
             work.take(work.held[item, person])
         for person in newest:
-            work.give([item], person, probability)
+            work.give([item], person)

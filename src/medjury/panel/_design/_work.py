@@ -28,7 +28,6 @@ class Held:
     person: str
     begun: bool
     finished: bool
-    probability: float | None = None  # that with which the item was drawn, whoever has it
 
 
 @dataclass
@@ -55,7 +54,7 @@ class Work:
         for row in self.connection.execute(select(table).where(table.c.round == self.round.id)):
             if row.withdrawn_at is None:
                 begun, finished = row.opened_at is not None, row.finished_at is not None
-                self._hold(row.id, row.item, row.person, begun, finished, row.probability)
+                self._hold(row.id, row.item, row.person, begun, finished)
             else:
                 self.withdrawn[row.item, row.person] = row.id
 
@@ -66,9 +65,8 @@ class Work:
         person: str,
         begun: bool = False,
         finished: bool = False,
-        probability: float | None = None,
     ) -> None:
-        self.held[item, person] = Held(identity, item, person, begun, finished, probability)
+        self.held[item, person] = Held(identity, item, person, begun, finished)
 
     def holders(self, item: int) -> list[str]:
         return [person for held, person in self.held if held == item]
@@ -93,7 +91,7 @@ class Work:
             before = self.withdrawn.pop((item, person), None)
             if before is not None:
                 self._change(before, withdrawn_at=None)
-                self._hold(before, item, person, begun=True, probability=probability)
+                self._hold(before, item, person, begun=True)
                 continue
             chance = secrets.randbelow(2**52) / 2**52
             probability, position = self.drawn.get(item, (None, chance))
@@ -117,7 +115,7 @@ class Work:
             )
             for row in self.connection.execute(query):
                 if (row.item, person) not in self.held:
-                    self._hold(row.id, row.item, person, probability=probability)
+                    self._hold(row.id, row.item, person)
 
     def take(self, held: Held) -> None:
         """Withdraw an item; what was said on it stays in the history."""
