@@ -183,6 +183,7 @@ ELSEWHERE = {
     "files.py": "the one place",
     "ratings/_export.py": "writes into a part that `medjury.files` made",
     "models/_audit.py": "appends; the run folder makes it first",
+    "tuning/_lineage.py": "appends to a file that `medjury.files` made for its owner",
     "models/_weights.py": "the public weights of the embedded model",
     "ratings/_pseudonyms.py": "a secret, with rights of its own",
     "cli/init.py": "a template without data",

@@ -421,7 +421,7 @@ def test_a_store_without_questions_is_read_by_the_very_same_calls_only(
     run_study(load_study(own_study(cases=2)))
     with sqlite3.connect(folder / "ratings.sqlite") as store:
         store.execute("DROP TABLE questions")
-        for later in ("model_asked", "model_answered"):
+        for later in ("model_asked", "model_answered", "probability"):
             store.execute(f"ALTER TABLE ratings DROP COLUMN {later}")
         store.execute("DELETE FROM schema_version WHERE version >= 3")
     nobody_is_asked()

@@ -115,7 +115,8 @@ def _csv(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 
 def _guarded(value: object) -> object:
     if isinstance(value, Html):
-        value = html.unescape(re.sub(r"<[^>]+>", "", value))
+        typed = re.sub(r"</?code>", "`", value)  # words to type are marked in the file as on the command line
+        value = html.unescape(re.sub(r"<[^>]+>", "", typed))
     if isinstance(value, str) and value.startswith(_FORMULA):
         return f"'{value}"
     return value

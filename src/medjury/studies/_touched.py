@@ -16,7 +16,7 @@ from typing import Any
 
 from medjury.cases import Case, RedactedCases, content_marks
 from medjury.instruments import Instrument
-from medjury.ratings import open_store
+from medjury.ratings import is_empty_file, open_store
 from medjury.runs import TouchedBy, files, tunings_in
 from medjury.studies._study import Study
 
@@ -114,8 +114,8 @@ def _tuning_name(study: str, folder: str) -> str:
 
 def _in_store(address: str) -> Iterator[tuple[str, Iterable[str]]]:
     place = address.removeprefix("sqlite:///")
-    if "://" not in place and not Path(place).is_file():
-        return
+    if "://" not in place and (not Path(place).is_file() or is_empty_file(address)):
+        return  # not made yet, or about to be refused by the run itself
     with open_store(address, create=False) as store:
         for each in store.runs():
             if marks := each.manifest.get("touched_marks"):

@@ -71,7 +71,8 @@ def normalise(text: str, *, remove_fillers: bool = False, filler_list: FillerLis
         words = text.encode("ascii").translate(_PLAIN, _JOINING).decode("ascii").split()
     else:
         spelled = NUMBER.sub(_in_words, unicodedata.normalize("NFC", text))
-        words = spelled.lower().translate(_SIGNS).split()
+        # A sign that goes may have stood between a letter and its accent.
+        words = unicodedata.normalize("NFC", spelled.lower().translate(_SIGNS)).split()
     if remove_fillers:
         silent = fillers(filler_list)
         words = [word for word in words if word not in silent]

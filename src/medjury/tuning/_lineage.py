@@ -124,6 +124,7 @@ class Lineage:
         )
 
     def _write(self, line: Mapping[str, Any]) -> None:
+        create_private(self.file)
         with self.file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
             file.flush()

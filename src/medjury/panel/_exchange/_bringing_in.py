@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert
 
+from medjury.files import write_whole
 from medjury.panel._access import NOBODYS_NAMES, compared, people
 from medjury.panel._design import outcome_row
 from medjury.panel._exchange._tables import imported_table
@@ -89,7 +90,7 @@ def bring_in_sent(
         places: dict[str, Path] = {}
         for part, (name, content) in files.items():
             places[part] = Path(folder) / f"{part}{Path(name).suffix.lower()[:10]}"
-            places[part].write_bytes(content)
+            write_whole(places[part], content)
         try:
             return bring_in(
                 study,
