@@ -1,0 +1,40 @@
+"""The study file as it is written: every setting, its default and its limits. Words only; nothing is opened."""
+
+from __future__ import annotations
+
+from medjury.studies._file._cases import CasesPart
+from medjury.studies._file._models import (
+    ContextPart,
+    DraftingPart,
+    ExamplesPart,
+    JudgePart,
+    ModelPart,
+    PricePart,
+)
+from medjury.studies._file._panel import PanelPart, RoundPart
+from medjury.studies._file._part import Name, Part
+from medjury.studies._file._people import HumansPart, JuryPart, NamedJuryPart
+from medjury.studies._file._rules import BudgetPart, GatePart, ReportPart
+from medjury.studies._file._study_file import RatedStudyFile, StudyFile
+
+__all__ = [
+    "BudgetPart",
+    "CasesPart",
+    "ContextPart",
+    "DraftingPart",
+    "ExamplesPart",
+    "GatePart",
+    "HumansPart",
+    "JudgePart",
+    "JuryPart",
+    "ModelPart",
+    "Name",
+    "NamedJuryPart",
+    "PanelPart",
+    "Part",
+    "PricePart",
+    "RatedStudyFile",
+    "ReportPart",
+    "RoundPart",
+    "StudyFile",
+]

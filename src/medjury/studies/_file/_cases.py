@@ -1,0 +1,14 @@
+"""Where the cases of a study come from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from medjury.studies._file._part import Part
+
+
+class CasesPart(Part):
+    """Where the cases are; `mapping` renames a hospital's own columns."""
+
+    path: str
+    mapping: dict[str, Any] | None = None
