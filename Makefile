@@ -64,7 +64,7 @@ test-learned: $(LEARNED)/.installed ## run the tests of learned metrics and of t
 EXTRAS := local speed report postgres anthropic google redact panel tuning
 
 lock: ## renew the pinned requirements (needs uv)
-	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build \
+	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build --group docs \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/develop.txt
 	uv pip compile pyproject.toml --extra neural --extra train --extra tuning --group learned --overrides requirements/learned-overrides.txt \
