@@ -1,4 +1,4 @@
-"""The documentation as a site: built without a warning, asks nothing of other machines, can be used by everybody."""
+"""The documentation as a site: built without a warning, asks nothing of other machines, open to everybody."""
 
 from __future__ import annotations
 
