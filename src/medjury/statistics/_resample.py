@@ -86,11 +86,14 @@ def cluster_codes(clusters: Sequence[object] | NDArray[Any], n: int) -> Integers
     if names.dtype.kind in "iub":
         _, codes = np.unique(names, return_inverse=True)
         return np.asarray(codes, dtype=np.int64)
-    for place, name in enumerate(names.tolist()):
+    listed = names.tolist()
+    known = {name: place for place, name in enumerate(dict.fromkeys(listed))}
+    for name in known:
         if name is None or name != name:
-            raise MedjuryError(f"Item {place + 1} has no cluster name. Name the case of every item.")
-    known: dict[object, int] = {}
-    return np.array([known.setdefault(name, len(known)) for name in names.tolist()], dtype=np.int64)
+            raise MedjuryError(
+                f"Item {listed.index(name) + 1} has no cluster name. Name the case of every item."
+            )
+    return np.array([known[name] for name in listed], dtype=np.int64)
 
 
 def draw(drawn_from: Sample, resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
