@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
-
 from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.errors import MedjuryError
@@ -46,7 +45,9 @@ def test_what_is_no_database_is_refused_in_words(place: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_reader_sees_one_state_throughout(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_reader_sees_one_state_throughout(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     place = tmp_path / "p.sqlite" if kind == "sqlite" else request.getfixturevalue("postgres_url")
     database = open_panel_database(place)
     version = select(version_table.c.version)

@@ -131,6 +131,7 @@ def test_where_the_end_fails_everyone_of_it_is_told(
             raise error
 
     with ThreadPoolExecutor(3) as threads:
+
         def work(connection: Connection) -> str:
             monkeypatch.setattr(database, "writing", Failing)
             return adding("first")(connection)

@@ -1,4 +1,4 @@
-"""Many who write at the same moment: whoever comes first writes; those who come meanwhile share the next transaction.
+"""Many who write at the same moment: the first one writes; those who come meanwhile share the next transaction.
 
 The end of a transaction waits for the disk, and 50 ends wait 50 times. So the first of those who wait does the work
 of all of them, one after the other, in one transaction, and nobody is told before it has ended. Where one of them
@@ -105,4 +105,6 @@ class Together:
 
 def _is_gone(error: BaseException) -> bool:
     """The database is out of reach: there is no use in asking once more for each."""
-    return isinstance(error, WaitedTooLong) or (isinstance(error, DBAPIError) and error.connection_invalidated)
+    return isinstance(error, WaitedTooLong) or (
+        isinstance(error, DBAPIError) and error.connection_invalidated
+    )

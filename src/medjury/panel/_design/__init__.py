@@ -15,7 +15,7 @@ from medjury.panel._design._reading import (
     read_form,
     said_in,
 )
-from medjury.panel._design._rounds import Round, round_by_id, round_named, rounds, set_state
+from medjury.panel._design._rounds import Round, round_as_set_up, round_by_id, round_named, rounds, set_state
 from medjury.panel._design._setting_up import SetUp, item_count, set_up
 from medjury.panel._design._shown import Passage, ShownNote
 from medjury.panel._design._work import Work, members
@@ -51,6 +51,7 @@ __all__ = [
     "outcome_row",
     "places",
     "read_form",
+    "round_as_set_up",
     "round_by_id",
     "round_named",
     "rounds",

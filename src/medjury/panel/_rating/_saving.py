@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from medjury.instruments import Outcome
 from medjury.panel._design import Round, Said, outcome_row
 from medjury.panel._design._tables import assignments_table, rounds_table
-from medjury.panel._rating._tables import answers_table
-from medjury.panel._rating._timing import looked, note_saved
+from medjury.panel._rating._tables import answers_table, looks_table
+from medjury.panel._rating._timing import looked_until, note_saved
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
@@ -53,52 +53,68 @@ class Closed:
     """The round was closed, or the case given to somebody else, since the form was read. Nothing was saved now."""
 
 
+# Asked at every save, so they are put together once. Whoever closes the round or gives the case to somebody else
+# waits for this save, or this save sees it; so does the same rater in another tab.
+_A, _R, _S, _L = assignments_table, rounds_table, answers_table, looks_table
+_OF_CASE = bindparam("of_case")
+_HOLD = (
+    select(_R.c.state, _A.c.withdrawn_at, _A.c.finished_at)
+    .join(_R, _R.c.id == _A.c.round)
+    .where(_A.c.id == _OF_CASE)
+    .with_for_update(of=_A)
+    .with_statement_hint("FOR SHARE OF rounds", "postgresql")
+)
+_NEWEST = select(_S).where(_S.c.assignment == _OF_CASE).order_by(_S.c.version.desc()).limit(1)
+_NEWEST_SUBMITTED = _NEWEST.where(_S.c.submitted)
+_SO_FAR = (
+    select(_S.c.version, _S.c.submitted, _S.c.said, _S.c.comment, _S.c.saved_at, _L.c.opened_at, _L.c.last_at,
+           _L.c.seconds, _L.c.beats)
+    .select_from(_A.outerjoin(_L, _L.c.assignment == _A.c.id).outerjoin(_S, _S.c.assignment == _A.c.id))
+    .where(_A.c.id == _OF_CASE)
+    .order_by(_S.c.version.desc())
+    .limit(1)
+)  # fmt: skip
+_ADD = insert(answers_table)
+_FINISH = update(_A).where(_A.c.id == _OF_CASE).values(finished_at=bindparam("at"))
+
+
 def save(
     connection: Connection, assignment: int, round_: Round, entry: Entry, now: datetime
 ) -> Saved | Stale | Closed:
     """Add a version. What was sent twice is saved once; what rests on an older version is not saved."""
-    # Whoever closes the round waits for this save, or this save sees that it is closed.
-    state = select(rounds_table.c.state).where(rounds_table.c.id == round_.id).with_for_update(read=True)
-    own = select(assignments_table.c.withdrawn_at).where(assignments_table.c.id == assignment)
-    if connection.execute(state).scalar_one() != "open":
+    case = {"of_case": assignment}
+    held = connection.execute(_HOLD, case).one()
+    if held.state != "open" or held.withdrawn_at is not None:
         return Closed()
-    if connection.execute(own.with_for_update()).scalar_one() is not None:
-        return Closed()
-    last = newest(connection, assignment)
-    version = last.version if last else 0
-    if last is not None:
+    last = connection.execute(_SO_FAR, case).one()
+    version = last.version or 0
+    if version:
         says_the_same = (last.said, last.comment) == (entry.said, entry.comment)
         if says_the_same and (last.submitted or not entry.is_submitted):
             return Saved(version)  # sent twice, or a draft that says nothing new
         if entry.version != version and not says_the_same:
             return Stale(version, last.saved_at)
-    time = looked(connection, assignment, now, round_.idle_seconds)
+    time = looked_until(last, now, round_.idle_seconds)
     outcomes = {name: outcome_row(each) for name, each in (entry.outcomes or {}).items()}
-    connection.execute(
-        insert(answers_table).values(
-            assignment=assignment,
-            version=version + 1,
-            submitted=entry.is_submitted,
-            said=entry.said,
-            outcomes=outcomes,
-            comment=entry.comment,
-            seconds=None if time is None else time.seconds,
-            measured=time is not None and time.measured,
-            saved_at=now.isoformat(),
-        )
-    )
+    added = {
+        "assignment": assignment,
+        "version": version + 1,
+        "submitted": entry.is_submitted,
+        "said": entry.said,
+        "outcomes": outcomes,
+        "comment": entry.comment,
+        "seconds": None if time is None else time.seconds,
+        "measured": time is not None and time.measured,
+        "saved_at": now.isoformat(),
+    }
+    connection.execute(_ADD, added)
     if time is not None:
         note_saved(connection, assignment, now, time.seconds)
-    if entry.is_submitted:
-        finished = func.coalesce(assignments_table.c.finished_at, now.isoformat())
-        connection.execute(
-            update(assignments_table).where(assignments_table.c.id == assignment).values(finished_at=finished)
-        )
+    if entry.is_submitted and held.finished_at is None:
+        connection.execute(_FINISH, case | {"at": now.isoformat()})
     return Saved(version + 1)
 
 
 def newest(connection: Connection, assignment: int, *, submitted: bool = False) -> Row[Any] | None:
     """The last version, draft or not; or the last that was submitted."""
-    table = answers_table
-    query = select(table).where(table.c.assignment == assignment).order_by(table.c.version.desc()).limit(1)
-    return connection.execute(query.where(table.c.submitted) if submitted else query).first()
+    return connection.execute(_NEWEST_SUBMITTED if submitted else _NEWEST, {"of_case": assignment}).first()
