@@ -7,9 +7,9 @@ over: the person signs in once more.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Select, bindparam, insert, select, update
 
 from medjury.panel._access._moments import read, stored
 from medjury.panel._access._people import Person, person_of
@@ -25,7 +25,7 @@ SEEN_AGAIN = timedelta(minutes=1)  # how exactly we know when somebody was last 
 CLOCK_MAY_STEP_BACK = timedelta(minutes=2)
 
 # Asked at every request, so it is put together once.
-_FIND = (
+_FIND: Select[Any] = (
     select(
         people_table.c.id,
         people_table.c.name,

@@ -63,6 +63,10 @@ class Claim:
         _make_known(self.request, person)
         return person if person.role in self.roles else HTTPException(403)
 
+    def check(self) -> None:
+        """Refuse whoever is not who they claim to be, before anything else is said to them."""
+        signed_in(self.request, *(Role(role) for role in self.roles))
+
 
 @dataclass(frozen=True)
 class claimed_by:  # noqa: N801 - read in a route: Depends(claimed_by(Role.RATER))
@@ -76,7 +80,8 @@ class claimed_by:  # noqa: N801 - read in a route: Depends(claimed_by(Role.RATER
     async def __call__(self, request: Request) -> Claim:
         if session_secret(request) is None:
             raise _sign_in_first(request)
-        return Claim(request, self.roles)
+        claim = request.state.claim = Claim(request, self.roles)
+        return claim
 
 
 @dataclass(frozen=True)

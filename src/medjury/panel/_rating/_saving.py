@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import BindParameter, Select, bindparam, insert, select, update
 
 from medjury.instruments import Outcome
 from medjury.panel._design import Round, Said, outcome_row
 from medjury.panel._design._tables import assignments_table, rounds_table
+from medjury.panel._rating._standing import held
 from medjury.panel._rating._tables import answers_table, looks_table
 from medjury.panel._rating._timing import looked_until, note_saved
 
@@ -53,22 +54,17 @@ class Closed:
     """The round was closed, or the case given to somebody else, since the form was read. Nothing was saved now."""
 
 
-# Asked at every save, so they are put together once. Whoever closes the round or gives the case to somebody else
-# waits for this save, or this save sees it; so does the same rater in another tab.
+# Asked at every save, so they are put together once.
 _A, _R, _S, _L = assignments_table, rounds_table, answers_table, looks_table
-_OF_CASE = bindparam("of_case")
-_HOLD = (
-    select(_R.c.state, _A.c.withdrawn_at, _A.c.finished_at)
-    .join(_R, _R.c.id == _A.c.round)
-    .where(_A.c.id == _OF_CASE)
-    .with_for_update(of=_A)
-    .with_statement_hint("FOR SHARE OF rounds", "postgresql")
+_OF_CASE: BindParameter[int] = bindparam("of_case")
+_HOLD: Select[Any] = held(
+    select(_R.c.state, _A.c.withdrawn_at).join(_R, _R.c.id == _A.c.round).where(_A.c.id == _OF_CASE)
 )
 _NEWEST = select(_S).where(_S.c.assignment == _OF_CASE).order_by(_S.c.version.desc()).limit(1)
 _NEWEST_SUBMITTED = _NEWEST.where(_S.c.submitted)
 _SO_FAR = (
     select(_S.c.version, _S.c.submitted, _S.c.said, _S.c.comment, _S.c.saved_at, _L.c.opened_at, _L.c.last_at,
-           _L.c.seconds, _L.c.beats)
+           _L.c.seconds, _L.c.beats, _A.c.finished_at)
     .select_from(_A.outerjoin(_L, _L.c.assignment == _A.c.id).outerjoin(_S, _S.c.assignment == _A.c.id))
     .where(_A.c.id == _OF_CASE)
     .order_by(_S.c.version.desc())
@@ -81,11 +77,19 @@ _FINISH = update(_A).where(_A.c.id == _OF_CASE).values(finished_at=bindparam("at
 def save(
     connection: Connection, assignment: int, round_: Round, entry: Entry, now: datetime
 ) -> Saved | Stale | Closed:
-    """Add a version. What was sent twice is saved once; what rests on an older version is not saved."""
-    case = {"of_case": assignment}
-    held = connection.execute(_HOLD, case).one()
-    if held.state != "open" or held.withdrawn_at is not None:
+    """Add a version, where the case is still the rater's and its round still open."""
+    found = connection.execute(_HOLD, {"of_case": assignment}).one()
+    if found.state != "open" or found.withdrawn_at is not None:
         return Closed()
+    return add_version(connection, assignment, round_, entry, now)
+
+
+def add_version(
+    connection: Connection, assignment: int, round_: Round, entry: Entry, now: datetime
+) -> Saved | Stale:
+    """Add a version of a case that is held. What was sent twice is saved once; what rests on an older version is
+    not saved."""
+    case = {"of_case": assignment}
     last = connection.execute(_SO_FAR, case).one()
     version = last.version or 0
     if version:
@@ -110,7 +114,7 @@ def save(
     connection.execute(_ADD, added)
     if time is not None:
         note_saved(connection, assignment, now, time.seconds)
-    if entry.is_submitted and held.finished_at is None:
+    if entry.is_submitted and last.finished_at is None:
         connection.execute(_FINISH, case | {"at": now.isoformat()})
     return Saved(version + 1)
 

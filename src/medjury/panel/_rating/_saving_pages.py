@@ -14,8 +14,8 @@ from medjury.panel._access import Claim, Form, Role, claimed_by, form_of
 from medjury.panel._design import next_code, read_form, said_in
 from medjury.panel._panel import Panel
 from medjury.panel._rating._case_page import case_page
-from medjury.panel._rating._saving import Closed, Entry, Saved, Stale, save
-from medjury.panel._rating._standing import CLOSED, Standing, standing
+from medjury.panel._rating._saving import Entry, Saved, Stale, add_version
+from medjury.panel._rating._standing import Standing, standing
 from medjury.panel._rating._timing import note_sign_of_life
 from medjury.panel._rating._training import conclude_training
 
@@ -40,7 +40,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
             if submitted and read.problems:
                 return own, 422, typed | {"problems": read.problems}
             entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
-            done = save(connection, own.assignment, own.round, entry, now)
+            done = add_version(connection, own.assignment, own.round, entry, now)
             if not isinstance(done, Saved):
                 return own, 409, typed | {"notice": _not_saved(done)}
             return RedirectResponse(_following(connection, own, submitted, now), 303)
@@ -60,7 +60,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
                 return JSONResponse({"message": own.refusal}, 409)
             said, comment = said_in(form, own.round.questions)
             entry = Entry(_version(form), said, comment)
-            done = save(connection, own.assignment, own.round, entry, now)
+            done = add_version(connection, own.assignment, own.round, entry, now)
             if isinstance(done, Saved):
                 return JSONResponse({"version": done.version})
             return JSONResponse({"message": _not_saved(done)}, 409)
@@ -87,7 +87,7 @@ def _with_own_case(
         person = claim.person(connection, now)
         if isinstance(person, Exception):
             return person
-        own = standing(connection, code, person.id)
+        own = standing(connection, code, person.id, hold=True)
         return HTTPException(404) if own is None else work(connection, own)
 
     done = panel.database.together(whole)
@@ -114,9 +114,7 @@ def _version(form: Form) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
-def _not_saved(done: Stale | Closed) -> str:
-    if isinstance(done, Closed):
-        return CLOSED
+def _not_saved(done: Stale) -> str:
     at = datetime.fromisoformat(done.saved_at).strftime("%H:%M")
     return (
         f"This case was saved at {at} UTC from another tab or device. What you see below is not saved yet: send it "

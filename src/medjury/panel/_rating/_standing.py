@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import bindparam, exists, select
+from sqlalchemy import Select, bindparam, exists, select
 
 from medjury.panel._design import Round, round_as_set_up
 from medjury.panel._design._tables import assignments_table, members_table, rounds_table
@@ -36,6 +36,16 @@ class Standing:
         return _KEY_SHOWN if self.round.kind == "training" and self.is_finished else None
 
 
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
+
+
+def held(query: Select[_Row]) -> Select[_Row]:
+    """A query for a case and its round, both held to the end of the transaction: whoever closes the round or gives
+    the case to somebody else waits for it, or it sees what they did; so does the same rater in another tab."""
+    query = query.with_for_update(of=assignments_table)
+    return query.with_statement_hint("FOR SHARE OF rounds", "postgresql")  # SQLite has one writer
+
+
 _A, _R, _M = assignments_table, rounds_table, members_table
 _OTHERS = rounds_table.alias()
 _OWN = (
@@ -54,9 +64,13 @@ _OWN = (
 )
 
 
-def standing(connection: Connection, code: str, person: str) -> Standing | None:
-    """The rater's own case. Another's, one that is not reached yet and one that does not exist are None alike."""
-    row = connection.execute(_OWN, {"code": code, "rater": person}).first()
+_OWN_HELD = held(_OWN)
+
+
+def standing(connection: Connection, code: str, person: str, *, hold: bool = False) -> Standing | None:
+    """The rater's own case, held where something is to be saved. Another's, one that is not reached yet and one
+    that does not exist are None alike."""
+    row = connection.execute(_OWN_HELD if hold else _OWN, {"code": code, "rater": person}).first()
     if row is None:
         return None
     if row.state == "waiting" or (row.has_practice and not is_reached(connection, person, row.round)):

@@ -77,7 +77,7 @@ def looked(connection: Connection, assignment: int, now: datetime, idle_seconds:
     return looked_until(_row(connection, assignment), now, idle_seconds)
 
 
-def looked_until(row: Row[Any] | None, now: datetime, idle_seconds: float) -> Looked | None:
+def looked_until(row: Any, now: datetime, idle_seconds: float) -> Looked | None:
     """The same, from the row of the case."""
     if row is None or row.opened_at is None:
         return None
