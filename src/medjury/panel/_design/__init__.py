@@ -7,6 +7,7 @@ from medjury.panel._design._form import CANNOT_JUDGE, NOT_APPLICABLE, Choice, Qu
 from medjury.panel._design._membership import Left, deal, has_joined, join, leave
 from medjury.panel._design._practice import Compared, compare_with_key, share_right
 from medjury.panel._design._reading import (
+    LONGEST,
     Problem,
     Read,
     Said,
@@ -22,6 +23,7 @@ from medjury.panel._design._work import Work, members
 
 __all__ = [
     "CANNOT_JUDGE",
+    "LONGEST",
     "NOT_APPLICABLE",
     "Assignment",
     "Choice",

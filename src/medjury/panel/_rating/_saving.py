@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BindParameter, Select, bindparam, insert, select, update
+from sqlalchemy import BindParameter, Select, Text, bindparam, cast, func, insert, select, update
 
 from medjury.instruments import Outcome
-from medjury.panel._design import Round, Said, outcome_row
+from medjury.panel._design import LONGEST, Round, Said, outcome_row
 from medjury.panel._design._tables import assignments_table, rounds_table
 from medjury.panel._rating._standing import held
 from medjury.panel._rating._tables import answers_table, looks_table
@@ -18,6 +18,10 @@ from medjury.panel._rating._timing import looked_until, note_saved
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
+
+# A case keeps every version, and so many letters of them; the answer itself always finds room after its drafts.
+MOST_LETTERS = 2_000_000
+_FEW_VERSIONS = 50  # so few are not even counted
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,13 @@ class Stale:
 
 
 @dataclass(frozen=True)
+class TooMuch:
+    """A text is too long, or the case has more versions than are kept. Nothing was saved now."""
+
+    words: str
+
+
+@dataclass(frozen=True)
 class Closed:
     """The round was closed, or the case given to somebody else, since the form was read. Nothing was saved now."""
 
@@ -70,13 +81,16 @@ _SO_FAR = (
     .order_by(_S.c.version.desc())
     .limit(1)
 )  # fmt: skip
+_KEPT = select(func.sum(func.length(cast(_S.c.said, Text)) + func.length(_S.c.comment))).where(
+    _S.c.assignment == _OF_CASE
+)
 _ADD = insert(answers_table)
 _FINISH = update(_A).where(_A.c.id == _OF_CASE).values(finished_at=bindparam("at"))
 
 
 def save(
     connection: Connection, assignment: int, round_: Round, entry: Entry, now: datetime
-) -> Saved | Stale | Closed:
+) -> Saved | Stale | TooMuch | Closed:
     """Add a version, where the case is still the rater's and its round still open."""
     found = connection.execute(_HOLD, {"of_case": assignment}).one()
     if found.state != "open" or found.withdrawn_at is not None:
@@ -86,7 +100,7 @@ def save(
 
 def add_version(
     connection: Connection, assignment: int, round_: Round, entry: Entry, now: datetime
-) -> Saved | Stale:
+) -> Saved | Stale | TooMuch:
     """Add a version of a case that is held. What was sent twice is saved once; what rests on an older version is
     not saved."""
     case = {"of_case": assignment}
@@ -98,6 +112,8 @@ def add_version(
             return Saved(version)  # sent twice, or a draft that says nothing new
         if entry.version != version and not says_the_same:
             return Stale(version, last.saved_at)
+    if (too_much := _too_much(connection, assignment, version, entry)) is not None:
+        return too_much
     time = looked_until(last, now, round_.idle_seconds)
     outcomes = {name: outcome_row(each) for name, each in (entry.outcomes or {}).items()}
     added = {
@@ -117,6 +133,23 @@ def add_version(
     if entry.is_submitted and last.finished_at is None:
         connection.execute(_FINISH, case | {"at": now.isoformat()})
     return Saved(version + 1)
+
+
+def _too_much(connection: Connection, assignment: int, version: int, entry: Entry) -> TooMuch | None:
+    """Every version is kept, so there is an end to what one person can store."""
+    longest = max(len(text) for text in (entry.comment, *(each["why"] for each in entry.said.values())))
+    if longest > LONGEST:
+        return TooMuch(
+            f"Not saved: a text may have {LONGEST:,} letters, and one has {longest:,}. Shorten it, then submit."
+        )
+    if version < _FEW_VERSIONS:
+        return None
+    kept = connection.execute(_KEPT, {"of_case": assignment}).scalar_one()
+    if kept <= (2 * MOST_LETTERS if entry.is_submitted else MOST_LETTERS):
+        return None
+    if entry.is_submitted:
+        return TooMuch("Not saved: this case was changed so often that no more is kept. Ask the coordinator.")
+    return TooMuch("Not saved: this case has more drafts than are kept. Submit the answer; that is kept.")
 
 
 def newest(connection: Connection, assignment: int, *, submitted: bool = False) -> Row[Any] | None:

@@ -14,7 +14,7 @@ from medjury.panel._access import Claim, Form, Role, claimed_by, form_of
 from medjury.panel._design import next_code, read_form, said_in
 from medjury.panel._panel import Panel
 from medjury.panel._rating._case_page import case_page
-from medjury.panel._rating._saving import Entry, Saved, Stale, add_version
+from medjury.panel._rating._saving import Entry, Saved, Stale, TooMuch, add_version
 from medjury.panel._rating._standing import Standing, standing
 from medjury.panel._rating._timing import note_sign_of_life
 from medjury.panel._rating._training import conclude_training
@@ -114,7 +114,9 @@ def _version(form: Form) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
-def _not_saved(done: Stale) -> str:
+def _not_saved(done: Stale | TooMuch) -> str:
+    if isinstance(done, TooMuch):
+        return done.words
     at = datetime.fromisoformat(done.saved_at).strftime("%H:%M")
     return (
         f"This case was saved at {at} UTC from another tab or device. What you see below is not saved yet: send it "
