@@ -16,7 +16,7 @@ _ASK_AGAIN_SECONDS = 0.1
 
 @contextmanager
 def one_at_a_time(file: Path) -> Iterator[None]:
-    """Hold what is written to `file`, or wait for whoever holds it; it is free when a process ends, however it ends.
+    """Hold what is written to `file`, or wait for whoever does; it is free when a process ends, however it ends.
     (Windows has no such lock here: there the rule is the user's to keep.)"""
     try:
         import fcntl
