@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
+from tests.recipes.interval_checks import agreement_is_right, whole_grades
+from tests.recipes.rated import Rated
 
 from medjury.cli import main
 from recipes import diagnosis_jury as recipe
@@ -497,3 +499,8 @@ def test_every_exhibit_of_the_page_is_in_its_report(folder: Path) -> None:
         assert f'id="{kind}-{name}"' in html, (run, kind, name)
         if kind == "table":
             assert table(folder, name, run or "diagnosis-jury"), name
+
+
+def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
+    rated = Rated(folder / "runs" / "diagnosis-jury", ("primary panel",), lambda votes: votes[0])
+    agreement_is_right(rated, LABELS, whole_grades(1, 5), "jury")

@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from recipes._medhelm_texts import ITEMS, NOTES, name_of, reference
 from scipy.stats import norm, spearmanr
+from tests.recipes.interval_checks import agreement_is_right, whole_grades
+from tests.recipes.rated import Rated
 
 from medjury.cli import main
 from medjury.transcripts import normalise
@@ -431,3 +433,9 @@ def test_everything_that_the_page_names_is_in_the_report(folder: Path) -> None:
             assert any(set(map(unescape, each)) <= columns and len(each) > 2 for each in heads), name
         for name in named["figure"] if run == "medhelm-jury" else ():
             assert f'id="figure-{name}"' in page, name
+
+
+def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
+    people = tuple(name for name, *_ in planted.CLINICIANS)
+    rated = Rated(folder / "runs" / "medhelm-jury", people, lambda votes: float(np.mean(votes)))
+    agreement_is_right(rated, LABELS | {"overall": OVERALL}, whole_grades(1, 5), "jury")

@@ -23,6 +23,8 @@ from recipes.transcripts import ADJUDICATOR, CLINICIANS, JUDGES, METRICS, RUNS
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
 from scipy import stats
+from tests.recipes.interval_checks import agreement_is_right, classes_are_right, whole_grades
+from tests.recipes.rated import Rated
 
 from medjury.cli import main
 
@@ -440,3 +442,10 @@ def test_what_the_page_of_the_recipe_names_is_in_the_report(folder: Path) -> Non
         ends = tuple(f"{name}{end}" for name in names for end in (" low", " high", " n", " method"))
         head = {name for name in names if name not in ends}
         assert any(set(each) <= head and len(each) > 1 for each in heads), table
+
+
+def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
+    aside = frozenset(name for name in impacts() if name not in HELD_OUT)
+    rated = Rated(folder / "runs" / "transcripts", (ADJUDICATOR,), lambda votes: votes[0], aside)
+    agreement_is_right(rated, {"impact": "Clinical impact"}, whole_grades(0, 2), next(iter(JUDGES)))
+    classes_are_right(rated, {"impact": "Clinical impact"}, {"impact": (0, 1, 2)})

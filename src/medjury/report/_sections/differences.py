@@ -37,8 +37,7 @@ def section(material: Material) -> Section | None:
         "differences",
         ("dimension", "n", "mean difference", "lower limit", "upper limit"),
         rows,
-        caption="Jury less clinicians: mean difference and limits between which 95 % of differences are expected. "
-        "The intervals take answers as independent",
+        caption="Jury less clinicians: mean difference and limits between which 95 % of differences are expected",
         shown=40,
     )
     chosen = [each for each in material.compared if found[each.name].n > 1][:PANELS]
@@ -61,8 +60,18 @@ def section(material: Material) -> Section | None:
 
 
 def limits(material: Material, dimension: Measured) -> BlandAltman:
-    _, reference, said = material.evidence.both(dimension.name)
-    return bland_altman(reference, said)
+    """The limits with the intervals of the other tables: the answers to one patient are drawn together."""
+    evidence = material.evidence
+    grid, reference, said = evidence.both(dimension.name)
+    alone = len(set(grid.clusters)) == len(grid.clusters)
+    return bland_altman(
+        reference,
+        said,
+        clusters=None if alone else grid.clusters,
+        confidence=evidence.confidence,
+        resamples=evidence.resamples,
+        seed=evidence.seed,
+    )
 
 
 def _draw(axes: Axes, material: Material, dimension: Measured, found: BlandAltman) -> None:
