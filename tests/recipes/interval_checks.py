@@ -15,7 +15,7 @@ def whole_grades(lowest: float, highest: float) -> Grading:
     """Whole grades, halves upwards; a composite, which has none, as it is."""
 
     def grading(dimension: str) -> Callable[[Numbers], Numbers]:
-        if dimension.startswith(("quality", "overall")):
+        if dimension.startswith(("quality", "overall", "mean")):
             return lambda scores: np.round(scores, 9)
         return lambda scores: np.clip(np.floor(scores + 0.5 + 1e-9), lowest, highest)
 

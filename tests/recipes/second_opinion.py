@@ -58,9 +58,7 @@ class Ends:
     highs: tuple[float, float]
 
 
-def interval(
-    statistic: Statistic, groups: Sequence[object], scale: str, resamples: int, student: bool
-) -> Ends:
+def interval(statistic: Statistic, groups: Sequence[object], scale: str, resamples: int, method: str) -> Ends:
     """From `BATCHES` times the report's resamples. Chance moves the report's end twice: by the share of resamples
     below the value, which is read once and counts twice in z, and by the share of resamples below the end."""
     codes = np.unique(np.asarray(groups, dtype=str), return_inverse=True)[1]
@@ -75,18 +73,22 @@ def interval(
     spread = np.mean(apart**2)
     excess = max(np.mean(apart**4) / spread**2 - 3, 0.0)
     t = stats.t.ppf(0.975, max(2 / (2 / (n - 1) + excess / n), 2.0))
+    student = method == "BCa-t"
     wide = t * np.sqrt(n / (n - 1)) if student else stats.norm.ppf(0.975)
     lean = without.mean() - without
     a = np.sum(lean**3) / (6 * np.sum(lean**2) ** 1.5)
     tied = 1e-9 * max(1.0, abs(value))
     z0 = stats.norm.ppf((np.mean(known < value - tied) + np.mean(known <= value + tied)) / 2)
+    if method == "percentile":
+        z0 = a = 0.0
     found = []
     for side in (-1, 1):
         z = z0 + side * wide
         z = z0 + z / (1 - a * z) if a * z < 1 else side * 8.0
         shares, heights = stats.norm.cdf([z0, z]), stats.norm.pdf([z0, z])
         errors = np.sqrt(shares * (1 - shares) / resamples) / heights
-        chance = REACH * np.sqrt((1 + 1 / BATCHES) * (4 * errors[0] ** 2 + errors[1] ** 2))
+        moved = errors[1] ** 2 + (0 if method == "percentile" else 4 * errors[0] ** 2)
+        chance = REACH * np.sqrt((1 + 1 / BATCHES) * moved)
         levels = stats.norm.cdf([z, z - chance, z + chance])
         places = np.clip(levels * (len(known) + 1) - 1, 0, len(known) - 1)
         # Where a statistic takes few values, the end is one of those on either side; where hardly a resample lies
@@ -109,11 +111,13 @@ def holds(
         value = float(statistic(np.ones((1, len(groups))))[0])
     assert float(row[column]) == pytest.approx(value, abs=1e-8), (column, row)
     method = row[f"{column} method"]
-    found = re.search(r"(BCa(?:-t)?) bootstrap, (\d+) resamples of (\d+) (?:items|clusters)", method)
+    found = re.search(
+        r"(BCa-t|BCa|percentile) bootstrap, (\d+) resamples of (\d+) (?:items|clusters)", method
+    )
     if not row[f"{column} low"] or found is None:
         return ()
     assert int(found[3]) == len(set(groups)), (column, method)
-    own = interval(statistic, groups, scale, int(found[2]), found[1] == "BCa-t")
+    own = interval(statistic, groups, scale, int(found[2]), found[1])
     low, high = float(row[f"{column} low"]), float(row[f"{column} high"])
     for shown, (least, most) in ((low, own.lows), (high, own.highs)):
         assert least - 1e-6 <= shown <= most + 1e-6, (column, shown, own, row)

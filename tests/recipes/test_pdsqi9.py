@@ -435,4 +435,5 @@ def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
     aside = frozenset((folder / "development.txt").read_text().split())
     people = tuple(planted.PHYSICIANS)
     rated = Rated(folder / "runs" / "pdsqi9", people, lambda votes: float(np.median(votes)), aside)
-    agreement_is_right(rated, LABELS, whole_grades(0, 5), next(iter(planted.JUDGES)))
+    composites = {each.name: each.label for each in load_instrument("pdsqi9").composites}
+    agreement_is_right(rated, LABELS | composites, whole_grades(0, 5), next(iter(planted.JUDGES)))
