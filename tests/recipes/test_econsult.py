@@ -154,7 +154,7 @@ def test_the_counts_behind_them(
     first = next(iter(READERS))
     for judge in JUDGES:
         counts = Counter(zip(majority["concordant"], scores["concordant"][judge], strict=True))
-        table, column = ("confusion", "jury") if judge == first else ("confusion-by-rater", "grade")
+        table, column = ("confusion", first) if judge == first else ("confusion-by-rater", "grade")
         rows = [
             row
             for row in lines(run, table)

@@ -253,7 +253,7 @@ def test_which_grade_became_which(folder: Path) -> None:
         assert len(rows) == 9 * len(judges)
         for row in rows:
             judge = row.get("rater", first)
-            at, became = float(row["clinicians"]), float(row.get("grade") or row["jury"])
+            at, became = float(row["clinicians"]), float(row.get("grade") or row[first])
             assert int(row["answers"]) == np.sum((at == TRUTH) & (grade(merged(judge)) == became))
 
 

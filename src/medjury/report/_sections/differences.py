@@ -22,6 +22,10 @@ _MARKS = 300
 def section(material: Material) -> Section | None:
     if not material.compared:
         return None
+    return Section("differences", "How far apart", Html(_body(material) + material.folded(_body)))
+
+
+def _body(material: Material) -> Html:
     found = {each.name: limits(material, each) for each in material.compared}
     rows: list[tuple[Cell, ...]] = [
         (
@@ -42,7 +46,7 @@ def section(material: Material) -> Section | None:
     )
     chosen = [each for each in material.compared if found[each.name].n > 1][:PANELS]
     if not chosen:
-        return Section("differences", "How far apart", table)
+        return table
     picture = material.exhibits.figure(
         "bland-altman",
         (9, height(len(chosen), 3, 2.7)),
@@ -56,7 +60,7 @@ def section(material: Material) -> Section | None:
             f"{each.label}: mean difference {shown(found[each.name].bias.value)}" for each in chosen
         ),
     )
-    return Section("differences", "How far apart", Html(picture + table))
+    return Html(picture + table)
 
 
 def limits(material: Material, dimension: Measured) -> BlandAltman:
