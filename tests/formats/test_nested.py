@@ -49,8 +49,8 @@ scale: [1, 5]
     "Ratings",
     "Inspect log",
     ".json",
-    "`rows: samples[]`; dump an `.eval` file to JSON first",
-    "`.eval` itself",
+    "`rows: samples[]`",
+    "",
     described="importing-ratings.md#results-of-other-programs-paths-into-json",
 )
 def test_a_log_of_inspect(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from medjury.cases import read_eval_log
 from medjury.errors import MedjuryError
 from medjury.inspection._column_names import proposal
 from medjury.inspection._peers import peer_of
@@ -53,6 +54,8 @@ def recognise(path: str | Path) -> Kind:
         return Kind("transcript", "transcript")
     if ending in (".yaml", ".yml"):
         return _document(place)
+    if ending == ".eval":
+        return _eval(place)
     if ending in (".json", ".jsonl", ".ndjson"):
         found = _json(place, ending)
         if found is not None:
@@ -102,6 +105,15 @@ def _json(place: Path, ending: str) -> Kind | None:
     if ending == ".json" and not _is_transcript(place):
         return None if isinstance(content, list) else Kind("unknown", "JSON of a kind that is not known here")
     return Kind("transcript", "transcript") if ending == ".json" else None
+
+
+def _eval(place: Path) -> Kind:
+    """A log of Inspect; one that cannot be opened is one too, and its reader says why."""
+    try:
+        peer = peer_of(read_eval_log(place).document)
+    except MedjuryError:
+        peer = None
+    return Kind("ratings", "Inspect: log", dict(peer.mapping) if peer else {})
 
 
 def _content(place: Path, ending: str) -> Any:

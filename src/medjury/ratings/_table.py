@@ -145,6 +145,7 @@ _READERS = {
     ".jsonl": read_json_table,
     ".ndjson": read_json_table,
     ".json": read_json_table,
+    ".eval": read_json_table,
     ".sav": read_statistics_file,
     ".zsav": read_statistics_file,
     ".por": read_statistics_file,
