@@ -1,4 +1,4 @@
-"""Logs of Inspect as they are written: a packed folder, read as ratings and as cases, never beyond what it states."""
+"""Logs of Inspect as they are written: a packed folder, read as ratings and as cases, no more than it states."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def packed(folder: Path, *samples: dict[str, Any], header: Any = HEADER, **other
     "Ratings",
     "Inspect log, packed",
     ".eval",
-    "every scorer, every part of a score and every epoch; letters as Inspect counts them; samples that were withdrawn "
-    "are left out and counted; logs packed by zstd with the extra `medjury[inspect]`",
+    "every scorer, every part of a score and every epoch; letters as Inspect counts them; withdrawn samples are "
+    "left out and counted; logs packed by zstd with the extra `medjury[inspect]`",
     "samples stored in parts; a log without samples; one that unpacks to more than it states",
     described="importing-ratings.md#results-of-other-programs-paths-into-json",
 )
@@ -69,7 +69,7 @@ def test_a_true_log_is_read_by_the_mapping_that_look_proposes() -> None:
     "Cases",
     "Inspect log, packed or as JSON",
     ".eval, .json",
-    "a sample is a case: its input the question, its completion the candidate, its target the reference; or by paths",
+    "a sample is a case: its input the question, its completion the candidate, its target the reference; or paths",
     "a second epoch of a sample until a mapping names its `uuid` as the id; pictures in the input",
     described="reading-cases.md",
 )

@@ -19,7 +19,8 @@ from medjury.ratings._text_table import ending, open_text
 
 def read_json_table(path: Path, reading: Reading) -> Rows:
     """The rows of a JSON file. Row 1 is the first object (there is no header line)."""
-    whole: Any = _READERS.get(ending(path), _lines)(path, reading)
+    read: Callable[[Path, Reading], Any] = _READERS.get(ending(path), _lines)
+    whole = read(path, reading)
     rows = reading.rows or ("samples[]" if ending(path) == ".eval" else None)
     if rows is not None:
         try:
