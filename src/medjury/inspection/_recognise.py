@@ -73,7 +73,9 @@ def _folder(place: Path) -> Kind:
         return Kind("run", "run folder")
     if any(".gold." in name for name in names) or "calls.csv" in names:
         return Kind("transcript", "folder of calls, what was said beside what was recognised")
-    if any(name.endswith((".json", ".ndjson")) for name in names):
+    if any(name.endswith((".ndjson", ".ndjson.gz")) for name in names):
+        return Kind("cases", "FHIR bulk export, joined")
+    if any(name.endswith(".json") for name in names):
         return Kind("cases", "folder of cases (JSON or FHIR)")
     return Kind("unknown", "folder of a kind that is not known here")
 
