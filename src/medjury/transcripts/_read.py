@@ -21,7 +21,7 @@ from medjury.transcripts._readers.timed_words import timed_words
 from medjury.transcripts._readers.times import seconds
 from medjury.transcripts._turn import Transcript, Turn
 
-_ENDINGS = (".json", ".csv", ".vtt", ".srt", ".txt", ".ctm", ".rttm")
+ENDINGS = (".json", ".csv", ".vtt", ".srt", ".txt", ".ctm", ".rttm")
 _KNOWN = (
     "a list of turns {index, text, speaker?, start?, end?, confidence?}, lines `[00:03] Patient: ...` under a name "
     f"with `golden` in it, or the output of {', '.join(name for name in FORMS if name != 'list of turns')}"
@@ -47,8 +47,8 @@ def read_transcript(path: str | Path, *, speakers: Collection[str] | None = None
     """
     file = Path(path)
     ending = file.suffix.lower()
-    if ending not in _ENDINGS:
-        raise MedjuryError(f"{file.name}: give a {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]} file")
+    if ending not in ENDINGS:
+        raise MedjuryError(f"{file.name}: give a {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]} file")
     found = _found(file, ending, speakers)
     return _transcript(found, file.name)
 
