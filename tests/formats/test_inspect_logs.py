@@ -133,7 +133,7 @@ def test_letters_and_gaps_are_scores_and_gaps(tmp_path: Path) -> None:
     found = read_ratings(file, mapping=look(file).kind.mapping)
     assert [each.score for each in found.ratings] == [1, 0, 0.5, 0, 1, 0]
     assert found.report.left_out["not rated (blank cells)"] == 2
-    assert "log.eval: sample that ended in an error, kept without its scores: 1" in found.report.notes
+    assert found.report.left_out["sample that ended in an error, kept without its scores"] == 1
 
 
 @pytest.mark.parametrize("form", ["packed", "JSON"])
@@ -147,7 +147,8 @@ def test_a_withdrawn_sample_is_left_out_and_counted(form: str, tmp_path: Path, c
         mapping = {"rows": "samples[]", **MAPPING}
     found = read_ratings(file, mapping=mapping)
     assert [each.item for each in found.ratings] == ["c1"]
-    assert f"{file.name}: sample that was marked as invalid, left out: 1" in found.report.notes
+    assert found.report.left_out["sample that was marked as invalid, left out"] == 1
+    assert "  sample that was marked as invalid, left out: 1" in found.report.text()
     assert main(["cases", "check", str(file)]) == 0
     assert "sample that was marked as invalid, left out: 1" in capsys.readouterr().out
 

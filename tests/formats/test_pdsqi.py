@@ -76,4 +76,6 @@ CITATION = {
 def test_the_grades_of_citation_turn_on_what_the_published_ones_turn_on() -> None:
     """Several wrong citations or none are 1; a single wrong one, or citations in a heap, are 2."""
     grades = next(each for each in PDSQI.dimensions if each.name == "citation").grades
-    assert {grade for grade, words in CITATION.items() if all(each in grades[grade] for each in words)} == set(grades)
+    assert {
+        grade for grade, words in CITATION.items() if all(each in grades[grade] for each in words)
+    } == set(grades)

@@ -103,7 +103,7 @@ def _google_again(dialogue: Dialogue) -> str:
 def _azure(dialogue: Dialogue) -> str:
     return json.dumps({"recognizedPhrases": [
         {"speaker": name, "channel": 0, "offsetInTicks": 20_000_000 * at, "durationInTicks": 10_000_000,
-         "nBest": [{"display": words, "confidence": 0.9}]} for at, (name, words) in enumerate(dialogue)]})  # fmt: skip
+         "nBest": [{"display": words}]} for at, (name, words) in enumerate(dialogue)]})  # fmt: skip
 
 
 def _azure_fast(dialogue: Dialogue) -> str:

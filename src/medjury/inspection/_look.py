@@ -195,7 +195,7 @@ def _transcript(place: Path, kind: Kind) -> Look:
     read = f"{len(found.turns):,} turns"
     return Look(
         place.name, named, Facts("transcript", True), (), tuple(found.speakers_text()), samples, read,
-        notes=found.notes,
+        found.left_out, notes=found.notes,
     )  # fmt: skip
 
 

@@ -69,20 +69,20 @@ def _document(path: Path, reading: Reading) -> Any:
             raise RatingsError(f"{path}: {error}") from None
         except RecursionError:
             raise RatingsError(f"{path}: {_TOO_DEEP}") from None
-    return _told(as_log(whole, path.name), path, reading) if is_log(whole) else whole
+    return _told(as_log(whole, path.name), reading) if is_log(whole) else whole
 
 
 def _log(path: Path, reading: Reading) -> Any:
     try:
-        return _told(read_eval_log(path), path, reading)
+        return _told(read_eval_log(path), reading)
     except EvalLogError as error:
         raise RatingsError(str(error)) from None
 
 
-def _told(log: EvalLog, path: Path, reading: Reading) -> Any:
-    """The document of a log of Inspect; what it says of itself is told."""
+def _told(log: EvalLog, reading: Reading) -> Any:
+    """The document of a log of Inspect; what it says of itself is told, and what it withdrew is counted."""
     reading.told.extend(log.told)
-    reading.told.extend(f"{path.name}: {what}: {count:,}" for what, count in log.left_out.items())
+    reading.left_out.update(log.left_out)
     return log.document
 
 

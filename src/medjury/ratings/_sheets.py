@@ -38,6 +38,7 @@ def _chosen(path: Path, sheets: list[str], reading: Reading) -> str:
         reading.told.append(
             f"{path.name}: the sheet {sheets[0]!r} was read; name another with `sheet` in the mapping ({others})"
         )
+    reading.left_out["other sheets, not read"] += len(sheets) - 1
     return reading.sheet or sheets[0]
 
 
