@@ -39,3 +39,16 @@ def shown_number(value: int, shown: str) -> int:
     number = ShownNumber(value)
     number.shown = shown if shown.isdigit() else ""
     return number
+
+
+class DeclaredMissing(str):
+    """A code that its file declares as missing, such as 99. It is no score until the mapping says what it means."""
+
+    __slots__ = ("means",)
+    means: str  # its label in the file; empty where it has none
+
+
+def declared_missing(code: str, means: str = "") -> DeclaredMissing:
+    found = DeclaredMissing(code)
+    found.means = means
+    return found

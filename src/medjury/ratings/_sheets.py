@@ -15,10 +15,12 @@ _PLAIN_FORMAT = re.compile(r"General|@|[#,]*[#0](\.0+)?")  # what shows a whole 
 
 
 def read_xlsx(path: Path, reading: Reading) -> Rows:
-    """The rows of a sheet of a workbook: the one that is named, else the first, which is told."""
+    """The rows of a sheet of a workbook: the one that is named, else the first that is not
+    hidden, which is told."""
     try:
         with open_workbook(path) as values, open_workbook(path, formulas=True) as formulas:
-            name = _chosen(path, values.sheetnames, reading)
+            sheets = sorted(values.worksheets, key=lambda each: each.sheet_state != "visible")
+            name = _chosen(path, [each.title for each in sheets], reading)
             yield from _rows_of(path, values[name], formulas[name])
     except WorkbookError as error:
         raise RatingsError(f"{path}: {error}") from None

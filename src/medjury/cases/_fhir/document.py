@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from medjury.cases._attachment import DamagedError, attachment_text
 from medjury.cases._case import Origin
-from medjury.cases._fhir.resources import DEEPEST, Entry, Resources
+from medjury.cases._fhir.resources import DEEPEST, NO_TEXT, Entry, Resources
 from medjury.cases._fhir.status import marks_of
 from medjury.cases._fhir.values import (
     Resource,
@@ -24,7 +24,6 @@ from medjury.cases._fhir.values import (
 from medjury.cases._xhtml import FhirError, text_of
 
 FURTHER = "further attachment of a document, left out"
-NO_TEXT = "section of a document without text, left out"
 # Where the releases and the kinds of documents keep the same thing; STU3 has no `date` and no `category`.
 _DATES = ("date", "created", "indexed", "effectiveDateTime", "effectivePeriod.start", "issued")
 

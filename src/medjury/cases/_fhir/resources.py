@@ -12,6 +12,7 @@ from medjury.cases._fhir.values import Resource, object_in, objects_in, text_in
 from medjury.cases._xhtml import FhirError
 
 DEEPEST = 20
+NO_TEXT = "section of a document without text, left out"
 _NAME = re.compile(r"([A-Z][A-Za-z]+/[^/#?]+)$")
 
 
