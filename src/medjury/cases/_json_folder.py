@@ -10,6 +10,7 @@ from medjury.cases._case import Origin
 from medjury.cases._eval import rows_of_log
 from medjury.cases._eval_log import as_log, is_log
 from medjury.cases._fhir.bulk import read_export
+from medjury.cases._fhir.export_manifest import stated_rows
 from medjury.cases._json import parse_json, rows_of, rows_within
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._report import CaseError
@@ -60,4 +61,5 @@ def read_folder(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
             raise CaseError(
                 f"{path}: holds an export (.ndjson) and {file.name}; put them in folders of their own"
             )
+        yield from stated_rows(parsed.content, file, export)
     yield from read_export(export, mapping)

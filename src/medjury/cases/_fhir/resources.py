@@ -102,6 +102,12 @@ class Resources:
         return found
 
 
+def local_name(entry: Entry, reference: str) -> str:
+    """A name for what a resource holds itself (`#p`): the same sign means something else in every other one."""
+    own = entry.name or f"{entry.origin.file}:{entry.origin.row}"
+    return f"{own}{reference}" if reference.startswith("#") else ""
+
+
 def address_of(reference: str) -> str:
     """A reference without the version it may name."""
     address = re.sub(r"/_history/[^/]*$", "", reference.strip())
