@@ -158,13 +158,13 @@ def _some(counts: Mapping[str, int]) -> dict[str, int]:
 def _cases(place: Path, kind: Kind) -> Look:
     from medjury.cases import list_problems, read_cases
 
-    reader = read_cases(place, on_bad="skip")
+    reader = read_cases(place, mapping=kind.mapping or None, on_bad="skip")
     found = reader.summary
     facts = Facts(
         "cases", found.count > 0, systems=len(found.systems), answers=found.inputs.get("candidate", 0)
     )
     # What a row of a table is can be seen; documents and what belongs to them are shown as they were joined.
-    is_table = place.is_file() and not kind.name.startswith("FHIR")
+    is_table = place.is_file() and not kind.mapping and not kind.name.startswith("FHIR")
     columns, samples = _head(place, kind) if is_table else _joined(reader) if found.count else ((), ())
     read = f"{found.count:,} cases with {', '.join(found.inputs) or 'no text'}"
     problem = list_problems(found.bad, found.problems, 3) if found.bad else ""

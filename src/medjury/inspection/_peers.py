@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A program's results and their mapping."""
+    """A program's results and their mapping: scores (`ratings`), or answers that are yet to be judged (`cases`)."""
 
     name: str
     mapping: Mapping[str, Any]
+    family: Literal["ratings", "cases"] = "ratings"
 
 
 def peer_of(content: Any) -> Peer | None:
@@ -49,6 +50,13 @@ def _peer_of(content: Any) -> Peer | None:
 def _of_document(content: Mapping[str, Any]) -> Peer | None:
     if isinstance(content.get("samples"), list) and "eval" in content:
         return Peer("Inspect: log", _judged(_of_inspect(content["samples"]), "Inspect"))
+    if isinstance(content.get("request_states"), list) and "adapter_spec" in content:
+        mapping = {"rows": "request_states[]", "id": "instance.id", "candidate": "result.completions[0].text",
+                   "reference": "instance.references[0].output.text", "system": "adapter_spec.model",
+                   "texts": {"question": "instance.input.text"}}  # fmt: skip
+        if not any(each["instance"].get("references") for each in content["request_states"]):
+            mapping.pop("reference")
+        return Peer("HELM: answers of a model", mapping, "cases")
     results = content.get("results")
     if isinstance(results, dict) and isinstance(results.get("results"), list):
         mapping = {"rows": "results.results[]", "item": "testIdx", "system": "provider.id",

@@ -32,7 +32,7 @@ _HEAD = 200  # rows that are looked at
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a file is: its family, its name in words, and the mapping that a file of ratings needs."""
+    """What a file is: its family, its name in words, and the mapping that it needs."""
 
     family: Family
     name: str
@@ -101,7 +101,7 @@ def _json(place: Path, ending: str) -> Kind | None:
     if isinstance(first, dict) and "resourceType" in first:
         return Kind("cases", f"FHIR ({first['resourceType']})")
     if (peer := peer_of(content)) is not None:
-        return Kind("ratings", peer.name, dict(peer.mapping))
+        return Kind(peer.family, peer.name, dict(peer.mapping))
     if isinstance(first, dict) and first.keys() & {"candidate", "notes"}:
         return Kind("cases", "cases")
     if ending == ".json" and not _is_transcript(place):
