@@ -2,6 +2,7 @@
 
 from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._dates import Period, moment_of, period_of
+from medjury.cases._eval_log import EvalLog, EvalLogError, as_log, is_log, read_eval_log
 from medjury.cases._frame import cases_from_frame
 from medjury.cases._labs import Lab, Labs, labs_of
 from medjury.cases._marks import content_marks
@@ -24,6 +25,8 @@ __all__ = [
     "CaseReader",
     "CaseSource",
     "CaseSummary",
+    "EvalLog",
+    "EvalLogError",
     "GivenCases",
     "Lab",
     "Labs",
@@ -38,11 +41,13 @@ __all__ = [
     "Replacement",
     "WorkbookError",
     "added_settings",
+    "as_log",
     "case_from_row",
     "case_to_row",
     "cases_from_frame",
     "clean_text",
     "content_marks",
+    "is_log",
     "labs_of",
     "list_problems",
     "make_redactor",
@@ -50,6 +55,7 @@ __all__ = [
     "open_workbook",
     "period_of",
     "read_cases",
+    "read_eval_log",
     "redact_part",
     "redaction_counts",
     "redaction_preview",
