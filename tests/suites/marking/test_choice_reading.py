@@ -12,7 +12,13 @@ from medjury.suites._marking._reading import read_choice
 
 QUESTION = "Which drug is the first choice for a febrile child of four years without other illness?"
 DRUGS = {"A": "Aspirin", "B": "Ibuprofen and rest", "C": "Paracetamol", "D": "Aspirin and heparin"}
-VIRUSES = {"A": "Hepatitis C", "B": "Hepatitis B", "C": "Hepatitis A", "D": "Hepatitis B and C", "E": "None of the above"}
+VIRUSES = {
+    "A": "Hepatitis C",
+    "B": "Hepatitis B",
+    "C": "Hepatitis A",
+    "D": "Hepatitis B and C",
+    "E": "None of the above",
+}
 CELLS = {"A": "B lymphocytes", "B": "T lymphocytes", "C": "Both A and B", "D": "A macrophage"}
 DOSES = {"A": "5 mg", "B": "15 mg", "C": "1,000 mg", "D": "0.5 mg"}
 NUMBERED = {"1": "Smooth muscle", "2": "Skeletal muscle", "3": "Cardiac muscle", "4": "Tendon", "5": "1"}

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+_MOST_FILLERS = 12
 _FILLER = re.compile(
     r"(?:[\s:=*_`#>~→⇒\"'“”‘’«»„\-–—,]+|(?:clearly|definitely|certainly|most\s+likely|likely|probably|therefore|thus|simply|indeed|"
     r"indeed|that|it\s+is|it['’]s|is|be|still|also|actually|again|obviously|option|choice|letter|answer|number|alternative|item|"
-    r"opción|option|réponse|respuesta|antwort|вариант|选项|選項|the|best|correct|right)(?![\w]))",
+    r"opción|option|réponse|respuesta|antwort|вариант|选项|選項|the|la|el|le|die|der|best|correct|right)(?![\w]))",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
@@ -20,7 +21,8 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _BUT = re.compile(
-    r"(?:[,;:—–-]|\bbut\b|\brather\b|\binstead\b)\s*(?:but\s+)?(?:rather\s+|instead\s+)?(?:it\s+is\s+|it['’]s\s+|is\s+)?", re.IGNORECASE
+    r"(?:[,;:—–-]|\bbut\b|\brather\b|\binstead\b)\s*(?:but\s+)?(?:rather\s+|instead\s+)?(?:it\s+is\s+|it['’]s\s+|is\s+)?",
+    re.IGNORECASE,
 )
 _JOINED = re.compile(
     r"[\s)\].*_]*(?:[(\[]?\s*(?:,\s*(?:and|or)|,|/|\||&|\+|and/or|and|or|or\s+else|as\s+well\s+as|y|o|und|oder|et|ou|и|или|和|或|、|vs\.?|versus|to|through|-|–)\s*)"
@@ -38,6 +40,7 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 # Letters of other scripts that look like Latin ones and can mean no other place in their own order.
+_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ALIKE = {"А": "A", "а": "A", "С": "C", "с": "C", "Α": "A", "α": "A", "Β": "B", "β": "B", "Ε": "E", "ε": "E"}
 
 
@@ -72,7 +75,9 @@ class Choices:
 
     @cached_property
     def _longest_first(self) -> list[tuple[str, re.Pattern[str]]]:
-        texts = sorted(((text, key) for key, text in self.folded.items() if text), key=lambda each: -len(each[0]))
+        texts = sorted(
+            ((text, key) for key, text in self.folded.items() if text), key=lambda each: -len(each[0])
+        )
         return [(key, _spelled(text)) for text, key in texts]
 
     def key_of(self, text: str) -> str | None:
@@ -80,23 +85,38 @@ class Choices:
         keys = [key for key, each in self.folded.items() if each and each == folded(text)]
         return keys[0] if len(keys) == 1 else None
 
+    def meant_by(self, words: str) -> Named:
+        """What words name that are nothing but an answer: a text, a letter, or what they begin with."""
+        keys = [key for key, each in self.folded.items() if each and each == folded(words)]
+        if not keys:
+            return self.named_by(words)
+        letter = self.letter_at(words)
+        return Named(tuple(dict.fromkeys((*letter.keys, *keys)) if not folded(letter.rest) else keys))
+
     def letter_at(self, words: str) -> Named:
         """The letter with which the words begin, where it is a letter and no article or first word."""
         if not self.lettered:
             return Named(())
-        found = re.match(r"[(\[{<]*\s*(?:\d{1,2}(?!\w)|[^\W\d_](?![\w'’]))", words)
+        found = re.match(
+            r"[(\[{<]*\s*(?:\d{1,2}(?!\w)|[A-Za-z](?![A-Za-z0-9_'’])|[^\W\d_a-zA-Z](?![\w'’]))", words
+        )
         if found is None:
             return Named(())
         raw = re.sub(r"[(\[{<\s]", "", found.group())
         enclosed = found.group()[0] in "([{<"
         rest = words[found.end() :]
+        if raw.isascii() and rest[:1].isalpha() and not _ASIAN.match(rest):
+            return Named(())
         letter = _ALIKE.get(raw, raw).upper()
-        stands = enclosed or re.match(r"\s*(?:[).\]}>:;,!?\n|/&+=*_\"'“”’–—-]|$)", rest) is not None
+        stands = enclosed or re.match(r"\s*(?:[).\]}>:;,!?\n|/&+=*_\"'“”’。、–—-]|$)", rest) is not None
+        stands = stands or _ASIAN.match(rest) is not None
         if not stands:
             clause = re.match(rf"\s+(?:{_CLAUSE})(?!\w)", rest) is not None
             label = raw.isupper() and raw not in "AI" and (self.starts_with(letter, rest) or clause)
-            stands = label or (raw in "AI" and (clause or self.starts_with(letter, rest))) or (
-                raw.isdigit() and (clause or self.starts_with(letter, rest))
+            stands = (
+                label
+                or (raw in "AI" and (clause or self.starts_with(letter, rest)))
+                or (raw.isdigit() and (clause or self.starts_with(letter, rest)))
             )
             if not stands and raw.isupper() and letter in self.texts and re.match(r"\s+[A-Z(]", rest):
                 stands = raw not in "AI"
@@ -144,7 +164,10 @@ class Choices:
     def _filled(self, words: str) -> str:
         """The words without what only leads to the answer, unless a choice begins with just that."""
         words = words.lstrip()
-        while (found := _FILLER.match(words)) and not self.text_at(words).keys:
+        for _ in range(_MOST_FILLERS):
+            found = _FILLER.match(words)
+            if found is None or self.text_at(words).keys:
+                break
             words = words[found.end() :]
         return words
 

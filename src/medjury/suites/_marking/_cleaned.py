@@ -17,7 +17,8 @@ _FINAL_CHANNEL = re.compile(r"<\|channel\|>\s*final\s*(?:<\|message\|>)?", re.IG
 _CHANNEL = re.compile(r"<\|channel\|>", re.IGNORECASE)
 _SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]")
 _NEXT_QUESTION = re.compile(
-    r"\n[#*\s]*(?:(?:next|new)\s+question|question|human|user|instruction|problem)\s*\d*\s*\**\s*:", re.IGNORECASE
+    r"\n[#*\s]*(?:(?:next|new)\s+question|question|human|user|instruction|problem)\s*\d*\s*\**\s*:",
+    re.IGNORECASE,
 )
 _LONG_ENOUGH = 25  # characters of an input that cannot be met by chance
 

@@ -14,7 +14,10 @@ from medjury.suites._marking._reading import Reading, read_choice, said
 from medjury.suites._marking._refusal import refuses
 
 NO_GOLD = Mark(None, Reason.INPUT, note="the item has no gold answer")
-_STATED = re.compile(r"\b(?:final\s+answer|answer|result|diagnosis)\b[^.:\n]{0,40}?(?:\bis\b|:|=)\s*(?P<said>[^\n]+)", re.IGNORECASE)
+_STATED = re.compile(
+    r"\b(?:final\s+answer|answer|result|diagnosis)\b[^.:\n]{0,40}?(?:\bis\b|:|=)\s*(?P<said>[^\n]+)",
+    re.IGNORECASE,
+)
 
 
 def exact_match(benchmark: Benchmark, item: Item, answer: str) -> Mark:

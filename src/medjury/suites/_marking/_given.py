@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _STYLE = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathsf|rm|bf)\s*\{([^{}]*)\}")
-_TAG = re.compile(r"<\s*(final_answer|final|answer|choice|solution)\s*>(.*?)<\s*/\s*\1\s*>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(
+    r"<\s*(final_answer|final|answer|choice|solution)\s*>(.*?)<\s*/\s*\1\s*>", re.IGNORECASE | re.DOTALL
+)
 _BRACKETS = re.compile(r"\[\[\s*([^\[\]]{1,80}?)\s*\]\]")
+_MOST_OBJECTS = 300  # braces at which an object is looked for
 _KEYS = (
     "finalanswer", "answer", "correctanswer", "answerchoice", "correctoption", "choice", "option", "selectedoption",
     "selectedanswer", "selected", "letter", "result", "label", "prediction", "response", "decision", "final",
@@ -34,8 +37,9 @@ def given_forms(text: str) -> tuple[Given, ...]:
 
 
 def _objects(text: str) -> Iterator[Given]:
-    decoder, at = json.JSONDecoder(), 0
-    while (start := text.find("{", at)) >= 0:
+    decoder, at, left = json.JSONDecoder(), 0, _MOST_OBJECTS
+    while left and (start := text.find("{", at)) >= 0:
+        left -= 1
         try:
             value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):

@@ -9,7 +9,14 @@ from medjury.suites._marking._choices import Choices, Named, folded
 
 _BULLET = re.compile(r"^[\s>#*_`~•·|\-–—+=]+(?=\S)")
 _CLOSING = re.compile(r"[\s*_`~.!|\"'”)\]]+$")
-_TICK = re.compile(r"[✓✔✅☑🟢👍]|\[x\]|\((?:the\s+)?(?:correct|right|answer)(?:\s+answer)?\)|(?:←|<-|<=)\s*(?:\w+\s+)?(?:correct|answer)|[-–—:]\s*(?:correct|right|true)\s*[.!]?$", re.IGNORECASE)
+_TICK = re.compile(
+    r"[✓✔✅☑🟢👍]|\[x\]|\((?:the\s+)?(?:correct|right|answer)(?:\s+answer)?\)|(?:←|<-|<=)\s*(?:\w+\s+)?(?:correct|answer)|[-–—:]\s*(?:correct|right|true)\s*[.!]?$",
+    re.IGNORECASE,
+)
+_REJECTS = re.compile(
+    r"[\s,(]*(?:rather\s+than|instead\s+of|(?:and\s+|but\s+)?not|over|as\s+opposed\s+to)(?!\w)(?:\s+\S+){1,5}$",
+    re.IGNORECASE,
+)
 _CROSS = re.compile(r"[✗✘❌☒🔴]|\b(?:incorrect|wrong|false|not\s+(?:correct|right))\b", re.IGNORECASE)
 
 
@@ -50,16 +57,17 @@ def _lines(text: str, choices: Choices) -> list[Line]:
 
 
 def _one(words: str, choices: Choices) -> tuple[Named, bool, bool] | None:
-    if key := choices.key_of(words):
-        return Named((key,)), True, False
-    named = choices.named_by(words)
+    words = re.sub(r"^A\s*:\s*(?=[(\[]?[A-Z][)\]]?$)", "", words)  # Q: … A: C
+    named = choices.meant_by(words)
     if not named.keys and not named.unknown:
         return None
     rest = folded(named.rest)
-    if not rest:
-        letters = re.fullmatch(r"[\W_]*(?:(?:option|choice|answer|letter)\s+)?[\W_]*\w[\W_]*", words, re.IGNORECASE)
+    if not rest or _REJECTS.match(named.rest):
+        letters = re.fullmatch(
+            r"[\W_]*(?:(?:option|choice|answer|letter)\s+)?[\W_]*\w[\W_]*", words, re.IGNORECASE
+        )
         return named, True, letters is not None
-    labelled = re.match(r"[(\[]?\w[)\].:]", words) is not None and len(named.keys) == 1
+    labelled = re.match(r"[(\[]?[^\W\d_][)\].:]", words) is not None and len(named.keys) == 1
     return (named, False, False) if labelled else None
 
 

@@ -22,9 +22,7 @@ def _on_text(marker: Callable[[Benchmark, Item, str], Mark]) -> Marker:
 METRICS: Mapping[str, Marker] = {"exact_match": _on_text(exact_match)}
 
 
-def mark(
-    benchmark: Benchmark, item: Item, answer: str, metric: str, *, database: Path | None = None
-) -> Mark:
+def mark(benchmark: Benchmark, item: Item, answer: str, metric: str, *, database: Path | None = None) -> Mark:
     """What `metric` says of an answer to an item: a score from 0 to 1, or none and why."""
     if metric not in METRICS:
         raise MedjuryError(f"There is no metric {metric!r} for benchmarks; {nearest(metric, list(METRICS))}")

@@ -21,6 +21,7 @@ _DENIES = re.compile(
     re.IGNORECASE,
 )
 _SHORT = 40  # words of an answer in which a choice that is named in passing is the answer
+_LONG_ENOUGH = 3  # characters of a choice that prose does not hold by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ def read_choice(answer: str, choices: Choices, shown: Iterable[str] = ()) -> Rea
     if isinstance(text, Reading):
         return text
     formal = [
-        Statement(each.start, each.end, _whole(each.value, choices), True) for each in given_forms(text) if each.value
+        Statement(each.start, each.end, _whole(each.value, choices), True)
+        for each in given_forms(text)
+        if each.value
     ]
     prose = _masked(text, formal)
     stated = statements(prose, choices)
@@ -67,10 +70,7 @@ def read_choice(answer: str, choices: Choices, shown: Iterable[str] = ()) -> Rea
 
 def _whole(value: str, choices: Choices) -> Named:
     """What a form made for the answer holds; whatever else it may be, it was meant as the answer."""
-    if key := choices.key_of(value):
-        letter = choices.letter_at(value)
-        return Named((key,) if not letter.keys else tuple(dict.fromkeys((*letter.keys, key))))
-    named = choices.named_by(value)
+    named = choices.meant_by(value)
     return named if named.keys or named.unknown else Named((), unknown=value[:60])
 
 
@@ -78,7 +78,11 @@ def _masked(text: str, formal: Iterable[Statement]) -> str:
     """The text with what was read as a form blanked out, at the same length; LaTeX and fences too."""
     for each in formal:
         text = text[: each.start] + " " * (each.end - each.start) + text[each.end :]
-    text = re.sub(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}", lambda found: found.group(1).center(len(found.group())), text)
+    text = re.sub(
+        r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}",
+        lambda found: found.group(1).center(len(found.group())),
+        text,
+    )
     return re.sub(r"[`$]", " ", text)
 
 
@@ -91,7 +95,9 @@ def _from_lines(text: str, choices: Choices) -> list[Statement]:
     return [
         Statement(line.start, line.end, line.named)
         for line in lines
-        if line.ticked or line.start in ends or (line.whole and (bare or len(lines) == 1))
+        if line.ticked
+        or (line.whole and (line.start in ends or bare or len(lines) == 1))
+        or (len(lines) == 1 and line.start in ends)
     ]
 
 
@@ -113,7 +119,7 @@ def _from_bold(text: str, choices: Choices) -> list[Statement]:
 
 
 def _sentence_before(text: str, place: int) -> str:
-    return re.split(r"[.!?\n]\s", text[:place])[-1]
+    return re.split(r"[.!?\n]\s", text[max(0, place - 400) : place])[-1]
 
 
 def _agreed(text: str, found: list[Statement]) -> Reading:
@@ -126,7 +132,9 @@ def _agreed(text: str, found: list[Statement]) -> Reading:
             names = sorted({*earlier.named.keys, *last.named.keys})
             return Reading(None, Reason.PARSE, f"the answer says {' and '.join(names)}; one was asked for")
     if len(last.named.keys) > 1:
-        return Reading(None, Reason.PARSE, f"the answer names {' and '.join(last.named.keys)}; one was asked for")
+        return Reading(
+            None, Reason.PARSE, f"the answer names {' and '.join(last.named.keys)}; one was asked for"
+        )
     if not last.named.keys:
         return Reading(None, Reason.OUT_OF_RANGE, f"{last.named.unknown!r} is none of the choices")
     return Reading(last.named.keys[0])
@@ -145,10 +153,12 @@ def _in_passing(text: str, choices: Choices) -> Reading:
         if place is None:
             break
         found = choices.text_at(text[place.start() :])
-        named += [key for key in found.keys if key not in named]
+        named += [key for key in found.keys if key not in named and len(choices.folded[key]) >= _LONG_ENOUGH]
         at = len(text) - len(found.rest) if found.keys else place.start() + 1
     if len(named) == 1 and len(text.split()) <= _SHORT and not _DENIES.search(text) and '"' not in text:
         return Reading(named[0])
     if named:
-        return Reading(None, Reason.PARSE, "the answer speaks of choices and says of none that it is the answer")
+        return Reading(
+            None, Reason.PARSE, "the answer speaks of choices and says of none that it is the answer"
+        )
     return Reading(None, Reason.PARSE, "no choice was found in the answer")

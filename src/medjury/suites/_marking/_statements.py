@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from medjury.suites._marking._choices import Choices, Named
 
@@ -18,7 +20,7 @@ _CUES = re.compile(
     rf"(?P<final>\bfinal\s+(?:answer|choice|diagnosis|decision|verdict))\b[^.:\n;]{{0,40}}?(?:{_IS}|\s*\**\s*\n)|"
     rf"\b{_WORD}\b(?:\s*\([^)\n]*\))?[^.:;\n?]{{0,60}}?{_IS}|{_ASIAN}[^.:;\n?]{{0,10}}?(?:是|为|為|は|[:=]|)|"
     rf"(?:^|\n)[#*\s]*(?:the\s+)?(?:correct\s+)?{_WORD}[*#\s]*\n|"
-    r"(?:^|\n)[#*\s]*(?:ans|a|answer)\s*[.:](?=\s)|"
+    r"(?:^|\n)[#*\s]*ans\s*[.:]|"
     r"\b(?:I|we|you)(?:['’](?:d|ll|m|ve)|\s+(?:would|will|must|should|am|have|shall))?\s+(?:therefore\s+|thus\s+|now\s+)?"
     r"(?:choos(?:e|ing)|select(?:ed|ing)?|pick(?:ed|ing)?|go(?:ing)?\s+(?:with|for)|opt(?:ing)?\s+for|answer(?:ed)?|chosen?|say|vote\s+for|conclude|believe)(?!\w)|"
     r"\b(?:let['’]s|let\s+us)\s+(?:go\s+with|choose|pick|select|say)(?!\w)|"
@@ -43,7 +45,7 @@ _VERDICT = re.compile(
 _WRONG = re.compile(r"wrong|false|incorrect|unlikely|inappropriate|ruled|excluded|contra", re.IGNORECASE)
 # Whose answer is this? Somebody else's, a supposed one, one taken back, or the question's own words.
 _NOT_OWN = re.compile(
-    r"\bif\b(?!\s+(?:I|we)\s+(?:had|have)\s+to)|\bwhether\b|\bunless\b|\b(?:might|may|could|would|can|many|some|one|students?|people|you)\s+(?:\w+\s+){0,2}?(?:think|thought|assume|say|believe|argue|choose|pick|select|answer)\b|"
+    r"\bif\b(?!\s+(?:I|we)\s+(?:had|have)\s+to)|\bwhether\b|\bunless\b|\b(?:might|may|could|many|some|one|someone|students?|people|you|they|clinicians?|colleagues?)\s+(?:\w+\s+){0,2}?(?:think|thought|assume|say|believe|argue|choose|pick|select|answer)(?:s|ed)?\b|"
     r"\bat\s+first\b|\binitial(?:ly)?\b|\bfirst\s+(?:thought|impression|instinct|guess)\b|\bI\s+(?:first\s+|originally\s+)?(?:thought|assumed|considered)\b|\boriginally\b|"
     r"\b(?:common|frequent|usual|typical)\s+(?:mistake|error|trap|wrong)\b|\bmistaken|\btempting\b|\b(?:question|prompt|stem|user|patient|text|vignette|passage|note|example|key|textbook)\b(?:\s+\w+){0,3}?\s+(?:offers?|says?|asks?|states?|lists?|gives?|claims?|reads?|presents?|suggests?|contains?|provides?)\b|"
     r"\bwhy\b|\bfor\s+example\b|\be\.g\.|\bsuppose\b|\bformat\b|\bnot\s+(?:think|believe|sure|certain|convinced|clear|say|choose|pick|select|answer)\b|\bn['’]t\s+(?:think|believe|say|choose|pick|select|sure|be|go)\b|\bmisread\b|\bhad\s+(?:it\s+)?been\b|\bwere\b",
@@ -55,7 +57,10 @@ _BACK = re.compile(
     r"\brevis(?:e|ed|ing)\b|\bthat(?:['’]s|\s+is|\s+was)\s+(?:wrong|not\s+right|incorrect)|\bsorry\b|\bi\s+meant\b|\bmisspoke\b|\bupdated?\s+answer|\bcorrected\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?:(?<![\s(\[.][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”)*_]*\s+|\n\s*\n|\n(?=\s*(?:[-*•#]|\(?[A-Za-z0-9]{1,2}[).:]\s)))")
+_NEAR = 400  # characters of a sentence that are looked at on either side
+_SENTENCE = re.compile(
+    r"(?:(?<!^[A-Za-z])(?<!\n[A-Za-z])(?<![(\[][A-Za-z])[.!?]+[\"'”)*_]*\s+|\n\s*\n|\n(?=\s*(?:[-*•#]|\(?[A-Za-z0-9]{1,2}[).:]\s)))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,9 @@ def _cued(text: str, choices: Choices) -> Iterator[Statement]:
         if not _own(text, cue.start(), cue.end()):
             continue
         tail = text[cue.end() : cue.end() + 400]
-        if re.match(r"\s*(?:n['’]t|not)\b", tail) is None and re.search(r"n['’]t$|\bnot$", cue.group(), re.IGNORECASE):
+        if re.match(r"\s*(?:n['’]t|not)\b", tail) is None and re.search(
+            r"n['’]t$|\bnot$", cue.group(), re.IGNORECASE
+        ):
             tail = "not " + tail
         named = choices.named_by(tail)
         if _LOOSE.match(cue.group()) and not _closes(choices, named, tail):
@@ -98,9 +105,14 @@ def _closes(choices: Choices, named: Named, tail: str) -> bool:
     letter = choices.letter_at(words)
     if not (letter.keys or letter.unknown):
         return False
-    return len(named.keys) > 1 or re.match(
-        r"[)\]}>*_\"'”]*\s*(?:$|[.,;:!\n(–—-]|(?:because|since|as|which|for|due|given|rather|instead|over|not)\b)|[)\]}>*_]", letter.rest
-    ) is not None
+    return (
+        len(named.keys) > 1
+        or re.match(
+            r"[)\]}>*_\"'”]*\s*(?:$|[.,;:!\n(–—-]|(?:because|since|as|which|for|due|given|rather|instead|over|not)\b)|[)\]}>*_]",
+            letter.rest,
+        )
+        is not None
+    )
 
 
 def _verdicts(text: str, choices: Choices) -> Iterator[Statement]:
@@ -113,7 +125,9 @@ def _verdicts(text: str, choices: Choices) -> Iterator[Statement]:
         said = _VERDICT.match(named.rest)
         if said is None or said.group("not") or _WRONG.match(said.group("what")):
             continue
-        if _JOINS_BEFORE.search(text[: place.start()]) or not _own(text, place.start(), place.start() + 1, verdict=True):
+        if _JOINS_BEFORE.search(text[max(0, place.start() - 40) : place.start()]) or not _own(
+            text, place.start(), place.start() + 1, verdict=True
+        ):
             continue
         yield Statement(place.start(), place.start() + len(here) - len(named.rest) + said.end(), named)
 
@@ -125,13 +139,30 @@ _JOINS_BEFORE = re.compile(
 )
 
 
+@lru_cache(maxsize=8)
+def _sentence_ends(text: str) -> tuple[int, ...]:
+    return tuple(each.end() for each in _SENTENCE.finditer(text))
+
+
 def _own(text: str, start: int, end: int, *, verdict: bool = False) -> bool:
     """Whether the sentence before a statement leaves it the writer's own and unquoted."""
-    begins = max((each.end() for each in _SENTENCE.finditer(text, 0, start)), default=0)
-    ends = _SENTENCE.search(text, end)
+    ends = _sentence_ends(text)
+    before, after = bisect_right(ends, start), bisect_left(ends, end)
+    begins = max(ends[before - 1] if before else 0, start - _NEAR)
     lead = text[begins : start if verdict else end]
-    closing = text[end : ends.end() if ends else len(text)].rstrip().rstrip("\"'”*_)")
-    asks = closing.endswith("?") and "?" not in lead and len(closing.split()) < 12 and not re.search(r"[A-Z]\?$", closing)
-    quoted = lead.count('"') % 2 == 1 and lead.count('"') > 0 or lead.count("“") > lead.count("”")
-    starts_so = re.match(r"\W*(?:is|are|was|could|would|should|does|can)\b", lead, re.IGNORECASE) and closing.endswith("?")
+    closing = (
+        text[end : min(ends[after] if after < len(ends) else len(text), end + _NEAR)]
+        .rstrip()
+        .rstrip("\"'”*_)")
+    )
+    asks = (
+        closing.endswith("?")
+        and "?" not in lead
+        and len(closing.split()) < 12
+        and not re.search(r"[A-Z]\?$", closing)
+    )
+    quoted = (lead.count('"') % 2 == 1 and lead.count('"') > 0) or lead.count("“") > lead.count("”")
+    starts_so = re.match(
+        r"\W*(?:is|are|was|could|would|should|does|can)\b", lead, re.IGNORECASE
+    ) and closing.endswith("?")
     return not (_NOT_OWN.search(lead) or quoted or (asks and not verdict) or starts_so)
