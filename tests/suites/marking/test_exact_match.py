@@ -5,20 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.suites.marking.made_up import benchmark
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.suites import Benchmark, Item
+from medjury.suites import Item
 from medjury.suites._marking import METRICS, mark
-
-
-def benchmark(**options: object) -> Benchmark:
-    return Benchmark(
-        name="made-up", title="Made up", version="1", category="", subcategory="", description="", context="",
-        prompt="{question}", metrics=("exact_match",), open=False, gold="", access="public", curation="new",
-        loader="table", source="", licence="", citation="", options=options,
-    )  # fmt: skip
-
 
 CHOSEN = Item("1", {"question": "Which?"}, ("B",), {"A": "Rest", "B": "Surgery"})
 

@@ -10,7 +10,11 @@ from medjury.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item
 from medjury.suites._mark import Mark
+from medjury.suites._marking._codes import code_f1
+from medjury.suites._marking._error_sentence import error_flag, error_sentence
 from medjury.suites._marking._exact_match import exact_match
+from medjury.suites._marking._medcalc import medcalc
+from medjury.suites._marking._yes_no import yes_no_maybe
 
 Marker = Callable[[Benchmark, Item, str, Path | None], Mark]
 
@@ -19,7 +23,14 @@ def _on_text(marker: Callable[[Benchmark, Item, str], Mark]) -> Marker:
     return lambda benchmark, item, answer, database: marker(benchmark, item, answer)
 
 
-METRICS: Mapping[str, Marker] = {"exact_match": _on_text(exact_match)}
+METRICS: Mapping[str, Marker] = {
+    "exact_match": _on_text(exact_match),
+    "yes_no_maybe": _on_text(yes_no_maybe),
+    "code_f1": _on_text(code_f1),
+    "error_flag": _on_text(error_flag),
+    "error_sentence": _on_text(error_sentence),
+    "medcalc": _on_text(medcalc),
+}
 
 
 def mark(benchmark: Benchmark, item: Item, answer: str, metric: str, *, database: Path | None = None) -> Mark:
