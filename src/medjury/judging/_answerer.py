@@ -28,8 +28,8 @@ TOKENS_PER_ANSWER = 300
 
 
 class AnswerText(Body):
-    """What a model said. An answer that cannot count as one (declined, cut off, empty) has a `reason`, and the words
-    that there are of it."""
+    """What a model said. An answer that cannot count as one (declined, cut off, empty) has a `reason`, and the
+    words that there are of it."""
 
     kind: str = "answer"
     text: str = ""
@@ -39,8 +39,8 @@ class AnswerText(Body):
 
 @dataclass(frozen=True)
 class Answerer(PlainRater):
-    """Asks the `prompt` of each case. An answer may be as long as the case says (`most_tokens`), unless the model has
-    a limit of its own: one that thinks before it answers needs more than any benchmark states."""
+    """Asks the `prompt` of each case. An answer may be as long as the case says (`most_tokens`), unless the model
+    has a limit of its own: one that thinks before it answers needs more than any benchmark states."""
 
     speaker: Speaker
     own_limit: bool = False

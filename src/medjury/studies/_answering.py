@@ -26,8 +26,8 @@ def answering_study(
     money: float | None = None,
     calls: int | None = None,
 ) -> Study:
-    """The study that asks one model, called `system`, the `prompt` of every case. Nothing is asked yet. `file` is the
-    file that names the model: paths in it lie beside that file."""
+    """The study that asks one model, called `system`, the `prompt` of every case. Nothing is asked yet. `file` is
+    the file that names the model: paths in it lie beside that file."""
     model = make_model(part.kind, name=system, **part.options_in(file.parent))
     speaker = Speaker(model, part.temperature, part.seed, part.max_tokens, reasks=0)
     answerer = Answerer(speaker, own_limit="max_tokens" in part.model_fields_set)

@@ -1,7 +1,9 @@
 """Leaderboards: who does better on which benchmarks, how sure that is, and a page that anybody can open."""
 
 from medjury.suites._leaderboard._board import Board, board_of
+from medjury.suites._leaderboard._page import write_leaderboard
 from medjury.suites._leaderboard._results import (
+    AgreementResult,
     AnswerResult,
     BaselineResult,
     BenchmarkResult,
@@ -13,6 +15,7 @@ from medjury.suites._leaderboard._results import (
 )
 
 __all__ = [
+    "AgreementResult",
     "AnswerResult",
     "BaselineResult",
     "BenchmarkResult",
@@ -23,4 +26,5 @@ __all__ = [
     "Results",
     "Spending",
     "board_of",
+    "write_leaderboard",
 ]

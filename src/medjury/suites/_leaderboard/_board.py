@@ -60,11 +60,13 @@ def board_of(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Board:
-    """The leaderboard of some results. `leave_out_decided` leaves out every item on which a trivial answer is right:
-    such an item cannot tell a good candidate from one that never read it."""
+    """The leaderboard of some results. `leave_out_decided` leaves out every item on which a trivial answer is
+    right: such an item cannot tell a good candidate from one that never read it."""
     how: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "seed": seed}
     cells = cells_of(results, leave_out_decided=leave_out_decided, **how)
-    hard = cells if leave_out_decided else cells_of(results, leave_out_decided=True, **{**how, "resamples": 0})
+    hard = (
+        cells if leave_out_decided else cells_of(results, leave_out_decided=True, **{**how, "resamples": 0})
+    )
     ranked = Ranked(results, cells, leave_out_decided, how)
     names = [each.name for each in results.benchmarks]
     by_category: dict[str, list[str]] = {}

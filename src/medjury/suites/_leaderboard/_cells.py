@@ -1,4 +1,5 @@
-"""One candidate on one benchmark: its score with an interval, how many items stand behind it, and what is missing."""
+"""One candidate on one benchmark: its score with an interval, how many items stand behind it, and what is
+missing."""
 
 from __future__ import annotations
 
@@ -93,7 +94,8 @@ class Cell:
 
 
 def counted_score(answer: AnswerResult) -> float | None:
-    """What an answer counts: its score; nothing right, where the candidate left it unanswered; None where missing."""
+    """What an answer counts: its score; nothing right, where the candidate left it unanswered; None where
+    missing."""
     return 0.0 if answer.state == "unanswered" else answer.score
 
 
@@ -122,7 +124,12 @@ def cells_of(
         )
         made = {
             candidate.name: _cell(
-                benchmark.name, candidate.name, items, given.get((candidate.name, benchmark.name), {}), trivial, how
+                benchmark.name,
+                candidate.name,
+                items,
+                given.get((candidate.name, benchmark.name), {}),
+                trivial,
+                how,
             )
             for candidate in results.candidates
         }

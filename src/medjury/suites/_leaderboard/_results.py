@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
+
+from medjury.statistics import Estimate
 
 # How an answer counts: it has a score; the candidate itself failed to give one; or nobody knows what it would be.
 State = Literal["scored", "unanswered", "missing"]
@@ -27,9 +29,9 @@ class ItemResult:
 
 @dataclass(frozen=True, slots=True)
 class AnswerResult:
-    """One candidate's answer to one item. `score` (0 to 1) is that of the benchmark's first metric; an answer without
-    one is `unanswered`, where the candidate declined, said nothing or nothing readable, and `missing`, where the
-    transport or the jury failed: `reason` says why. `others` are the scores of the further metrics."""
+    """One candidate's answer to one item. `score` (0 to 1) is that of the benchmark's first metric; an answer
+    without one is `unanswered`, where the candidate declined, said nothing or nothing readable, and `missing`,
+    where the transport or the jury failed: `reason` says why. `others` are the scores of the further metrics."""
 
     benchmark: str
     item: str
@@ -43,7 +45,9 @@ class AnswerResult:
     others: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if (self.state == "scored") != (self.score is not None) or (self.state == "scored") == bool(self.reason):
+        if (self.state == "scored") != (self.score is not None) or (self.state == "scored") == bool(
+            self.reason
+        ):
             raise ValueError("an answer has either a score or the reason why there is none")
         if self.score is not None and not 0 <= self.score <= 1:
             raise ValueError(f"a score lies between 0 and 1, not {self.score}")
@@ -61,14 +65,24 @@ class BaselineResult:
 @dataclass(frozen=True, slots=True)
 class JuryResult:
     """The jury of an open benchmark: who judged, where its run folder is, and the verdict on it, dimension by
-    dimension. `clinicians` counts those who rated its answers; `agreement` has the coefficients beside them."""
+    dimension. `clinicians` counts those who rated its answers."""
 
     judges: tuple[str, ...]
     folder: str = ""
     verdicts: Mapping[str, str] = field(default_factory=dict)
     why: str = ""
     clinicians: int = 0
-    agreement: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementResult:
+    """How far the jury, text metrics and one clinician agree with clinicians on one benchmark (or on all that
+    clinicians rated): ICC(3,k) on z-scores, by who is compared."""
+
+    benchmark: str
+    answers: int
+    clinicians: int
+    columns: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +151,7 @@ class Results:
     answers: tuple[AnswerResult, ...]
     baselines: tuple[BaselineResult, ...] = ()
     spending: tuple[Spending, ...] = ()
+    agreement: tuple[AgreementResult, ...] = ()
     currency: str = "USD"
     prices_as_of: str = ""
     paid: float | None = None  # all that was ever paid, failed and repeated calls included

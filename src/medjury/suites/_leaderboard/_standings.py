@@ -72,8 +72,9 @@ class CandidateStanding:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """Candidates from best to worst by the win rate that counts ties half, over these benchmarks. `unranked` says of
-    each of the others why it has no rank: a mean over other items or benchmarks would compare different things."""
+    """Candidates from best to worst by the win rate that counts ties half, over these benchmarks. `unranked` says
+    of each of the others why it has no rank: a mean over other items or benchmarks would compare different
+    things."""
 
     name: str
     benchmarks: tuple[str, ...]
@@ -131,7 +132,9 @@ class Ranked:
             if each in measures
         }
         first = next(iter(made.values()))
-        rows = tuple(_standing(row.system, made, self._compared(row.system, benchmarks)) for row in first.rows)
+        rows = tuple(
+            _standing(row.system, made, self._compared(row.system, benchmarks)) for row in first.rows
+        )
         warnings = dict.fromkeys(warning for each in made.values() for warning in each.warnings)
         return Standings(
             name, tuple(benchmarks), rows, unranked, tuple(warnings), made["macro"].detectable, first.cost
@@ -166,7 +169,9 @@ class Ranked:
         if len(benchmarks) == 1:
             macro = self.cells[candidate, benchmarks[0]].score
         else:
-            macro = Estimate(float(np.mean(scores)), None, None, len(scores), "no interval: a single candidate")
+            macro = Estimate(
+                float(np.mean(scores)), None, None, len(scores), "no interval: a single candidate"
+            )
         return CandidateStanding(candidate, None, None, None, macro, _sd(scores))
 
     def _table(self, candidates: Sequence[str], benchmarks: Sequence[str]) -> polars.DataFrame:
@@ -187,7 +192,8 @@ class Ranked:
                     score = counted_score(self._given[candidate, benchmark][item])
                     rows.append((candidate, benchmark, item, patients[item], score))
         schema = {
-            "system": pl.String, "benchmark": pl.String, "item": pl.String, "patient": pl.String, "score": pl.Float64,
+            "system": pl.String, "benchmark": pl.String, "item": pl.String, "patient": pl.String,
+            "score": pl.Float64,
         }  # fmt: skip
         return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -203,7 +209,8 @@ def _standing(candidate: str, made: Mapping[Measure, Ranking], scores: Sequence[
         rows["macro"].macro_average,
         _sd(scores),
         {
-            name: Place(each.rank, each.rank_low, each.rank_high, each.tie_group) for name, each in rows.items()
+            name: Place(each.rank, each.rank_low, each.rank_high, each.tie_group)
+            for name, each in rows.items()
         },
     )
 

@@ -1,0 +1,5 @@
+"""The leaderboard as a folder of pages that open from disk and can be published as they are."""
+
+from medjury.suites._leaderboard._page._write import write_leaderboard
+
+__all__ = ["write_leaderboard"]
