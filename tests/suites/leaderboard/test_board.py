@@ -151,3 +151,18 @@ def test_answers_cannot_have_a_score_and_a_reason_or_a_score_that_is_no_number()
     for state, score, reason in (("scored", None, ""), ("missing", 1.0, "timeout"), ("scored", float("nan"), "")):
         with pytest.raises(ValueError, match="score"):
             AnswerResult("b", "i", "c", state, score, reason)  # type: ignore[arg-type]
+
+
+def test_a_micro_average_weighs_items_by_their_parts_in_scores_and_in_ranks() -> None:
+    results = results_of({"one": [12], "two": [12]}, items=12)
+    weighted = [
+        replace(each, score=0.5 if each.candidate == "one" else 0.25, weight=1.0 + int(each.item[1:]) % 3)
+        if int(each.item[1:]) % 3
+        else each
+        for each in results.answers
+    ]
+    board = board_of(replace(results, answers=tuple(weighted)), resamples=200)
+    expected = (4 * 1 + 4 * 2 * 0.5 + 4 * 3 * 0.5) / (4 * 1 + 4 * 2 + 4 * 3)
+    assert board.cells["one", "bench_00"].score.value == pytest.approx(expected)
+    first = board.overall.find("one")
+    assert first is not None and first.macro.value == pytest.approx(expected)

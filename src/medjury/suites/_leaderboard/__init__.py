@@ -1,7 +1,8 @@
 """Leaderboards: who does better on which benchmarks, how sure that is, and a page that anybody can open."""
 
 from medjury.suites._leaderboard._board import Board, board_of
-from medjury.suites._leaderboard._page import write_leaderboard
+from medjury.suites._leaderboard._names import metric_name, slugs
+from medjury.suites._leaderboard._page import board_json, cells_csv, standings_csv, write_leaderboard
 from medjury.suites._leaderboard._results import (
     AgreementResult,
     AnswerResult,
@@ -12,7 +13,9 @@ from medjury.suites._leaderboard._results import (
     JuryResult,
     Results,
     Spending,
+    State,
 )
+from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
 
 __all__ = [
     "AgreementResult",
@@ -25,6 +28,14 @@ __all__ = [
     "JuryResult",
     "Results",
     "Spending",
+    "State",
+    "board_json",
     "board_of",
+    "candidate_costs",
+    "cells_csv",
+    "metric_name",
+    "payer_costs",
+    "slugs",
+    "standings_csv",
     "write_leaderboard",
 ]

@@ -69,12 +69,14 @@ def board_of(
     )
     ranked = Ranked(results, cells, leave_out_decided, how)
     names = [each.name for each in results.benchmarks]
+    counting = ranked_on(results, cells)
     by_category: dict[str, list[str]] = {}
     for each in results.benchmarks:
-        by_category.setdefault(each.category, []).append(each.name)
+        by_category.setdefault(each.category, [])
+        by_category[each.category] += [each.name] if each.name in counting else []
     made = side_by_side(
         [
-            lambda: ranked.over(OVERALL, names, costs=costs_of(results)),
+            lambda: ranked.over(OVERALL, counting, costs=costs_of(results)),
             *(_over(ranked, name, those) for name, those in by_category.items()),
             *(_alone(ranked, name) for name in names),
         ]
@@ -90,6 +92,15 @@ def board_of(
         leave_out_decided,
         confidence,
     )
+
+
+def ranked_on(results: Results, cells: Mapping[tuple[str, str], Cell]) -> list[str]:
+    """The benchmarks that rank anybody: those on which no candidate has enough scores rank none."""
+    return [
+        each.name
+        for each in results.benchmarks
+        if any(cells[candidate.name, each.name].compared is not None for candidate in results.candidates)
+    ]
 
 
 def _over(ranked: Ranked, name: str, benchmarks: list[str]) -> Any:

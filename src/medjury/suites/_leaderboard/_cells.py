@@ -140,7 +140,7 @@ def cells_of(
 def best_baseline(baselines: Sequence[BaselineResult], items: Sequence[str]) -> BaselineResult | None:
     """The trivial answer that does best on these items."""
     known = [each for each in baselines if items and all(item in each.scores for item in items)]
-    return max(known, key=lambda each: sum(each.scores[item] for item in items), default=None)
+    return max(known, key=lambda each: each.mean(items), default=None)
 
 
 def _cell(
@@ -153,16 +153,18 @@ def _cell(
 ) -> Cell:
     absent = AnswerResult(benchmark, "", candidate, "missing", reason="not asked")
     answers = [given.get(each.item, absent) for each in items]
-    counts = [counted_score(each) for each in answers]
-    known = [place for place, count in enumerate(counts) if count is not None]
-    values = np.array([counts[place] for place in known], dtype=np.float64)
+    known = [place for place, each in enumerate(answers) if each.state != "missing"]
+    values = np.array([counted_score(answers[place]) for place in known], dtype=np.float64)
+    weights = np.array([answers[place].weight for place in known], dtype=np.float64)
     clusters = [_cluster(items[place]) for place in known]
-    total, lost = float(values.sum()), len(items) - len(known)
-    right = [each.score for each in answers if each.score is not None]
+    # What a missing answer would weigh is not known: as much as the others do.
+    total, lost = float(values @ weights), (len(items) - len(known)) * float(weights.mean() if known else 1.0)
+    right = [each for each in answers if each.score is not None]
     above = None
     if baseline is not None and known:
-        trivial = np.array([baseline.scores[items[place].item] for place in known])
-        above = _above(values, trivial, clusters, how)
+        names = [items[place].item for place in known]
+        trivial = np.array([(baseline.scores[name], baseline.weights.get(name, 1.0)) for name in names])
+        above = _above(np.column_stack([values, weights]), trivial, clusters, how)
     return Cell(
         benchmark,
         candidate,
@@ -170,44 +172,59 @@ def _cell(
         len(right),
         dict(Counter(each.reason for each in answers if each.state == "unanswered")),
         dict(Counter(each.reason for each in answers if each.state == "missing")),
-        mean_estimate(values, clusters, **how),
-        float(np.mean(right)) if right else None,
-        (total + lost) / len(items) if items else None,
-        total / len(items) if items else None,
+        mean_estimate(values, weights, clusters, **how),
+        _mean_of(right),
+        (total + lost) / (weights.sum() + lost) if items else None,
+        total / (weights.sum() + lost) if items else None,
         None,
         "" if baseline is None else baseline.name,
-        None if baseline is None else float(np.mean([baseline.scores[each.item] for each in items])),
+        None if baseline is None else baseline.mean([each.item for each in items]),
         above,
         _others(answers),
     )
 
 
-def _above(values: Floats, trivial: Floats, clusters: Sequence[str], how: Mapping[str, Any]) -> Estimate:
-    """How much higher a candidate scores than a trivial answer to the same items."""
-    if _right_or_wrong(values) and _right_or_wrong(trivial):
-        return paired_rate_difference(trivial, values, clusters, confidence=how["confidence"])
-    return bootstrap(values - trivial, _mean, clusters=clusters, **how)["mean"]
+def _above(mine: Floats, trivial: Floats, clusters: Sequence[str], how: Mapping[str, Any]) -> Estimate:
+    """How much higher a candidate scores than a trivial answer to the same items; each with columns score, weight."""
+    both = np.hstack([mine, trivial])
+    if _right_or_wrong(both):
+        return paired_rate_difference(trivial[:, 0], mine[:, 0], clusters, confidence=how["confidence"])
+    return bootstrap(both, _difference, clusters=clusters, **how)["difference"]
 
 
 def mean_estimate(
-    values: Floats, clusters: Sequence[str], *, confidence: float, resamples: int, seed: int
+    values: Floats, weights: Floats, clusters: Sequence[str], *, confidence: float, resamples: int, seed: int
 ) -> Estimate:
     """The mean with an interval that holds where all items go one way: of right or wrong, Clopper and Pearson's; of
     anything between, the bootstrap over patients (items, where none is known)."""
     if not len(values):
         return undefined("no item has a score", 0, "")
-    if _right_or_wrong(values):
+    rows = np.column_stack([values, weights])
+    if _right_or_wrong(rows):
         return clustered_proportion(values, clusters, confidence=confidence)
-    made = bootstrap(values, _mean, clusters=clusters, resamples=resamples, confidence=confidence, seed=seed)
+    made = bootstrap(rows, _mean, clusters=clusters, resamples=resamples, confidence=confidence, seed=seed)
     return made["mean"]
 
 
 def _mean(rows: Floats) -> Read:
-    return lambda weights: {"mean": weights @ rows[:, 0] / weights.sum(axis=-1)}
+    return lambda drawn: {"mean": drawn @ (rows[:, 0] * rows[:, 1]) / (drawn @ rows[:, 1])}
 
 
-def _right_or_wrong(values: Floats) -> bool:
-    return bool(np.isin(values, (0.0, 1.0)).all())
+def _difference(rows: Floats) -> Read:
+    one, two = _mean(rows[:, :2]), _mean(rows[:, 2:])
+    return lambda drawn: {"difference": one(drawn)["mean"] - two(drawn)["mean"]}
+
+
+def _mean_of(answers: Sequence[AnswerResult]) -> float | None:
+    """The mean of what the answers count, by their weights."""
+    counts = [(each.weight, count) for each in answers if (count := counted_score(each)) is not None]
+    total = sum(weight for weight, _ in counts)
+    return sum(weight * count for weight, count in counts) / total if total else None
+
+
+def _right_or_wrong(rows: Floats) -> bool:
+    """Whether the scores in the even columns are 0 or 1, and the weights beside them all 1."""
+    return bool(np.isin(rows[:, ::2], (0.0, 1.0)).all() and (rows[:, 1::2] == 1.0).all())
 
 
 def _cluster(item: ItemResult) -> str:
@@ -225,8 +242,7 @@ def _compared(
     for name, cell in cells.items():
         if cell.comparable and shared:
             own = given[name, cell.benchmark]
-            scores = [counted_score(own[item]) for item in shared]
-            cell = replace(cell, compared=float(np.mean([each for each in scores if each is not None])))
+            cell = replace(cell, compared=_mean_of([own[item] for item in shared]))
         found[name] = cell
     return found
 

@@ -5,7 +5,7 @@ Runs of our own write it, and so may whoever reads another harness's files. Noth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -43,6 +43,7 @@ class AnswerResult:
     read: str = ""
     note: str = ""
     others: Mapping[str, float] = field(default_factory=dict)
+    weight: float = 1.0  # of a score that is averaged over parts of items, such as codes
 
     def __post_init__(self) -> None:
         if (self.state == "scored") != (self.score is not None) or (self.state == "scored") == bool(
@@ -55,11 +56,18 @@ class AnswerResult:
 
 @dataclass(frozen=True, slots=True)
 class BaselineResult:
-    """A trivial answer to every item, such as "always A", and its scores by item."""
+    """A trivial answer to every item, such as "always A", and its scores by item, with their weights where they have
+    any."""
 
     benchmark: str
     name: str
     scores: Mapping[str, float]
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def mean(self, items: Sequence[str]) -> float:
+        """The score over these items."""
+        weights = [self.weights.get(item, 1.0) for item in items]
+        return sum(w * self.scores[item] for w, item in zip(weights, items, strict=True)) / sum(weights)
 
 
 @dataclass(frozen=True, slots=True)

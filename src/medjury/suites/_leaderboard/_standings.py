@@ -30,6 +30,8 @@ MEASURES: Mapping[Measure, tuple[Any, Any]] = {
     "macro": ("macro_average", "half"),
 }
 
+NOTHING_SCORED = "no rank: nothing has a score"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -120,6 +122,8 @@ class Ranked:
     ) -> Standings:
         """The standings over these benchmarks."""
         unranked = self._unranked(benchmarks)
+        if not benchmarks:
+            return Standings(name, (), (), {each.name: NOTHING_SCORED for each in self.results.candidates})
         those = [each.name for each in self.results.candidates if each.name not in unranked]
         if len(those) < 2:
             alone = tuple(self._alone(candidate, benchmarks) for candidate in those)
@@ -189,11 +193,13 @@ class Ranked:
             patients = {each.item: each.patient or None for each in items}
             for item in shared_items(cells, items, self._given):
                 for candidate in candidates:
-                    score = counted_score(self._given[candidate, benchmark][item])
-                    rows.append((candidate, benchmark, item, patients[item], score))
+                    answer = self._given[candidate, benchmark][item]
+                    rows.append(
+                        (candidate, benchmark, item, patients[item], counted_score(answer), answer.weight)
+                    )
         schema = {
             "system": pl.String, "benchmark": pl.String, "item": pl.String, "patient": pl.String,
-            "score": pl.Float64,
+            "score": pl.Float64, "weight": pl.Float64,
         }  # fmt: skip
         return pl.DataFrame(rows, schema=schema, orient="row")
 

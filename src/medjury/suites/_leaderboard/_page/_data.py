@@ -65,6 +65,7 @@ def page_data(board: Board) -> Html:
         "benchmarks": benchmarks,
         "compared": [[board.cells[one, each].compared for each in benchmarks] for one in candidates],
         "hard": [[board.hard[one, each] for each in benchmarks] for one in candidates],
+        "counting": [benchmarks.index(each) for each in board.overall.benchmarks],
         "places": {row.candidate: row.as_dict()["places"] for row in board.overall.rows},
     }
     return Html(json.dumps(content, allow_nan=False).replace("<", "\\u003c"))

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from medjury.report import Html, document, element, joined, paragraph, sentence
 from medjury.suites._leaderboard._cells import Cell
-from medjury.suites._leaderboard._page._names import metric_name
+from medjury.suites._leaderboard._names import metric_name
 from medjury.suites._leaderboard._results import AnswerResult, BenchmarkResult, ItemResult
 
 # Items on one page; a longer benchmark has several.

@@ -10,7 +10,7 @@ from medjury.report import Figure, Html, bullets, element, joined, paragraph, se
 from medjury.statistics import Printable, counted, percent
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._cells import MOST_MISSING
-from medjury.suites._leaderboard._page._names import metric_name
+from medjury.suites._leaderboard._names import metric_name
 from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
 from medjury.validation import MEANING
 

@@ -10,7 +10,7 @@ from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._page._data import board_json, cells_csv, costs_csv, standings_csv
 from medjury.suites._leaderboard._page._index import index_page
 from medjury.suites._leaderboard._page._items import item_pages
-from medjury.suites._leaderboard._page._names import slugs
+from medjury.suites._leaderboard._names import slugs
 from medjury.suites._leaderboard._results import AnswerResult
 
 

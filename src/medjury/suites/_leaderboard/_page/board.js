@@ -12,9 +12,10 @@ function deviation(values) {
 }
 
 // The standings of the candidates over the benchmarks, both by their places in the data. A candidate that lacks a score
-// on one of the benchmarks has no rank.
-function standings(candidates, benchmarks, hard) {
+// on one of the benchmarks has no rank; a benchmark on which nobody has one does not count.
+function standings(candidates, chosen, hard) {
   const table = hard ? data.hard : data.compared;
+  const benchmarks = chosen.filter((place) => data.counting.includes(place));
   const known = (candidate) => benchmarks.length > 0 && benchmarks.every((place) => table[candidate][place] !== null);
   const ranked = candidates.filter(known);
   const rows = ranked.map((candidate) => {
