@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Any
 
 from medjury.documents import Place, nearest, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
-from medjury.suites._library._prompt import inputs_of
 from medjury.suites._loaders import LOADERS
+from medjury.suites._prompt import inputs_of
+from medjury.suites._taxonomy import read_taxonomy
 
 if TYPE_CHECKING:
     from medjury.suites._library._file import BenchmarkFile
 
 LIBRARY = Path(__file__).parent
+OTHER = "Other"  # the category of a benchmark for which the taxonomy has no place
 SAMPLES = LIBRARY / "samples"
 
 
@@ -63,7 +67,10 @@ def _load_file(path: Path) -> Benchmark:
     faults = sorted((document.line(place), document.complaint(place, text)) for place, text in _faults(file))
     if faults:
         raise MedjuryError("\n".join(text for _, text in faults))
-    return to_benchmark(file)
+    benchmark = to_benchmark(file)
+    if file.instrument and file.instrument.endswith((".yaml", ".yml")):  # a file beside the benchmark's own
+        return replace(benchmark, instrument=str(path.parent / file.instrument))
+    return benchmark
 
 
 def _faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:
@@ -88,6 +95,49 @@ def _faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:
         yield ("gold",), "is empty; say what the gold standard is, or mark with `jury` alone"
     if not inputs_of(file.prompt):
         yield ("prompt",), "names no input; write {question} where the question belongs"
+    yield from _option_faults(file.options)
+    yield from _place_faults(file)
     names = [each.name for each in file.files]
     if len(set(names)) != len(names):
         yield ("files",), "a file appears twice"
+
+
+def _place_faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:
+    """Category, subcategory and tasks are those of the taxonomy, word for word."""
+    categories = {category.name: category for category in read_taxonomy().categories}
+    if file.category == OTHER:
+        return
+    if file.category not in categories:
+        yield ("category",), f"there is no such category; {nearest(file.category, [*categories, OTHER])}"
+        return
+    places = {each.name: each for each in categories[file.category].subcategories}
+    if file.subcategory not in places:
+        yield (
+            ("subcategory",),
+            f"there is no such subcategory here; {nearest(file.subcategory, list(places))}",
+        )
+        return
+    tasks = {task.name for task in places[file.subcategory].tasks}
+    for number, task in enumerate(file.tasks):
+        if task not in tasks:
+            yield ("tasks", number), f"there is no such task in {file.subcategory}; see `medjury bench tasks`"
+
+
+def _option_faults(options: dict[str, Any]) -> Iterator[tuple[Place, str]]:
+    columns, choices = options.get("columns", {}), options.get("choices")
+    if not isinstance(columns, dict):
+        yield ("options", "columns"), "must map names to columns, like {question: Q}"
+    else:
+        for name, column in columns.items():
+            texts = column if name == "choices" and isinstance(column, list) else [column]
+            if not texts or not all(isinstance(each, str) and each for each in texts):
+                yield ("options", "columns", name), "must be the name of a column"
+    if choices is None:
+        return
+    letters = list(ascii_uppercase)[: len(choices)] if isinstance(choices, dict) else []
+    if (
+        len(letters) < 2
+        or list(choices) != letters
+        or not all(isinstance(each, str) for each in choices.values())
+    ):
+        yield ("options", "choices"), 'must map A, B, C … to texts in quotes, like {A: "Yes", B: "No"}'
