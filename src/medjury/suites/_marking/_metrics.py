@@ -14,6 +14,7 @@ from medjury.suites._marking._codes import code_f1
 from medjury.suites._marking._error_sentence import error_flag, error_sentence
 from medjury.suites._marking._exact_match import exact_match
 from medjury.suites._marking._medcalc import medcalc
+from medjury.suites._marking._sql import sql_execution
 from medjury.suites._marking._yes_no import yes_no_maybe
 
 Marker = Callable[[Benchmark, Item, str, Path | None], Mark]
@@ -30,6 +31,7 @@ METRICS: Mapping[str, Marker] = {
     "error_flag": _on_text(error_flag),
     "error_sentence": _on_text(error_sentence),
     "medcalc": _on_text(medcalc),
+    "sql_execution": sql_execution,
 }
 
 
