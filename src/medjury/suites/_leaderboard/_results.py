@@ -6,9 +6,11 @@ Runs of our own write it, and so may whoever reads another harness's files. Noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from medjury.documents import nearest
+from medjury.errors import MedjuryError
 from medjury.statistics import Estimate
 
 # How an answer counts: it has a score; the candidate itself failed to give one; or nobody knows what it would be.
@@ -166,5 +168,20 @@ class Results:
     made_at: str = ""
     notes: tuple[str, ...] = ()
 
-    def benchmark(self, name: str) -> BenchmarkResult:
-        return next(each for each in self.benchmarks if each.name == name)
+    def only(self, candidates: Sequence[str] | None = None, benchmarks: Sequence[str] | None = None) -> Results:
+        """The same with these candidates and benchmarks alone."""
+        known = [each.name for each in self.candidates], [each.name for each in self.benchmarks]
+        for named, there in zip((candidates, benchmarks), known, strict=True):
+            for name in named or ():
+                if name not in there:
+                    raise MedjuryError(f"there is no {name!r} in these results; {nearest(name, there)}")
+        own, those = known[0] if candidates is None else candidates, known[1] if benchmarks is None else benchmarks
+        return replace(
+            self,
+            candidates=tuple(each for each in self.candidates if each.name in own),
+            benchmarks=tuple(each for each in self.benchmarks if each.name in those),
+            items=tuple(each for each in self.items if each.benchmark in those),
+            answers=tuple(each for each in self.answers if each.candidate in own and each.benchmark in those),
+            baselines=tuple(each for each in self.baselines if each.benchmark in those),
+            spending=tuple(each for each in self.spending if each.candidate in own and each.benchmark in those),
+        )

@@ -69,6 +69,9 @@ def _judges(suite: Suite) -> tuple[dict[str, Any], ...]:
                 "say where it is, `jury: {preset: medhelm, llama_url: ADDRESS}`, or name your own judges"
             )
         listed[2]["url"] = jury.llama_url
+    for each in listed:
+        if isinstance(each.get("file"), str):  # of recorded answers: it lies beside the suite file
+            each["file"] = str(suite.folder / each["file"])
     # The score first, then the explanation; temperature 0 unless a judge states another.
     return tuple({"explain": "after", "temperature": 0.0, **each} for each in listed)
 
