@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from medjury.errors import MedjuryError
@@ -47,21 +48,41 @@ _SAYS_IMPOSSIBLE = re.compile(
 )
 
 
-def sql_execution(benchmark: Benchmark, item: Item, answer: str, database: Path | None) -> Mark:
-    """1 where the answer returns what the gold query returns, or rightly abstains."""
+def sql_marks(
+    benchmark: Benchmark, items: Sequence[Item], answers: Sequence[str], database: Path | None
+) -> list[Mark]:
+    """1 for each answer that returns what its gold query returns, or rightly abstains."""
+    queries = [read_query(answer) for answer in answers]
+    pairs = list(zip(items, queries, strict=True))
+    marks = [_without_running(item, query) for item, query in pairs]
+    open_ones = [place for place, mark in enumerate(marks) if mark is None]
+    asked = [text for place in open_ones for text in (items[place].gold[0], str(queries[place]))]
+    distinct = list(dict.fromkeys(asked))
+    results = dict(zip(distinct, _run(benchmark, distinct, database), strict=True)) if distinct else {}
+    for place in open_ones:
+        gold, query = items[place].gold[0], str(queries[place])
+        marks[place] = _compared(gold, query, results[gold], results[query])
+    return [mark or NO_GOLD for mark in marks]
+
+
+def _without_running(item: Item, query: str | Reading) -> Mark | None:
+    """The mark of what need not be run: nothing that could be read, and abstaining, rightly or not."""
     if not item.gold:
         return NO_GOLD
-    query = read_query(answer)
     if isinstance(query, Reading):
         return Mark(None, query.reason, note=query.note)
+    abstained = query == ABSTAINED
     if is_impossible(item):
-        note = "" if query == ABSTAINED else "the question cannot be answered from the database"
-        return Mark(float(query == ABSTAINED), read=query, note=note)
-    if query == ABSTAINED:
-        return Mark(0.0, read=query, note="the question can be answered from the database")
-    return _compared(
-        item.gold[0], query, _database(database), _seconds(benchmark), benchmark.options.get("now")
-    )
+        note = "" if abstained else "the question cannot be answered from the database"
+        return Mark(float(abstained), read=query, note=note)
+    return Mark(0.0, read=query, note="the question can be answered from the database") if abstained else None
+
+
+def _run(benchmark: Benchmark, queries: Sequence[str], database: Path | None) -> tuple[QueryResult, ...]:
+    if database is None:
+        raise MedjuryError("sql_execution runs queries: name the database that lies beside the questions")
+    seconds = float(benchmark.options.get("seconds", SECONDS))
+    return run_queries(database, queries, seconds=seconds, now=benchmark.options.get("now"))
 
 
 def is_impossible(item: Item) -> bool:
@@ -69,18 +90,7 @@ def is_impossible(item: Item) -> bool:
     return bool(item.facts.get("is_impossible", item.gold[:1] == (ABSTAINED,)))
 
 
-def _database(database: Path | None) -> Path:
-    if database is None:
-        raise MedjuryError("sql_execution runs queries: name the database that lies beside the questions")
-    return database
-
-
-def _seconds(benchmark: Benchmark) -> float:
-    return float(benchmark.options.get("seconds", SECONDS))
-
-
-def _compared(gold: str, query: str, database: Path, seconds: float, now: str | None) -> Mark:
-    wanted, got = run_queries(database, [gold, query], seconds=seconds, now=now)
+def _compared(gold: str, query: str, wanted: QueryResult, got: QueryResult) -> Mark:
     if wanted.failed:
         return Mark(None, Reason.INPUT, read=query, note=f"the item's own query: {wanted.failed}")
     if got.failed:
