@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from medjury.suites import Board, Results
 
 _ABOUT = """
-SUITE is a suite file (.yaml), or the names of benchmarks. A benchmark without data runs on its three made-up rows, and
-the page says so. A candidate or judge is an endpoint kind, or settings as in a study file:
+SUITE is a suite file (.yaml), or the names of benchmarks. A benchmark without data runs on its three made-up rows,
+and the page says so. A candidate or judge is an endpoint kind, or settings as in a study file:
 --candidate embedded, --candidate "kind=openai,url=http://127.0.0.1:8000/v1,model=llama-3.3-70b,name=llama".
 """
 
@@ -26,15 +26,42 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _ABOUT
     add = parser.add_argument
     add("suite", nargs="+", metavar="SUITE", help="a suite file, or names of benchmarks")
-    add("--candidate", action="append", default=[], metavar="MODEL", help="a model under test; may be repeated")
-    add("--judge", action="append", default=[], metavar="MODEL", help="a judge of open answers; may be repeated")
-    add("--data", action="append", default=[], metavar="NAME=PATH", help="the data of a benchmark; may be repeated")
-    add("--items", type=int, metavar="N", help="ask at most so many items of each benchmark, drawn by their ids")
+    add(
+        "--candidate",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a model under test; may be repeated",
+    )
+    add(
+        "--judge",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a judge of open answers; may be repeated",
+    )
+    add(
+        "--data",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="the data of a benchmark; may be repeated",
+    )
+    add(
+        "--items",
+        type=int,
+        metavar="N",
+        help="ask at most so many items of each benchmark, drawn by their ids",
+    )
     add("--money", type=float, metavar="M", help="stop asking when so much is spent")
     add("--allow-host", action="append", default=[], metavar="HOST", help="a host that may be called")
     add("--output", metavar="FOLDER", help="where everything is kept (default: suites/benchmarks)")
     add("--dry-run", action="store_true", help="check everything and print calls, tokens, price")
-    add("--keep-going", action="store_true", help="ask on although a candidate's first answers show that none can be used")
+    add(
+        "--keep-going",
+        action="store_true",
+        help="ask on although a candidate's first answers show that none can be used",
+    )
     add("--retry-unscored", action="store_true", help="ask again for every answer without a score")
     add("--no-preflight", action="store_true", help="do not ask each model one short question first")
     add("--quiet", action="store_true", help="no progress line")
@@ -142,7 +169,11 @@ def _suite(options: argparse.Namespace) -> Any:
 
     first = options.suite[0]
     if len(options.suite) == 1 and first.endswith((".yaml", ".yml")) and not options.candidate:
-        given = [name for name in ("judge", "data", "items", "money", "allow_host", "output") if getattr(options, name)]
+        given = [
+            name
+            for name in ("judge", "data", "items", "money", "allow_host", "output")
+            if getattr(options, name)
+        ]
         if given:
             raise MedjuryError(f"--{given[0].replace('_', '-')} belongs into the suite file {first}")
         return load_suite(first)

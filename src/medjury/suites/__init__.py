@@ -2,18 +2,43 @@
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
+from medjury.suites._leaderboard import (
+    Board,
+    Results,
+    board_json,
+    board_of,
+    standings_csv,
+    write_leaderboard,
+)
 from medjury.suites._library import inputs_of, list_benchmarks, load_benchmark, prompt_of, sample_file
 from medjury.suites._loaders import check_data, draw_items, load_items
 from medjury.suites._mark import Mark
+from medjury.suites._running import (
+    Suite,
+    SuitePlan,
+    SuiteRun,
+    load_suite,
+    make_suite,
+    plan_suite,
+    read_results,
+    run_suite,
+)
 from medjury.suites._taxonomy import Coverage, Taxonomy, coverage, read_taxonomy
 
 __all__ = [
     "Benchmark",
+    "Board",
     "Coverage",
     "Item",
     "Loaded",
     "Mark",
+    "Results",
+    "Suite",
+    "SuitePlan",
+    "SuiteRun",
     "Taxonomy",
+    "board_json",
+    "board_of",
     "check_data",
     "coverage",
     "draw_items",
@@ -21,7 +46,14 @@ __all__ = [
     "list_benchmarks",
     "load_benchmark",
     "load_items",
+    "load_suite",
+    "make_suite",
+    "plan_suite",
     "prompt_of",
+    "read_results",
     "read_taxonomy",
+    "run_suite",
     "sample_file",
+    "standings_csv",
+    "write_leaderboard",
 ]

@@ -50,7 +50,9 @@ def test_nine_candidates_on_35_benchmarks_equal_the_hand_count_under_both_rules(
         assert row.macro.value == pytest.approx(statistics.mean(shares), abs=1e-12)
         assert row.macro_sd == pytest.approx(statistics.stdev(shares), abs=1e-12)
         assert row.places["win_half"].rank == 1 + sum(other > half[row.candidate] for other in half.values())
-        assert row.places["win_or_tie"].rank == 1 + sum(each > whole[row.candidate] for each in whole.values())
+        assert row.places["win_or_tie"].rank == 1 + sum(
+            each > whole[row.candidate] for each in whole.values()
+        )
 
 
 def test_ranks_come_with_the_ranks_left_open_and_with_tie_groups(board) -> None:  # type: ignore[no-untyped-def]
@@ -89,7 +91,9 @@ def without(state: str, reason: str, count: int) -> list[AnswerResult]:
 
 
 def test_what_a_candidate_leaves_unanswered_counts_as_not_right_and_is_counted() -> None:
-    cell = board_of(small(answers=without("unanswered", "refusal", 4)), resamples=200).cells["one", "bench_00"]
+    cell = board_of(small(answers=without("unanswered", "refusal", 4)), resamples=200).cells[
+        "one", "bench_00"
+    ]
     assert cell.score.value == 26 / 40 and cell.complete
     assert cell.unanswered == {"refusal": 4} and cell.scored == 36
     assert cell.among_answers == 26 / 36
@@ -117,7 +121,9 @@ def test_a_candidate_that_lacks_many_items_has_no_rank_and_takes_none_from_the_o
 
 
 def test_a_trivial_answer_stands_beside_the_candidates_and_who_does_not_beat_it_is_marked() -> None:
-    board = board_of(results_of({"good": [38], "level": [20], "hardly": [21]}, items=40, baseline=20), resamples=200)
+    board = board_of(
+        results_of({"good": [38], "level": [20], "hardly": [21]}, items=40, baseline=20), resamples=200
+    )
     found = {name: board.cells[name, "bench_00"] for name in ("good", "level", "hardly")}
     assert {name: cell.beats_baseline for name, cell in found.items()} == {
         "good": "yes", "level": "no", "hardly": "not shown",
@@ -148,7 +154,11 @@ def test_a_tie_everywhere_gives_everybody_the_first_rank_and_one_letter() -> Non
 
 
 def test_answers_cannot_have_a_score_and_a_reason_or_a_score_that_is_no_number() -> None:
-    for state, score, reason in (("scored", None, ""), ("missing", 1.0, "timeout"), ("scored", float("nan"), "")):
+    for state, score, reason in (
+        ("scored", None, ""),
+        ("missing", 1.0, "timeout"),
+        ("scored", float("nan"), ""),
+    ):
         with pytest.raises(ValueError, match="score"):
             AnswerResult("b", "i", "c", state, score, reason)  # type: ignore[arg-type]
 

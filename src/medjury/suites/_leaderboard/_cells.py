@@ -185,7 +185,8 @@ def _cell(
 
 
 def _above(mine: Floats, trivial: Floats, clusters: Sequence[str], how: Mapping[str, Any]) -> Estimate:
-    """How much higher a candidate scores than a trivial answer to the same items; each with columns score, weight."""
+    """How much higher a candidate scores than a trivial answer to the same items; each with columns score,
+    weight."""
     both = np.hstack([mine, trivial])
     if _right_or_wrong(both):
         return paired_rate_difference(trivial[:, 0], mine[:, 0], clusters, confidence=how["confidence"])

@@ -58,8 +58,8 @@ class AnswerResult:
 
 @dataclass(frozen=True, slots=True)
 class BaselineResult:
-    """A trivial answer to every item, such as "always A", and its scores by item, with their weights where they have
-    any."""
+    """A trivial answer to every item, such as "always A", and its scores by item, with their weights where they
+    have any."""
 
     benchmark: str
     name: str
@@ -168,14 +168,19 @@ class Results:
     made_at: str = ""
     notes: tuple[str, ...] = ()
 
-    def only(self, candidates: Sequence[str] | None = None, benchmarks: Sequence[str] | None = None) -> Results:
+    def only(
+        self, candidates: Sequence[str] | None = None, benchmarks: Sequence[str] | None = None
+    ) -> Results:
         """The same with these candidates and benchmarks alone."""
         known = [each.name for each in self.candidates], [each.name for each in self.benchmarks]
         for named, there in zip((candidates, benchmarks), known, strict=True):
             for name in named or ():
                 if name not in there:
                     raise MedjuryError(f"there is no {name!r} in these results; {nearest(name, there)}")
-        own, those = known[0] if candidates is None else candidates, known[1] if benchmarks is None else benchmarks
+        own, those = (
+            known[0] if candidates is None else candidates,
+            known[1] if benchmarks is None else benchmarks,
+        )
         return replace(
             self,
             candidates=tuple(each for each in self.candidates if each.name in own),
@@ -183,5 +188,7 @@ class Results:
             items=tuple(each for each in self.items if each.benchmark in those),
             answers=tuple(each for each in self.answers if each.candidate in own and each.benchmark in those),
             baselines=tuple(each for each in self.baselines if each.benchmark in those),
-            spending=tuple(each for each in self.spending if each.candidate in own and each.benchmark in those),
+            spending=tuple(
+                each for each in self.spending if each.candidate in own and each.benchmark in those
+            ),
         )

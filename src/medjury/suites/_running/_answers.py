@@ -18,7 +18,15 @@ from medjury.suites._running._suite_file import CandidatePart
 
 # What a candidate itself is answerable for. Every other reason is the transport's, and the answer is missing.
 OWN = frozenset(
-    {Reason.REFUSAL, Reason.EMPTY, Reason.TRUNCATED, Reason.PARSE, Reason.CONTEXT, Reason.MISSING, Reason.OUT_OF_RANGE}
+    {
+        Reason.REFUSAL,
+        Reason.EMPTY,
+        Reason.TRUNCATED,
+        Reason.PARSE,
+        Reason.CONTEXT,
+        Reason.MISSING,
+        Reason.OUT_OF_RANGE,
+    }
 )
 
 

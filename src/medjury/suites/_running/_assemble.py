@@ -22,8 +22,9 @@ from medjury.suites._leaderboard import (
     Spending,
 )
 from medjury.suites._library import prompt_of
+from medjury.suites._marking import JURY, gold_codes
 from medjury.suites._running._answers import Asked, Given, spent_in
-from medjury.suites._running._marks import JURY, Marks, text_marks, weight_of
+from medjury.suites._running._marks import Marks, text_marks, weight_of
 from medjury.suites._running._plan import SuitePlan
 from medjury.suites._running._suite import Chosen, Suite
 from medjury.suites._running._trivial import decided_items
@@ -138,9 +139,7 @@ def _answers(
                 yield found
 
 
-def _answer(
-    chosen: Chosen, item: Item, candidate: str, given: Given | None, marks: Marks
-) -> AnswerResult:
+def _answer(chosen: Chosen, item: Item, candidate: str, given: Given | None, marks: Marks) -> AnswerResult:
     if given is None:
         return AnswerResult(chosen.name, item.id, candidate, "missing", reason=_NOT_ASKED)
     bare = AnswerResult(
@@ -163,15 +162,18 @@ def _answer(
 
 def _silent_weight(chosen: Chosen, item: Item) -> float:
     """What an item counts for a candidate that said nothing: in a micro average, every code it missed."""
-    codes = item.facts.get("codes")
-    return float(max(1, len(codes))) if chosen.benchmark.metrics[0] == "code_f1" and codes else 1.0
+    return float(max(1, len(gold_codes(item)))) if chosen.benchmark.metrics[0] == "code_f1" else 1.0
 
 
 def _judged(found: AnswerResult, sentence: Sentence | None) -> AnswerResult:
     if sentence is None:
         return replace(found, reason=_NO_JURY)
     score = sentence.scores.get((found.item, found.candidate))
-    return replace(found, reason=_NOT_JUDGED) if score is None else replace(found, state="scored", score=score, reason="")
+    return (
+        replace(found, reason=_NOT_JUDGED)
+        if score is None
+        else replace(found, state="scored", score=score, reason="")
+    )
 
 
 def _spending(
@@ -193,7 +195,11 @@ def _spending(
             replace(row, calls=0, money=0.0)
             if found is None
             else replace(
-                row, calls=found.calls, tokens_in=found.tokens_in, tokens_out=found.tokens_out, money=found.money
+                row,
+                calls=found.calls,
+                tokens_in=found.tokens_in,
+                tokens_out=found.tokens_out,
+                money=found.money,
             )
         )
     return tuple(rows)

@@ -1,7 +1,7 @@
 """The jury of open benchmarks: an ordinary study of the candidates' answers, with a run folder like any other.
 
-The preset `medhelm` is the jury of that paper: three judges at temperature 0, the score before its explanation, three
-axes from 1 to 5, and the mean of all nine grades. Any other judges stand in their place by one line.
+The preset `medhelm` is the jury of that paper: three judges at temperature 0, the score before its explanation,
+three axes from 1 to 5, and the mean of all nine grades. Any other judges stand in their place by one line.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _judges(suite: Suite) -> tuple[dict[str, Any], ...]:
     if not jury.judges:
         if jury.llama_url is None:
             raise MedjuryError(
-                f"{suite.file}: jury: the third judge of the preset is Llama 3.3 70B, which has no address of its own; "
-                "say where it is, `jury: {preset: medhelm, llama_url: ADDRESS}`, or name your own judges"
+                f"{suite.file}: jury: the third judge of the preset is Llama 3.3 70B, which has no address of its "
+                "own; say where it is, `jury: {preset: medhelm, llama_url: ADDRESS}`, or name your own judges"
             )
         listed[2]["url"] = jury.llama_url
     for each in listed:
@@ -77,8 +77,8 @@ def _judges(suite: Suite) -> tuple[dict[str, Any], ...]:
 
 
 def _axes(chosen: Chosen, instrument: Instrument) -> dict[str, float]:
-    """What the jury's score is the mean of: the axes that the benchmark names, those of the composite it names, or all
-    of the instrument's."""
+    """What the jury's score is the mean of: the axes that the benchmark names, those of the composite it names, or
+    all of the instrument's."""
     options = chosen.benchmark.options
     known = [each.name for each in instrument.dimensions]
     composites = {each.name: dict(each.weights) for each in instrument.composites}
@@ -88,7 +88,9 @@ def _axes(chosen: Chosen, instrument: Instrument) -> dict[str, float]:
         weights = composites.get(str(options.get("composite", COMPOSITE))) or dict.fromkeys(known, 1.0)
     for name in weights:
         if name not in known:
-            raise MedjuryError(f"{chosen.name}: {instrument.name} has no dimension {name!r}; it has {', '.join(known)}")
+            raise MedjuryError(
+                f"{chosen.name}: {instrument.name} has no dimension {name!r}; it has {', '.join(known)}"
+            )
     return {name: weight for name, weight in weights.items() if weight > 0}
 
 
@@ -97,7 +99,8 @@ def jury_folder(suite: Suite, chosen: Chosen) -> Path:
 
 
 def answer_cases(chosen: Chosen, asked: Sequence[Asked]) -> list[Case]:
-    """Every answer to an open benchmark as a case: the whole prompt is its context, the gold answer its reference."""
+    """Every answer to an open benchmark as a case: the whole prompt is its context, the gold answer its
+    reference."""
     found = []
     for item in chosen.items:
         texts = {**item.inputs, "context": prompt_of(chosen.benchmark, item)}
@@ -140,7 +143,8 @@ def jury_study(
         "dimensions": list(judged.weights),
         "judges": list(judged.judges),
         "jury": {"aggregate": jury.aggregate, "quorum": jury.quorum},
-        "metrics": list(suite.settings.metrics) or (["rouge_l"] if any(item.gold for item in chosen.items) else []),
+        "metrics": list(suite.settings.metrics)
+        or (["rouge_l"] if any(item.gold for item in chosen.items) else []),
         "allow_hosts": list(suite.settings.allow_hosts),
         "budget": {"money": money, "calls": calls},
         "store": suite.store,
@@ -162,14 +166,17 @@ def _clinicians(part: dict[str, Any] | str, folder: Path) -> dict[str, Any]:
 
 
 def jury_scores(folder: Path, weights: Mapping[str, float]) -> dict[tuple[str, str], float | None]:
-    """The jury's score of every answer by (item, system), from 0 to 1: the weighted mean of its axes, each on its own
-    scale. None where an axis has no score: a mean of what happens to be there would compare different things."""
+    """The jury's score of every answer by (item, system), from 0 to 1: the weighted mean of its axes, each on its
+    own scale. None where an axis has no score: a mean of what happens to be there would compare different
+    things."""
     import polars as pl
 
     from medjury.tables import open_run
 
     table = open_run(folder)
-    rows = table.everything.filter(pl.col("rater") == table.stored_jury, pl.col("dimension").is_in(list(weights)))
+    rows = table.everything.filter(
+        pl.col("rater") == table.stored_jury, pl.col("dimension").is_in(list(weights))
+    )
     found: dict[tuple[str, str], dict[str, float | None]] = {}
     for item, system, dimension, status, score in rows.select(
         "item", "system", "dimension", "status", "score"

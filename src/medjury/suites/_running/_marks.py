@@ -12,47 +12,53 @@ from medjury.errors import MedjuryError
 from medjury.ratings import Rating, Store, StoredRecord
 from medjury.suites._item import Item
 from medjury.suites._mark import Mark
-from medjury.suites._marking import counts_of, mark
+from medjury.suites._marking import JURY, counts_of, mark_all
 from medjury.suites._running._answers import Asked
 from medjury.suites._running._suite import Chosen, Suite
-
-JURY = "jury"
 
 
 @dataclass
 class Marks:
-    """Marks by (candidate, benchmark, item, metric), and the metrics that could not be computed, with why."""
+    """Marks by metric for each (candidate, benchmark, item), and the metrics that could not be computed, with
+    why."""
 
-    found: dict[tuple[str, str, str, str], Mark] = field(default_factory=dict)
+    found: dict[tuple[str, str, str], dict[str, Mark]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
-    def of(self, candidate: str, benchmark: str, item: str) -> dict[str, Mark]:
-        """By metric."""
-        return {key[3]: each for key, each in self.found.items() if key[:3] == (candidate, benchmark, item)}
+    def of(self, candidate: str, benchmark: str, item: str) -> Mapping[str, Mark]:
+        return self.found.get((candidate, benchmark, item), {})
 
 
 def mark_answers(suite: Suite, asked: Sequence[Asked]) -> Marks:
-    """Mark all answers that were given. A metric that cannot work here (its model is not installed) is left out, and
-    said so."""
+    """Mark all answers that were given. A metric that cannot work here (its model is not installed) is left out,
+    and said so."""
     marks = Marks()
     for chosen in suite.benchmarks:
-        for metric in chosen.benchmark.metrics:
+        answered = [
+            (each.part.called, item, given.text)
+            for each in asked
+            for item in chosen.items
+            if (given := each.answers.get(f"{chosen.name}/{item.id}")) is not None and given.state == "scored"
+        ]
+        for metric in chosen.benchmark.metrics if answered else ():
             if metric == JURY:
                 continue
             try:
-                for each in asked:
-                    for item in chosen.items:
-                        given = each.answers.get(f"{chosen.name}/{item.id}")
-                        if given is not None and given.state == "scored":
-                            key = (each.part.called, chosen.name, item.id, metric)
-                            marks.found[key] = marked(chosen, item, given.text, metric)
-            except (MedjuryError, ImportError) as error:
+                made = marked(
+                    chosen, [item for _, item, _ in answered], [text for *_, text in answered], metric
+                )
+            except (MedjuryError, ImportError, OSError) as error:
+                if metric == chosen.benchmark.metrics[0]:
+                    raise
                 marks.failed[metric] = str(error)
+                continue
+            for (candidate, item, _), each in zip(answered, made, strict=True):
+                marks.found.setdefault((candidate, chosen.name, item.id), {})[metric] = each
     return marks
 
 
-def marked(chosen: Chosen, item: Item, answer: str, metric: str) -> Mark:
-    return mark(chosen.benchmark, item, answer, metric, database=chosen.loaded.database)
+def marked(chosen: Chosen, items: Sequence[Item], answers: Sequence[str], metric: str) -> list[Mark]:
+    return mark_all(chosen.benchmark, items, answers, metric, database=chosen.loaded.database)
 
 
 def weight_of(metric: str, found: Mark) -> float:
@@ -67,7 +73,8 @@ def store_marks(suite: Suite, marks: Marks, store: Store) -> str:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     labels = {each.name: f"{each.name}@{each.benchmark.version}" for each in suite.benchmarks}
     ratings, records = [], []
-    for (candidate, benchmark, item, metric), each in marks.found.items():
+    each_mark = ((*key, metric, each) for key, own in marks.found.items() for metric, each in own.items())
+    for candidate, benchmark, item, metric, each in each_mark:
         said = [labels[benchmark], item, candidate, metric, each.score, each.reason, each.read, each.note]
         key = hashlib.sha256(json.dumps(said).encode()).hexdigest()
         ratings.append(_rating(candidate, item, labels[benchmark], metric, each, now, key))

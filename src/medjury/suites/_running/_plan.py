@@ -65,8 +65,8 @@ class SuitePlan:
             )
         lines.append(f"In all {self._price(self.expected)} expected, {self._price(self.bound)} at most.")
         lines.append(
-            "The bound counts the input and the longest answer allowed; answers that are stored already cost nothing "
-            "and are counted here. Prices are those of the dated list, or of the file."
+            "The bound counts the input and the longest answer allowed; answers that are stored already cost "
+            "nothing and are counted here. Prices are those of the dated list, or of the file."
         )
         return "\n".join(lines)
 
@@ -130,7 +130,10 @@ def _row(
     prices: PriceList,
     role: str = "candidate",
 ) -> Spending:
-    tokens = [sum(getattr(each, name) for each in used) for name in ("tokens_in", "tokens_out", "most_in", "most_out")]
+    tokens = [
+        sum(getattr(each, name) for each in used)
+        for name in ("tokens_in", "tokens_out", "most_in", "most_out")
+    ]
     return Spending(
         payer,
         benchmark,
@@ -146,7 +149,9 @@ def _row(
 
 def _jury_rows(suite: Suite, chosen: Chosen, judged: Judged) -> list[Spending]:
     """What judging one benchmark takes, with answers of a usual length and of the longest."""
-    usual = [_answered(chosen, item, min(TOKENS_PER_ANSWER, chosen.benchmark.most_tokens)) for item in chosen.items]
+    usual = [
+        _answered(chosen, item, min(TOKENS_PER_ANSWER, chosen.benchmark.most_tokens)) for item in chosen.items
+    ]
     longest = [_answered(chosen, item, chosen.benchmark.most_tokens) for item in chosen.items]
     with tempfile.TemporaryDirectory(prefix="medjury-") as folder:
         stub = [replace(usual[0], texts=dict.fromkeys(usual[0].texts, "text"), reference=None)]
@@ -158,8 +163,10 @@ def _jury_rows(suite: Suite, chosen: Chosen, judged: Judged) -> list[Spending]:
     rows = []
     for judge, part in zip(study.jury.judges, study.settings.judges, strict=True):
         used = [_used(judge, one, two, part.max_tokens) for one, two in zip(usual, longest, strict=True)]
-        for candidate in suite.settings.candidates:
-            rows.append(_row(judge, judge.name, chosen.name, candidate.called, used, prices, "judge"))
+        rows += [
+            _row(judge, judge.name, chosen.name, candidate.called, used, prices, "judge")
+            for candidate in suite.settings.candidates
+        ]
     return rows
 
 

@@ -16,7 +16,14 @@ from medjury.studies import run_study
 from medjury.suites._leaderboard import Results, Spending
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in
 from medjury.suites._running._assemble import Sentence, assemble
-from medjury.suites._running._jury import answer_cases, judge_rows, jury_folder, jury_of, jury_scores, jury_study
+from medjury.suites._running._jury import (
+    answer_cases,
+    judge_rows,
+    jury_folder,
+    jury_of,
+    jury_scores,
+    jury_study,
+)
 from medjury.suites._running._marks import mark_answers, store_marks
 from medjury.suites._running._plan import SuitePlan, plan_suite
 from medjury.suites._running._saved import save_results
@@ -70,9 +77,7 @@ def run_suite(
         run = store_marks(suite, marks, store)
         write_ratings(store.ratings(run), suite.output / MARKS)
     sentences, rated = _judge(suite, asked, left, how, tell)
-    results = assemble(
-        suite, plan, asked, marks, sentences, baselines_of(suite), agreement_of(rated)
-    )
+    results = assemble(suite, plan, asked, marks, sentences, baselines_of(suite), agreement_of(rated))
     save_results(results, suite.output)
     return SuiteRun(results, plan, tuple(_missing(results)))
 
@@ -119,8 +124,10 @@ def _judge(
         tell(f"  {result.status}{f': {result.why}' if result.why else ''}; {result.calls:,} calls made now")
         if not result.judged:
             continue
-        found[chosen.name] = _sentence(suite, chosen, study.output, judged.weights, [each.name for each in study.jury.judges])
-        if (people := rated_answers(study.output, chosen.benchmark.title, list(judged.weights))) is not None:
+        names = [each.name for each in study.jury.judges]
+        found[chosen.name] = _sentence(suite, chosen, study.output, judged.weights, names)
+        people = rated_answers(study.output, chosen.benchmark.title, list(judged.weights))
+        if people is not None:
             rated.append(people)
     return found, rated
 
@@ -173,4 +180,6 @@ def _missing(results: Results) -> list[str]:
         if answer.state == "missing" and answer.reason != "no jury":
             key = answer.candidate, answer.reason
             counts[key] = counts.get(key, 0) + 1
-    return [f"{candidate}: {count:,} answers missing ({reason})" for (candidate, reason), count in counts.items()]
+    return [
+        f"{candidate}: {count:,} answers missing ({reason})" for (candidate, reason), count in counts.items()
+    ]

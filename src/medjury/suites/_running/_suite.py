@@ -72,14 +72,16 @@ class Suite:
                 f"MADE-UP ROWS, no data: {', '.join(samples)}. Their scores measure nothing; name the data of a "
                 "benchmark with `data`"
             )
-        for each in self.benchmarks:
-            if each.loaded.problems:
-                told.append(f"{each.name}: {len(each.loaded.problems):,} rows cannot be items and are left out")
+        told += [
+            f"{each.name}: {len(each.loaded.problems):,} rows cannot be items and are left out"
+            for each in self.benchmarks
+            if each.loaded.problems
+        ]
         unjudged = [each.name for each in self.benchmarks if each.benchmark.open]
         if unjudged and self.settings.jury is None:
             told.append(
-                f"no jury is named, so that the answers to open benchmarks ({', '.join(unjudged)}) are asked for and "
-                "not judged; name one with `jury`"
+                f"no jury is named, so that the answers to open benchmarks ({', '.join(unjudged)}) are asked for "
+                "and not judged; name one with `jury`"
             )
         return tuple(told)
 

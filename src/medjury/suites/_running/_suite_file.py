@@ -71,12 +71,20 @@ class SuiteFile(Part):
     @field_validator("benchmarks", mode="before")
     @classmethod
     def _a_name_is_enough(cls, value: Any) -> Any:
-        return [{"name": each} if isinstance(each, str) else each for each in value] if isinstance(value, list) else value
+        return (
+            [{"name": each} if isinstance(each, str) else each for each in value]
+            if isinstance(value, list)
+            else value
+        )
 
     @field_validator("candidates", mode="before")
     @classmethod
     def _a_kind_is_enough(cls, value: Any) -> Any:
-        return [{"kind": each} if isinstance(each, str) else each for each in value] if isinstance(value, list) else value
+        return (
+            [{"kind": each} if isinstance(each, str) else each for each in value]
+            if isinstance(value, list)
+            else value
+        )
 
     @field_validator("jury", mode="before")
     @classmethod

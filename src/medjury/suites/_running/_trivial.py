@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from medjury.suites._baselines import trivial_answers
 from medjury.suites._leaderboard import BaselineResult
-from medjury.suites._running._marks import JURY, marked, weight_of
+from medjury.suites._marking import JURY
+from medjury.suites._running._marks import marked, weight_of
 from medjury.suites._running._suite import Chosen, Suite
 
 
 def baselines_of(suite: Suite) -> tuple[BaselineResult, ...]:
-    """The trivial answers of every benchmark that is marked without a jury. One that cannot be read is not right."""
+    """The trivial answers of every benchmark that is marked without a jury. One that cannot be read is not
+    right."""
     found = []
     for chosen in suite.benchmarks:
         metric = chosen.benchmark.metrics[0]
         if metric == JURY:
             continue
         for name, answers in trivial_answers(chosen.benchmark, chosen.items).items():
-            marks = {item.id: marked(chosen, item, answers[item.id], metric) for item in chosen.items}
+            made = marked(chosen, chosen.items, [answers[item.id] for item in chosen.items], metric)
+            marks = {item.id: each for item, each in zip(chosen.items, made, strict=True)}
             found.append(
                 BaselineResult(
                     chosen.name,

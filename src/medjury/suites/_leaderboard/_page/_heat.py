@@ -8,8 +8,8 @@ from medjury.report import Html, element, joined
 from medjury.statistics import counted
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._cells import Cell
-from medjury.suites._leaderboard._page._items import page_name
 from medjury.suites._leaderboard._names import metric_name
+from medjury.suites._leaderboard._page._items import page_name
 from medjury.suites._leaderboard._results import BenchmarkResult
 
 # From white to blue: people with any kind of colour vision see which is darker, and dark words can be read on all.

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from medjury.files import private_folder, write_whole
 from medjury.suites._leaderboard._board import Board
+from medjury.suites._leaderboard._names import slugs
 from medjury.suites._leaderboard._page._data import board_json, cells_csv, costs_csv, standings_csv
 from medjury.suites._leaderboard._page._index import index_page
 from medjury.suites._leaderboard._page._items import item_pages
-from medjury.suites._leaderboard._names import slugs
 from medjury.suites._leaderboard._results import AnswerResult
 
 
@@ -19,7 +19,8 @@ def write_leaderboard(board: Board, folder: str | Path, *, texts: bool = False) 
     say, too: such a folder is not for publishing."""
     place = Path(folder)
     results = board.results
-    pages = slugs([each.name for each in (*results.benchmarks, *results.candidates)])
+    names = [each.name for each in results.benchmarks] + [each.name for each in results.candidates]
+    pages = slugs(names)
     given: dict[tuple[str, str], dict[str, AnswerResult]] = {}
     for answer in results.answers:
         given.setdefault((answer.candidate, answer.benchmark), {})[answer.item] = answer
