@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from pathlib import Path
 
@@ -63,3 +64,87 @@ def test_ehrsql_has_1117_questions_of_which_362_are_impossible() -> None:
     assert len(found.items) == 1117
     assert sum(item.facts["is_impossible"] for item in found.items) == 362
     assert found.database == DATA / "ehrsql_eicu/eicu.sqlite"
+
+
+def test_mtsamples_notes_with_a_plan_are_items_and_the_others_are_counted() -> None:
+    found = loaded("mtsamples", "mtsamples_replicate")
+    assert {item.id: item.facts["section"] for item in found.items} == {
+        "1-year-old_Exam_-_H_P": "PLAN",
+        "AC_Separation_Revision___Hardware_Removal": "SUMMARY",
+        "A_5-month-old_boy_with_cough": "PLAN",
+    }
+    assert found.left_out == {
+        "note without a section PLAN, SUMMARY or FINDINGS": 9,
+        "file that is no MTSamples note": 1,
+    }
+    assert all(item.gold[0] not in item.inputs["note"] for item in found.items)
+
+
+def test_mtsamples_procedures_show_nothing_from_the_first_of_the_three_sections_on() -> None:
+    found = loaded("mtsamples_procedures", "mtsamples_procedures")
+    assert Counter(item.facts["section"] for item in found.items) == {"PLAN": 3, "FINDINGS": 2, "SUMMARY": 1}
+    assert found.left_out["note without a section PLAN, SUMMARY or FINDINGS"] == 6
+    assert not [
+        item.id for item in found.items if "FINDINGS:" in item.inputs["note"].replace("HEART FINDINGS:", "")
+    ]
+    excision = next(item for item in found.items if item.id == "Abscess_Excision")
+    assert excision.gold[0].endswith("the hernia was easily repaired.")
+
+
+def test_medication_qa_has_690_rows() -> None:
+    found = loaded("medication_qa", "medication_qa")
+    assert len(found.items) == 690
+    assert len({item.inputs["question"] for item in found.items}) == 651
+    assert found.items[0].facts == {"drug": "rivastigmine", "question_type": "Interaction"}
+
+
+def test_mediqa_qa_has_25_questions_with_the_best_answer_first() -> None:
+    found = loaded("mediqa_qa", "mediqa_qa")
+    assert len(found.items) == 25
+    assert [len(item.gold) for item in found.items][:4] == [3, 4, 1, 2]
+    assert found.items[0].inputs == {"question": "about uveitis. IS THE UVEITIS, AN AUTOIMMUNE DISEASE?"}
+
+
+def test_race_bias_has_181_answers_of_four_models_without_the_headings_between() -> None:
+    found = loaded("race_bias", "race_bias")
+    assert Counter(item.facts["model"] for item in found.items) == {
+        "BARD": 45,
+        "GPT 3.5": 46,
+        "Claude": 45,
+        "GPT-4": 45,
+    }
+    assert Counter(item.gold for item in found.items) == {("A",): 90, ("B",): 91}
+    assert {item.facts["run"] for item in found.items} == {1, 2, 3, 4, 5}
+    assert found.items[9].inputs["answer"] == "I'm a text-based AI and can't assist with that."
+    assert not [item.id for item in found.items if "Responses:" in item.inputs["answer"]]
+
+
+def test_medcalc_has_a_worked_example_for_each_of_55_calculators() -> None:
+    found = loaded("medcalc_bench", "medcalc_bench")
+    assert Counter(item.facts["output_type"] for item in found.items) == {
+        "decimal": 33,
+        "integer": 19,
+        "date": 3,
+    }
+    facts = {item.facts["calculator"]: item for item in found.items}
+    assert facts["69"].gold == ("('34 weeks', '3 days')",)
+    assert (facts["8"].facts["lower_limit"], facts["8"].facts["upper_limit"]) == (1.5, 1.5)
+    assert facts["63"].facts["lower_limit"] == pytest.approx(-7.35)
+    assert facts["63"].facts["upper_limit"] == pytest.approx(-6.65)
+
+
+def test_the_questions_of_askdocs_are_read_by_the_table_loader() -> None:
+    found = loaded("askdocs", "medscore")
+    assert len(found.items) == 20
+    assert all(item.gold[0] and item.inputs["question"] for item in found.items)
+
+
+@pytest.mark.parametrize(
+    "name", ["aci_bench", "ehrsql", "head_qa", "medec", "medication_qa", "pubmedqa", "race_bias"]
+)
+def test_the_checksums_in_the_library_are_those_of_these_files(name: str) -> None:
+    known = load_benchmark(name).files
+    here = {file.name: file for file in DATA.rglob("*") if file.name in known}
+    assert here.keys() == known.keys()
+    for each, file in here.items():
+        assert hashlib.sha256(file.read_bytes()).hexdigest() == known[each]

@@ -6,6 +6,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -171,10 +172,10 @@ def read_cases(
     return CaseReader(file.name, lambda: _rows(file, columns, reader), columns, on_bad)
 
 
-def read_rows(path: str | os.PathLike[str], *, mapping: Mapping[str, Any]) -> Iterator[RawRow]:
+def read_rows(path: str | os.PathLike[str], *, rows: str | None = None) -> Iterator[RawRow]:
     """The rows of such a file before they become cases, for readers of something else: each is a row, a problem
-    with a row, or a remark that counts what was left out. `mapping` names the column `id`, which must be there."""
-    file, columns = Path(path), parse_mapping(mapping)
+    with a row, or a remark that counts what was left out. `rows` leads to them inside a JSON document."""
+    file, columns = Path(path), replace(parse_mapping({"rows": rows} if rows else None), needs_id=False)
     return _rows(file, columns, _reader(file, columns))
 
 

@@ -37,6 +37,7 @@ COMMANDS = {
     "triage": "rank the cases a clinician should see first",
     "audit": "self-preference, stability, length and order effects, group differences, drift",
     "rank": "rank systems: win rate, macro average, tie groups, smallest detectable difference",
+    "bench": "benchmarks: list them, check and fetch their data, make your own, run models, write a leaderboard",
     "metrics": "text metrics between reference and hypothesis, all in one pass",
     "impact": "which clinically loaded things changed between what was said and what was recognised",
     "align": "align what was said with what was recognised, turn by turn",

@@ -10,8 +10,20 @@ from medjury.suites._leaderboard import (
     standings_csv,
     write_leaderboard,
 )
-from medjury.suites._library import inputs_of, list_benchmarks, load_benchmark, prompt_of, sample_file
-from medjury.suites._loaders import check_data, draw_items, load_items
+from medjury.suites._library import (
+    Guess,
+    guess_columns,
+    inputs_of,
+    library,
+    list_benchmarks,
+    listed,
+    listing_text,
+    load_benchmark,
+    new_benchmark,
+    prompt_of,
+    sample_file,
+)
+from medjury.suites._loaders import FetchError, check_data, draw_items, fetch_files, fetch_plan, load_items
 from medjury.suites._mark import Mark
 from medjury.suites._running import (
     Suite,
@@ -29,6 +41,8 @@ __all__ = [
     "Benchmark",
     "Board",
     "Coverage",
+    "FetchError",
+    "Guess",
     "Item",
     "Loaded",
     "Mark",
@@ -42,13 +56,20 @@ __all__ = [
     "check_data",
     "coverage",
     "draw_items",
+    "fetch_files",
+    "fetch_plan",
+    "guess_columns",
     "inputs_of",
+    "library",
     "list_benchmarks",
+    "listed",
+    "listing_text",
     "load_benchmark",
     "load_items",
     "load_suite",
     "make_suite",
     "plan_suite",
+    "new_benchmark",
     "prompt_of",
     "read_results",
     "read_taxonomy",

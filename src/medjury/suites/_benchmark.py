@@ -40,4 +40,5 @@ class Benchmark:
     options: Mapping[str, Any] = field(default_factory=dict)  # what loader and metrics are told beyond this
     suite: str = ""  # the collection it belongs to, such as medhelm
     addresses: Mapping[str, str] = field(default_factory=dict)  # file -> where it can be fetched
+    data: str = ""  # the file with the items of a site's own benchmark
     notes: str = ""

@@ -107,6 +107,7 @@ class BenchmarkFile(_Part):
     most_tokens: Annotated[StrictInt, Field(ge=1, le=1_000_000)] = 1024
     sampling: SamplingPart = SamplingPart()
     options: dict[str, Any] = {}
+    data: Optional = ""
     notes: Optional = ""
 
 

@@ -47,7 +47,10 @@ def load_benchmark(name_or_path: str | os.PathLike[str]) -> Benchmark:
 
 
 def sample_file(benchmark: Benchmark) -> Path:
-    """The made-up rows of a built-in benchmark, in the form of its source: a file, or a folder of files."""
+    """The made-up rows of a built-in benchmark, in the form of its source: a file, or a folder of files; the data
+    of a site's own, where its file names them."""
+    if benchmark.data:
+        return Path(benchmark.data)
     found = [*sorted(SAMPLES.glob(f"{benchmark.name}.*")), SAMPLES / benchmark.name]
     if not found[0].exists():
         raise MedjuryError(f"benchmark {benchmark.name} has no sample; give its data with --data")
@@ -69,8 +72,8 @@ def _load_file(path: Path) -> Benchmark:
         raise MedjuryError("\n".join(text for _, text in faults))
     benchmark = to_benchmark(file)
     if file.instrument and file.instrument.endswith((".yaml", ".yml")):  # a file beside the benchmark's own
-        return replace(benchmark, instrument=str(path.parent / file.instrument))
-    return benchmark
+        benchmark = replace(benchmark, instrument=str(path.parent / file.instrument))
+    return replace(benchmark, data=str(path.parent / file.data)) if file.data else benchmark
 
 
 def _faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:

@@ -12,6 +12,17 @@ Where an item has choices its gold answer is the letter.
 """
 
 from medjury.suites._loaders._draw import draw_items
+from medjury.suites._loaders._fetch import FetchError, fetch_files, fetch_plan
 from medjury.suites._loaders._load import LOADERS, check_data, load_items
+from medjury.suites._loaders._table import ROW
 
-__all__ = ["LOADERS", "check_data", "draw_items", "load_items"]
+__all__ = [
+    "LOADERS",
+    "ROW",
+    "FetchError",
+    "check_data",
+    "draw_items",
+    "fetch_files",
+    "fetch_plan",
+    "load_items",
+]

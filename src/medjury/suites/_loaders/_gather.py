@@ -82,9 +82,8 @@ class Gathering:
     def rows(self, path: Path, columns: Sequence[str], *, within: str | None = None) -> Iterator[Row]:
         """The rows of a table or of JSON; `within` leads to them inside a JSON document. A file that lacks one of
         the columns is refused, since it is not the file that was expected."""
-        mapping: dict[str, Any] = {"id": columns[0]} | ({"rows": within} if within else {})
         first = True
-        for raw in read_rows(path, mapping=mapping):
+        for raw in read_rows(path, rows=within):
             where = f"{raw.origin.file}, row {raw.origin.row}"
             self.left_out[BLANK] += raw.remarks.get(EMPTY, 0)
             if raw.problem:

@@ -1,11 +1,11 @@
 """MedCalc-Bench: values to compute from a patient's note (CSV or Parquet), or the authors' worked examples (JSON).
 
 Inputs: `note` and `question`. Gold: the value as the source writes it. Facts: `calculator` (its number),
-`category`, `output_type` (`decimal`, `integer` or `date`), `lower_limit` and `upper_limit` (numbers, both None for dates and
-for lengths of time such as `('34 weeks', '3 days')`, which must be met exactly).
+`category`, `output_type` (`decimal`, `integer` or `date`), `lower_limit` and `upper_limit` (numbers, both None
+for dates and for lengths of time such as `('34 weeks', '3 days')`, which must be met exactly).
 
-The worked examples have neither question nor limits. `options: {calculators: …}` of the benchmark's file names each
-calculator, and says whether it is an equation (within 5 %, as the source has it), a rule (exact) or a date.
+The worked examples have neither question nor limits. `options: {calculators: …}` of the benchmark's file names
+each calculator, and says whether it is an equation (within 5 %, as the source has it), a rule (exact) or a date.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """RaceBias: answers of four models to nine medical questions, from a supplement that is a Word file.
 
-Every `Run N: question` begins an answer; the authors wrote in red what is wrong or based on race.
-Inputs: `question` and `answer`. Choices: A yes, B no (is there such content?). Gold: A where any of the answer is red. Facts: `model`
-and `run`, as the document names them. Headings between the answers are no part of them.
+Every `Run N: question` begins an answer; the authors wrote in red what is wrong or based on race. Inputs:
+`question` and `answer`. Choices: A yes, B no (is there such content?). Gold: A where any of the answer is red.
+Facts: `model` and `run`, as the document names them. Headings between the answers are no part of them.
 """
 
 from __future__ import annotations

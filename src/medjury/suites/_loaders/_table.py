@@ -11,8 +11,8 @@ A JSON Lines, CSV, TSV, Excel or Parquet file with these columns:
     patient   may be there: which items are of one patient
 
 Other columns are not read. `options: {columns: {question: Q, gold: Answer}}` in the benchmark's file names columns
-that are called something else; `options: {choices: {A: "Yes", B: "No"}}` gives every item the same choices. Facts:
-`codes` for code sets.
+that are called something else (`id: "@row"` names items by their rows); `options: {choices: {A: "Yes", B: "No"}}`
+gives every item the same choices. Facts: `codes` for code sets.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from medjury.suites._loaders._files import one_file
 from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
 from medjury.suites._prompt import inputs_of
 
+ROW = "@row"
 _CODES = "code_f1"
 _WORDS = ("yes", "no", "maybe")
 _KINDS = ("*.jsonl", "*.csv", "*.tsv", "*.xlsx", "*.parquet")
@@ -38,7 +39,8 @@ _KINDS = ("*.jsonl", "*.csv", "*.tsv", "*.xlsx", "*.parquet")
 def load_table(benchmark: Benchmark, path: Path) -> Loaded:
     columns = benchmark.options.get("columns", {})
     inputs = {name: columns.get(name, name) for name in inputs_of(benchmark.prompt)}
-    needed = [columns.get("id", "id"), *inputs.values()]
+    identifier = columns.get("id", "id")
+    needed = [*([] if identifier == ROW else [identifier]), *inputs.values()]
     if benchmark.gold:
         needed.append(columns.get("gold", "gold"))
     gathering = Gathering()
@@ -62,7 +64,9 @@ def _item(benchmark: Benchmark, row: Row, texts: Mapping[str, str], columns: Map
         elif "yes_no_maybe" in benchmark.metrics:
             gold = (row.label(columns.get("gold", "gold"), _WORDS),)
     patient = row.optional(columns.get("patient", "patient"))
-    return Item(row.text(columns.get("id", "id")), texts, gold, choices, patient, facts)
+    identifier = columns.get("id", "id")
+    name = f"row-{row.number}" if identifier == ROW else row.text(identifier)
+    return Item(name, texts, gold, choices, patient, facts)
 
 
 def _gold(row: Row, column: str, *, codes: bool) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from medjury.instruments import Reason
 from medjury.models import context_window
 from medjury.studies import study_prices
 from medjury.suites._item import Item
 from medjury.suites._leaderboard import (
     AgreementResult,
     AnswerResult,
-    BaselineResult,
     BenchmarkResult,
     CandidateResult,
     ItemResult,
@@ -27,8 +27,9 @@ from medjury.suites._running._answers import Asked, Given, spent_in
 from medjury.suites._running._marks import Marks, text_marks, weight_of
 from medjury.suites._running._plan import SuitePlan
 from medjury.suites._running._suite import Chosen, Suite
-from medjury.suites._running._trivial import decided_items
+from medjury.suites._running._trivial import Trivial
 
+_AT_FAULT = "the gold answer cannot be marked"
 _NO_JURY, _NOT_JUDGED, _NOT_ASKED = "no jury", "not judged", "not asked"
 
 
@@ -48,10 +49,20 @@ def assemble(
     asked: Sequence[Asked],
     marks: Marks,
     sentences: Mapping[str, Sentence],
-    baselines: tuple[BaselineResult, ...],
+    trivial: Trivial,
     agreement: tuple[AgreementResult, ...],
 ) -> Results:
-    """The results of a run."""
+    """The results of a run. An item whose own gold answer is at fault marks nobody: it is left out, and counted."""
+    at_fault = {
+        chosen.name: {
+            item.id
+            for item in chosen.items
+            for each in asked
+            if (mark := marks.of(each.part.called, chosen.name, item.id).get(chosen.benchmark.metrics[0]))
+            and mark.reason is Reason.INPUT
+        }
+        for chosen in suite.benchmarks
+    }
     notes = [*suite.notes()]
     notes += [f"{metric} was not computed: {why}" for metric, why in marks.failed.items()]
     folders = [*(each.study.output for each in asked), *(each.folder for each in sentences.values())]
@@ -60,7 +71,9 @@ def assemble(
     known = all(each.money is not None for each in spending)
     return Results(
         suite.name,
-        tuple(_benchmark(each, sentences.get(each.name)) for each in suite.benchmarks),
+        tuple(
+            _benchmark(each, sentences.get(each.name), len(at_fault[each.name])) for each in suite.benchmarks
+        ),
         tuple(_candidate(each) for each in asked),
         tuple(
             ItemResult(
@@ -69,14 +82,18 @@ def assemble(
                 prompt_of(chosen.benchmark, item),
                 item.gold,
                 item.patient,
-                item.id in decided,
+                item.id in trivial.decided.get(chosen.name, ()),
             )
             for chosen in suite.benchmarks
-            for decided in [decided_items(baselines, chosen)]
             for item in chosen.items
+            if item.id not in at_fault[chosen.name]
         ),
-        tuple(_answers(suite, asked, marks, sentences)),
-        baselines,
+        tuple(
+            each
+            for each in _answers(suite, asked, marks, sentences)
+            if each.item not in at_fault[each.benchmark]
+        ),
+        trivial.baselines,
         spending,
         agreement,
         plan.currency,
@@ -88,8 +105,9 @@ def assemble(
     )
 
 
-def _benchmark(chosen: Chosen, sentence: Sentence | None) -> BenchmarkResult:
+def _benchmark(chosen: Chosen, sentence: Sentence | None, at_fault: int) -> BenchmarkResult:
     facts = chosen.benchmark
+    left_out = dict(chosen.loaded.left_out) | ({_AT_FAULT: at_fault} if at_fault else {})
     return BenchmarkResult(
         facts.name,
         facts.title,
@@ -105,7 +123,7 @@ def _benchmark(chosen: Chosen, sentence: Sentence | None) -> BenchmarkResult:
         facts.licence,
         facts.citation,
         len(chosen.loaded.items),
-        dict(chosen.loaded.left_out),
+        left_out,
         len(chosen.loaded.problems),
         None if sentence is None else sentence.jury,
     )

@@ -28,7 +28,7 @@ from medjury.suites._running._marks import mark_answers, store_marks
 from medjury.suites._running._plan import SuitePlan, plan_suite
 from medjury.suites._running._saved import save_results
 from medjury.suites._running._suite import Chosen, Suite
-from medjury.suites._running._trivial import baselines_of
+from medjury.suites._running._trivial import trivial_of
 from medjury.suites._running._verdict import Rated, agreement_of, rated_answers, verdict_of
 
 MARKS = "marks.parquet"
@@ -77,7 +77,7 @@ def run_suite(
         run = store_marks(suite, marks, store)
         write_ratings(store.ratings(run), suite.output / MARKS)
     sentences, rated = _judge(suite, asked, left, how, tell)
-    results = assemble(suite, plan, asked, marks, sentences, baselines_of(suite), agreement_of(rated))
+    results = assemble(suite, plan, asked, marks, sentences, trivial_of(suite), agreement_of(rated))
     save_results(results, suite.output)
     return SuiteRun(results, plan, tuple(_missing(results)))
 

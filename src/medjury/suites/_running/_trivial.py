@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-from medjury.suites._baselines import trivial_answers
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from medjury.suites._baselines import baseline_scores
+from medjury.suites._item import Loaded
 from medjury.suites._leaderboard import BaselineResult
 from medjury.suites._marking import JURY
-from medjury.suites._running._marks import marked, weight_of
-from medjury.suites._running._suite import Chosen, Suite
+from medjury.suites._running._marks import weight_of
+from medjury.suites._running._suite import Suite
 
 
-def baselines_of(suite: Suite) -> tuple[BaselineResult, ...]:
+@dataclass(frozen=True)
+class Trivial:
+    """The trivial answers of a suite, and by benchmark the items that they decide: on which an answer is right that
+    says nothing about the question. One that is always A is right on some items by luck, which decides none."""
+
+    baselines: tuple[BaselineResult, ...]
+    decided: Mapping[str, frozenset[str]]
+
+
+def trivial_of(suite: Suite) -> Trivial:
     """The trivial answers of every benchmark that is marked without a jury. One that cannot be read is not
     right."""
-    found = []
+    found, decided = [], {}
     for chosen in suite.benchmarks:
         metric = chosen.benchmark.metrics[0]
         if metric == JURY:
             continue
-        for name, answers in trivial_answers(chosen.benchmark, chosen.items).items():
-            made = marked(chosen, chosen.items, [answers[item.id] for item in chosen.items], metric)
-            marks = {item.id: each for item, each in zip(chosen.items, made, strict=True)}
-            found.append(
-                BaselineResult(
-                    chosen.name,
-                    name,
-                    {item: each.score or 0.0 for item, each in marks.items()},
-                    {item: weight_of(metric, each) for item, each in marks.items()},
-                )
+        made = baseline_scores(
+            chosen.benchmark, Loaded(chosen.items, database=chosen.loaded.database), metric
+        )
+        decided[chosen.name] = frozenset(item for each in made if each.says_nothing for item in each.right)
+        found += [
+            BaselineResult(
+                chosen.name,
+                each.name,
+                {item: mark.score or 0.0 for item, mark in each.marks.items()},
+                {item: weight_of(metric, mark) for item, mark in each.marks.items()},
             )
-    return tuple(found)
-
-
-def decided_items(baselines: tuple[BaselineResult, ...], chosen: Chosen) -> set[str]:
-    """The items on which one of the trivial answers is right."""
-    own = [each for each in baselines if each.benchmark == chosen.name]
-    return {item for each in own for item, score in each.scores.items() if score >= 1.0}
+            for each in made
+        ]
+    return Trivial(tuple(found), decided)

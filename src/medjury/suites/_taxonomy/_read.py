@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from medjury.documents import read_document
 
@@ -61,6 +62,9 @@ class Taxonomy:
         for category in self.categories:
             for each in category.subcategories:
                 yield category, each
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
     def text(self) -> str:
         """Every category, subcategory and task, as lines to read."""
