@@ -34,7 +34,9 @@ def test_an_empty_answer_and_a_missing_gold_answer_have_no_score() -> None:
     assert (empty.reason, without.reason) == (Reason.EMPTY, Reason.INPUT)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("transformers") is not None, reason="the extra is installed here")
+@pytest.mark.skipif(
+    importlib.util.find_spec("transformers") is not None, reason="the extra is installed here"
+)
 @pytest.mark.parametrize("metric", ["bertscore", "embedding"])
 def test_without_the_extra_the_message_says_what_to_install(metric: str) -> None:
     with pytest.raises(MedjuryError, match="install"):

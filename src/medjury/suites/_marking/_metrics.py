@@ -46,9 +46,7 @@ METRICS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def mark(
-    benchmark: Benchmark, item: Item, answer: str, metric: str, *, database: Path | None = None
-) -> Mark:
+def mark(benchmark: Benchmark, item: Item, answer: str, metric: str, *, database: Path | None = None) -> Mark:
     """What `metric` says of an answer to an item: a score from 0 to 1, or none and why."""
     return mark_all(benchmark, [item], [answer], metric, database=database)[0]
 

@@ -20,7 +20,9 @@ from medjury.suites._marking._reading import Reading, said
 SIMILARITIES = {"rouge_l": "rouge_l", "bertscore": "bert_score", "embedding": "sbert"}
 
 
-def similarities(benchmark: Benchmark, items: Sequence[Item], answers: Sequence[str], metric: str) -> list[Mark]:
+def similarities(
+    benchmark: Benchmark, items: Sequence[Item], answers: Sequence[str], metric: str
+) -> list[Mark]:
     """The similarity of each answer to its item's gold answer. A model of words is loaded once for all of them;
     without the extra that it needs the error says what to install.
 
