@@ -1,5 +1,6 @@
 """Studies: one study file is planned, run and concluded as one run folder that can be checked later."""
 
+from medjury.studies._answering import answering_study
 from medjury.studies._conclude import RunResult
 from medjury.studies._drafting import DraftResult
 from medjury.studies._file import ModelPart, PanelPart, RoundPart
@@ -54,6 +55,7 @@ __all__ = [
     "Study",
     "TranscriptCollection",
     "TranscriptStudy",
+    "answering_study",
     "calls_in",
     "check_drafting",
     "check_study",
