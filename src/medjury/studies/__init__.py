@@ -1,6 +1,7 @@
 """Studies: one study file is planned, run and concluded as one run folder that can be checked later."""
 
 from medjury.studies._conclude import RunResult
+from medjury.studies._demonstration import GOOD_JURY, LIVE, PlantedErrors, copy_demonstration, planted_errors
 from medjury.studies._drafting import DraftResult
 from medjury.studies._file import ModelPart, PanelPart, RoundPart
 from medjury.studies._gate import read_rules
@@ -33,6 +34,8 @@ from medjury.studies._transcript_collection import TranscriptCollection, collect
 from medjury.studies._transcript_study import TranscriptStudy, judges_settings, transcript_study
 
 __all__ = [
+    "GOOD_JURY",
+    "LIVE",
     "PANEL",
     "TUNED",
     "AnswerHashes",
@@ -43,6 +46,7 @@ __all__ = [
     "JudgePlan",
     "ModelPart",
     "PanelPart",
+    "PlantedErrors",
     "RatedRound",
     "RatedStudy",
     "RecordResult",
@@ -58,6 +62,7 @@ __all__ = [
     "check_drafting",
     "check_study",
     "collect",
+    "copy_demonstration",
     "draft_study",
     "finished_run",
     "gate_outlook",
@@ -70,6 +75,7 @@ __all__ = [
     "only_run",
     "panel_file",
     "plan_study",
+    "planted_errors",
     "rater_with",
     "read_humans",
     "read_queue",
