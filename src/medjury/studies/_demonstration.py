@@ -14,8 +14,8 @@ _FOUND_AT = 3.5  # a summary with an error deserves no better grade, on the axis
 
 @dataclass(frozen=True, slots=True)
 class PlantedErrors:
-    """Summaries with a planted error that the jury graded low, those that it did not, and those without an error that
-    it graded low all the same."""
+    """Summaries with a planted error that the jury graded low, those that it did not, and those without an error
+    that it graded low all the same."""
 
     found: tuple[str, ...]
     missed: tuple[str, ...]
