@@ -9,6 +9,8 @@ from medjury.studies._hashed import AnswerHashes, HashedCases
 from medjury.studies._humans import PANEL, Humans, panel_file, read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import finished_run, run_name
+from medjury.studies._notebook import Stopper
+from medjury.studies._opened_run import Run, open_run
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
@@ -18,6 +20,7 @@ from medjury.studies._rater_with import judge_place, model_of, rater_with
 from medjury.studies._record import RecordResult, record_run
 from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import (
+    arun_study,
     check_drafting,
     check_study,
     draft_study,
@@ -53,11 +56,14 @@ __all__ = [
     "Registered",
     "RereadResult",
     "RoundPart",
+    "Run",
     "RunPlan",
     "RunResult",
+    "Stopper",
     "Study",
     "TranscriptCollection",
     "TranscriptStudy",
+    "arun_study",
     "calls_in",
     "check_drafting",
     "check_study",
@@ -73,6 +79,7 @@ __all__ = [
     "load_study",
     "model_of",
     "only_run",
+    "open_run",
     "panel_file",
     "plan_study",
     "planted_errors",
