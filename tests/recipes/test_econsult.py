@@ -17,7 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recipes.econsult import CHECKER, FIRST_ALWAYS, PHYSICIANS, READERS, consults, preference, verdict
+from tests.recipes.interval_checks import agreement_is_right, classes_are_right, whole_grades
 from tests.recipes.offline import run_recipe
+from tests.recipes.rated import Rated, most_votes
 
 from medjury.cli import main
 
@@ -142,7 +144,7 @@ def test_the_counts_behind_them(
     first = next(iter(READERS))
     for judge in JUDGES:
         counts = Counter(zip(majority["concordant"], scores["concordant"][judge], strict=True))
-        table, column = ("confusion", "jury") if judge == first else ("confusion-by-rater", "grade")
+        table, column = ("confusion", first) if judge == first else ("confusion-by-rater", "grade")
         rows = [
             row
             for row in lines(run, table)
@@ -335,3 +337,9 @@ def test_a_dry_run_tells_what_the_study_can_show(
         "Rated so far: concordant 40 cases, 40 by two clinicians or more, 20 dangerous; "
         f"preference {(rated > 0).sum()} cases, {(rated > 1).sum()} by two clinicians or more. " in told
     )
+
+
+def test_every_interval_of_agreement_a_second_time(run: Path) -> None:
+    rated = Rated(run, tuple(PHYSICIANS), most_votes)
+    agreement_is_right(rated, LABELS, whole_grades(-1, 1), next(iter(READERS)))
+    classes_are_right(rated, LABELS, SCALES)

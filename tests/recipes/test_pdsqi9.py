@@ -15,7 +15,9 @@ import pytest
 import recipes.pdsqi9 as planted
 from recipes._pdsqi9_texts import COURSES
 from scipy import stats
+from tests.recipes.interval_checks import agreement_is_right, whole_grades
 from tests.recipes.offline import run_recipe
+from tests.recipes.rated import Rated
 
 from medjury.cli import main
 from medjury.instruments import load_instrument
@@ -418,3 +420,11 @@ def test_every_exhibit_that_the_page_names_is_in_the_report(folder: Path) -> Non
     for kind, name in sorted(listed):
         assert f'id="{kind}-{name}"' in report, name
         assert kind == "figure" or lines(folder, name), name
+
+
+def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
+    aside = frozenset((folder / "development.txt").read_text().split())
+    people = tuple(planted.PHYSICIANS)
+    rated = Rated(folder / "runs" / "pdsqi9", people, lambda votes: float(np.median(votes)), aside)
+    composites = {each.name: each.label for each in load_instrument("pdsqi9").composites}
+    agreement_is_right(rated, LABELS | composites, whole_grades(0, 5), next(iter(planted.JUDGES)))
