@@ -23,7 +23,9 @@ def test_a_notebook_runs_from_top_to_bottom_and_shows_what_it_showed(notebook: P
     kept = nbformat.read(notebook, as_version=4)
     shown = [_told(cell) for cell in kept.cells]
     assert any(shown), "it was kept without its outputs"
-    NotebookClient(kept, timeout=200, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+    NotebookClient(
+        kept, timeout=200, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
     assert [_told(cell) for cell in kept.cells] == shown
 
 
@@ -32,6 +34,6 @@ def _told(cell: nbformat.NotebookNode) -> list[str]:
     found = []
     for output in cell.get("outputs", ()):
         text = output.get("text") or output.get("data", {}).get("text/plain", "")
-        if "/tmp" not in text and "IPython" not in text:  # noqa: S108
+        if "/tmp" not in text and "IPython" not in text:
             found.append(text)
     return found
