@@ -6,6 +6,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -25,7 +26,8 @@ from medjury.cases._xlsx import read_xlsx
 
 OnBad = Literal["refuse", "skip"]
 
-READERS: dict[str, Callable[[Path, ColumnMapping], Iterator[RawRow]]] = {
+Reader = Callable[[Path, ColumnMapping], Iterator[RawRow]]
+READERS: dict[str, Reader] = {
     ".jsonl": read_jsonl,
     ".ndjson": read_jsonl,
     ".json": read_json,
@@ -168,8 +170,19 @@ def read_cases(
     """
     if on_bad not in ("refuse", "skip"):
         raise CaseError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
-    file = Path(path)
-    columns = parse_mapping(mapping)
+    file, columns = Path(path), parse_mapping(mapping)
+    reader = _reader(file, columns)
+    return CaseReader(file.name, lambda: _rows(file, columns, reader), columns, on_bad)
+
+
+def read_rows(path: str | os.PathLike[str], *, rows: str | None = None) -> Iterator[RawRow]:
+    """The rows of such a file before they become cases, for readers of something else: each is a row, a problem
+    with a row, or a remark that counts what was left out. `rows` leads to them inside a JSON document."""
+    file, columns = Path(path), replace(parse_mapping({"rows": rows} if rows else None), needs_id=False)
+    return _rows(file, columns, _reader(file, columns))
+
+
+def _reader(file: Path, columns: ColumnMapping) -> Reader:
     if not file.exists():
         raise CaseError(f"{file}: there is no such file or folder")
     kind = ending(file)
@@ -185,16 +198,16 @@ def read_cases(
         raise CaseError(
             f"{file}: cases are read from {known} or a folder of .json files; save it as one of these"
         )
+    return reader
 
-    def rows() -> Iterator[RawRow]:
-        try:
-            yield from reader(file, columns)
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            raise CaseError(f"{file}: is no gzip file, or it is damaged; pack it or copy it again") from None
-        except OSError as error:
-            raise CaseError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
 
-    return CaseReader(file.name, rows, columns, on_bad)
+def _rows(file: Path, columns: ColumnMapping, reader: Reader) -> Iterator[RawRow]:
+    try:
+        yield from reader(file, columns)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise CaseError(f"{file}: is no gzip file, or it is damaged; pack it or copy it again") from None
+    except OSError as error:
+        raise CaseError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
 
 
 def case_from_row(row: Mapping[str, object], *, mapping: Mapping[str, Any] | None = None) -> Case:
