@@ -72,7 +72,7 @@ def speakers_among(
         often = most and times > 2 and (one_word or begins_with_role(name))
         if is_role(name) or likely or often:
             sure.add(name.casefold())
-        elif times > 1 or not (is_phrase(name) or (is_heading(name) and not sure)):
+        elif times > 1 or not (is_phrase(name) or (is_heading(name) and not sure and not own_line)):
             doubtful.append(mark)
     if doubtful and (sure or most):
         raise MedjuryError(doubt(doubtful[0], file))
