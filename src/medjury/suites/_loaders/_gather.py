@@ -28,6 +28,12 @@ class Row:
     number: int
     values: Mapping[str, Any]
 
+    def value(self, column: str) -> Any:
+        """What a column holds, be it text or not. A row of JSON may lack it altogether."""
+        if column not in self.values:
+            raise RowError(f"has no {column}")
+        return self.values[column]
+
     def text(self, column: str) -> str:
         """The text of a column that must not be empty."""
         found = self.optional(column)

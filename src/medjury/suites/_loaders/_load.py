@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from medjury.documents import nearest
@@ -46,6 +48,10 @@ LOADERS: Mapping[str, Callable[[Benchmark, Path], Loaded]] = {
     "table": load_table,
 }
 
+_SAMPLES = (
+    Path(__file__).resolve().parents[1] / "_library" / "samples"
+)  # which have the names of the real files
+
 
 def load_items(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
     """Every item of a benchmark from its source's file or folder. Rows that cannot be items are in `problems`; a
@@ -58,7 +64,7 @@ def load_items(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
     loaded = loader(benchmark, Path(path))
     if not loaded.items and not loaded.problems:
         raise MedjuryError(f"{path}: holds no item of {benchmark.name}")
-    return loaded
+    return replace(loaded, remarks=tuple(_other_copies(benchmark, Path(path))))
 
 
 def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> tuple[int, tuple[str, ...]]:
@@ -67,4 +73,21 @@ def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> tuple[int,
         loaded = load_items(benchmark, path)
     except MedjuryError as error:
         return 0, tuple(str(error).splitlines())
-    return len(loaded.items), loaded.problems
+    return len(loaded.items), (*loaded.problems, *loaded.remarks)
+
+
+def _other_copies(benchmark: Benchmark, path: Path) -> Iterator[str]:
+    """Files that have the name of the source's and are not that file: cut short, changed, or of another version. A
+    table that lost its last rows is still a table, so that no loader can see it."""
+    if path.resolve().is_relative_to(_SAMPLES):
+        return
+    for name, known in benchmark.files.items():
+        for file in [path] if path.name == name else path.rglob(name) if path.is_dir() else []:
+            with file.open("rb") as opened:
+                found = hashlib.file_digest(opened, "sha256").hexdigest()
+            if known and found != known:
+                yield (
+                    f"{file.name}: is not the copy that {benchmark.name} {benchmark.version} was described from "
+                    f"(its sha256 is {found}); fetch it again, or say in your own copy of the benchmark's file "
+                    "which one you mean"
+                )

@@ -25,7 +25,7 @@ from typing import Any
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._choices import letter_of, lettered
+from medjury.suites._loaders._choices import letter_of, lettered, right_letters
 from medjury.suites._loaders._files import one_file
 from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
 from medjury.suites._prompt import inputs_of
@@ -60,7 +60,8 @@ def _item(benchmark: Benchmark, row: Row, texts: Mapping[str, str], columns: Map
         if _CODES in benchmark.metrics:
             facts["codes"], gold = gold, ("; ".join(gold),)
         elif choices:
-            gold = tuple(dict.fromkeys(letter_of(each, choices) for each in gold))
+            letters = [right_letters(letter_of(each, choices), choices) for each in gold]
+            gold = tuple(dict.fromkeys(each for group in letters for each in group))
         elif "yes_no_maybe" in benchmark.metrics:
             gold = (row.label(columns.get("gold", "gold"), _WORDS),)
     patient = row.optional(columns.get("patient", "patient"))
@@ -70,7 +71,7 @@ def _item(benchmark: Benchmark, row: Row, texts: Mapping[str, str], columns: Map
 
 
 def _gold(row: Row, column: str, *, codes: bool) -> tuple[str, ...]:
-    value = row.values[column]
+    value = row.value(column)
     if isinstance(value, bool):
         value = "yes" if value else "no"
     if isinstance(value, list):
@@ -90,8 +91,8 @@ def _choices(benchmark: Benchmark, row: Row, column: Any) -> dict[str, str]:
         return dict(fixed)
     if isinstance(column, list):
         found: Any = [row.text(each) for each in column if row.optional(each)]
-    elif column in row.values and row.values[column] not in (None, ""):
-        found = row.values[column]
+    elif column in row.values and row.value(column) not in (None, ""):
+        found = row.value(column)
         if isinstance(found, str):
             try:
                 found = json.loads(found)
