@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from medjury.cli import _bench_new
+from medjury.cli import _bench_new, _bench_run
 from medjury.errors import MedjuryError
 from medjury.suites import (
     check_data,
@@ -52,10 +52,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _bench_new.add_arguments(
         actions.add_parser("new", help="your own benchmark from a table, in one command")
     )
+    _bench_run.add_run_arguments(
+        actions.add_parser("run", help="ask candidates, mark and judge their answers, write the leaderboard")
+    )
+    _bench_run.add_leaderboard_arguments(
+        actions.add_parser("leaderboard", help="write the leaderboard of a run again, whole or of some")
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    actions = {"list": _list, "tasks": _tasks, "check": _check, "fetch": _fetch, "new": _bench_new.run}
+    actions = {
+        "run": _bench_run.run_suite_command,
+        "leaderboard": _bench_run.leaderboard_command,
+        "list": _list,
+        "tasks": _tasks,
+        "check": _check,
+        "fetch": _fetch,
+        "new": _bench_new.run,
+    }
     return actions[options.action](options)
 
 
