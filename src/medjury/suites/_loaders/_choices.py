@@ -25,10 +25,16 @@ def right_letters(letter: str, choices: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def letter_of(answer: str, choices: Mapping[str, str]) -> str:
-    """The letter of a gold answer that is given as a letter or as the text of a choice."""
-    if answer.upper() in choices:
-        return answer.upper()
+    """The letter of a gold answer that is given as a letter or as the text of a choice. Where it may be either, as
+    with blood groups, nobody can tell which was meant."""
     found = [letter for letter, text in choices.items() if text.casefold() == answer.casefold()]
+    letter = answer.upper()
+    if letter in choices and found and letter not in found:
+        raise RowError(
+            f"the right answer may be the letter {letter} or the text of {found[0]}; reword that choice"
+        )
+    if letter in choices:
+        return letter
     if not found:
         raise RowError("the right answer is none of the choices")
     return found[0]
