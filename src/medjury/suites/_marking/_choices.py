@@ -155,7 +155,7 @@ class Choices:
     def named_by(self, words: str) -> Named:
         """What the words name as they begin, after words that carry nothing, one negation and all that is joined."""
         words = self._filled(words)
-        if _NEGATED.match(words):
+        if _NEGATED.match(words) and not self.text_at(words).keys:
             turns = _BUT.search(words)
             return self.named_by(words[turns.end() :]) if turns else Named(())
         first = self._one(words)

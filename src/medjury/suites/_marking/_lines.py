@@ -18,7 +18,7 @@ _REJECTS = re.compile(
     r"[\s,(]*(?:rather\s+than|instead\s+of|(?:and\s+|but\s+)?not|over|as\s+opposed\s+to)(?!\w)(?:\s+\S+){1,5}$",
     re.IGNORECASE,
 )
-_LABELS = re.compile(r"(?<!\w)[A-Z][):](?:\s|\d)")
+_LABELS = re.compile(r"(?<!\w)[A-Z](?:[):](?=\s|\d)|\.\s+(?=[A-Z0-9]))")
 _CROSS = re.compile(r"[✗✘❌☒🔴]|\b(?:incorrect|wrong|false|not\s+(?:correct|right))\b", re.IGNORECASE)
 
 
