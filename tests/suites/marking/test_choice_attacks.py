@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from tests.suites.marking.test_choice_reading import DOSES, DRUGS, NUMBERED, QUESTION, YES_NO
 
 from medjury.suites._marking._choices import Choices
 from medjury.suites._marking._reading import read_choice
-from tests.suites.marking.test_choice_reading import DOSES, DRUGS, NUMBERED, QUESTION, YES_NO
 
 DX = {
     "A": "Acute myocardial infarction",
@@ -22,6 +22,10 @@ ALL = {"A": "Fever", "B": "Cough", "C": "All of the above", "D": "None of the ab
 
 # What cannot be told is None. Nothing here may ever be read as another letter than the one that stands beside it.
 OUTPUTS: tuple[tuple[Mapping[str, str], str, str | None], ...] = (
+    (DRUGS, "Not A but **C**, as aspirin may harm a child.", "C"),
+    (DRUGS, "Not aspirin but paracetamol.", "C"),
+    (DRUGS, "The answer is not A, B.", None),
+    (DRUGS, "Not A, B or D.", None),
     (
         DX,
         "Based on the tearing pain radiating to the back, the most likely diagnosis is aortic dissection (C).",

@@ -112,6 +112,9 @@ def _starts(text: str) -> Iterable[tuple[int, str]]:
 
 def _from_beginning(text: str, choices: Choices) -> list[Statement]:
     """ "C, because …", "No, …": what an answer begins with, where it closes its clause."""
+    if re.match(r"not\b", text, re.IGNORECASE) and not choices.text_at(text).keys:
+        turned = choices.named_by(text)  # "Not A but C, …"
+        return [Statement(0, len(text) - len(turned.rest), turned)] if turned.keys else []
     letter = choices.letter_at(text)
     named = letter if letter.keys else choices.text_at(text)
     short = letter.keys or any(choices.folded[key] in _WHOLE_ANSWERS for key in named.keys)
@@ -135,7 +138,7 @@ def _from_bold(text: str, choices: Choices) -> list[Statement]:
 
 
 def _sentence_before(text: str, place: int) -> str:
-    return re.split(r"[.!?\n]\s", text[max(0, place - 400) : place])[-1]
+    return re.split(r"[.!?\n]\s|\bbut\b", text[max(0, place - 400) : place])[-1]
 
 
 def _agreed(text: str, found: list[Statement]) -> Reading:
