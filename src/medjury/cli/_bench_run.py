@@ -91,6 +91,8 @@ def _add_board_arguments(parser: argparse.ArgumentParser) -> None:
 def run_suite_command(options: argparse.Namespace) -> int:
     from medjury.suites import plan_suite, run_suite
 
+    if options.resamples < 200:
+        raise MedjuryError(f"--resamples must be 200 or more, not {options.resamples}")
     suite = _suite(options)
     if options.dry_run:
         print(plan_suite(suite, preflight=not options.no_preflight).text())
@@ -106,6 +108,7 @@ def run_suite_command(options: argparse.Namespace) -> int:
         keep_going=options.keep_going,
         retry_unscored=options.retry_unscored,
         preflight=not options.no_preflight,
+        resamples=options.resamples,
     )
     _show(ran.results, suite.output / "leaderboard", options)
     if ran.complete:
