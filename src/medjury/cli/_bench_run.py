@@ -94,15 +94,17 @@ def run_suite_command(options: argparse.Namespace) -> int:
     if options.resamples < 200:
         raise MedjuryError(f"--resamples must be 200 or more, not {options.resamples}")
     suite = _suite(options)
+    plan = plan_suite(suite, preflight=not options.no_preflight)
     if options.dry_run:
-        print(plan_suite(suite, preflight=not options.no_preflight).text())
+        print(plan.text())
         return 0
     from medjury.cli._progress import ProgressLine
 
-    say(plan_suite(suite, preflight=not options.no_preflight).text(), sys.stderr)
+    say(plan.text(), sys.stderr)
     line = None if options.quiet else ProgressLine()
     ran = run_suite(
         suite,
+        plan,
         watch=line,
         tell=lambda told: say(told, sys.stderr),
         keep_going=options.keep_going,

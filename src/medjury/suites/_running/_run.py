@@ -50,6 +50,7 @@ class SuiteRun:
 
 def run_suite(
     suite: Suite,
+    plan: SuitePlan | None = None,
     *,
     watch: Any = None,
     tell: Told = lambda line: None,
@@ -61,7 +62,7 @@ def run_suite(
 ) -> SuiteRun:
     """Run a suite to the end, or as far as endpoints and budget allow. `tell` is given a line for each step;
     `resamples` are those of the jury's verdict and agreement."""
-    plan = plan_suite(suite, preflight=preflight)
+    plan = plan_suite(suite, preflight=preflight) if plan is None else plan
     private_folder(suite.output)
     how = {
         "watch": watch, "keep_going": keep_going, "retry_unscored": retry_unscored,
