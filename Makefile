@@ -20,7 +20,7 @@ $(INSTALLED): requirements/develop.txt pyproject.toml hatch_build.py $(wildcard 
 	$(BIN)/medjury models pull
 	touch $(INSTALLED)
 
-demo: install ## judge a dozen synthetic discharge summaries on this machine, no network
+demo: install ## a good jury on planted errors in seconds, then a small model live; no network
 	$(BIN)/medjury demo
 
 # Many tests start processes: where bytecode may not be kept, each of them would compile the package anew.

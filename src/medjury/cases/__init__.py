@@ -2,6 +2,7 @@
 
 from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._dates import Period, moment_of, period_of
+from medjury.cases._eval_log import EvalLog, EvalLogError, as_log, is_log, read_eval_log
 from medjury.cases._frame import cases_from_frame
 from medjury.cases._json import Parsed, parse_json
 from medjury.cases._labs import Lab, Labs, labs_of
@@ -27,6 +28,8 @@ __all__ = [
     "CaseReader",
     "CaseSource",
     "CaseSummary",
+    "EvalLog",
+    "EvalLogError",
     "GivenCases",
     "Lab",
     "Labs",
@@ -43,11 +46,13 @@ __all__ = [
     "Replacement",
     "WorkbookError",
     "added_settings",
+    "as_log",
     "case_from_row",
     "case_to_row",
     "cases_from_frame",
     "clean_text",
     "content_marks",
+    "is_log",
     "labs_of",
     "list_problems",
     "make_redactor",
@@ -56,6 +61,7 @@ __all__ = [
     "parse_json",
     "period_of",
     "read_cases",
+    "read_eval_log",
     "read_rows",
     "redact_part",
     "redaction_counts",

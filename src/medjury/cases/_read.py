@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from medjury.cases._case import Case
 from medjury.cases._csv import read_csv
+from medjury.cases._eval import read_eval
 from medjury.cases._json_folder import read_folder, read_json
 from medjury.cases._jsonl import read_jsonl
 from medjury.cases._mapping import ColumnMapping, parse_mapping
@@ -34,7 +35,9 @@ READERS: dict[str, Reader] = {
     ".tsv": read_csv,
     ".parquet": read_parquet,
     ".xlsx": read_xlsx,
+    ".eval": read_eval,
 }
+_PACKED_INSIDE = (".xlsx", ".parquet", ".eval")
 
 
 class CaseSource(Protocol):
@@ -160,8 +163,8 @@ def read_cases(
     mapping: Mapping[str, Any] | None = None,
     on_bad: OnBad = "refuse",
 ) -> CaseReader:
-    """The cases of a .jsonl, .csv, .tsv, .parquet, .xlsx or .json file (text may be packed as .gz), or of a
-    folder of .json files or of a FHIR bulk export.
+    """The cases of a .jsonl, .csv, .tsv, .parquet, .xlsx, .json or .eval file (text may be packed as .gz), or of
+    a folder of .json files or of a FHIR bulk export.
 
     `mapping` says which column is which where a file has names of its own; see `ColumnMapping`.
     """
@@ -184,11 +187,11 @@ def _reader(file: Path, columns: ColumnMapping) -> Reader:
         raise CaseError(f"{file}: there is no such file or folder")
     kind = ending(file)
     reader = read_folder if file.is_dir() else READERS.get(kind)
-    if is_packed(file) and kind in (".xlsx", ".parquet"):
+    if is_packed(file) and kind in _PACKED_INSIDE:
         raise CaseError(f"{file}: is packed already inside; unpack the .gz around it")
-    if columns.rows is not None and kind not in (".json", ".jsonl", ".ndjson") and not file.is_dir():
+    if columns.rows is not None and kind not in (".json", ".jsonl", ".ndjson", ".eval") and not file.is_dir():
         raise CaseError(f"{file}: `rows` is for JSON; take it out of the mapping")
-    if columns.encoding is not None and kind in (".xlsx", ".parquet"):
+    if columns.encoding is not None and kind in _PACKED_INSIDE:
         raise CaseError(f"{file}: `encoding` is for text; take it out of the mapping")
     if reader is None:
         known = ", ".join(READERS)

@@ -14,7 +14,7 @@ from medjury.files import is_full
 
 # name -> one line for `medjury --help`; the file cli/NAME.py (- as _) holds `add_arguments` and `run`.
 COMMANDS = {
-    "demo": "judge a dozen synthetic discharge summaries on this machine, with no network",
+    "demo": "a good jury on planted errors in seconds, then a small model live; no network",
     "init": "write a commented study file to start from",
     "register": "freeze a study's rules, instrument, prompts and data before a score is seen",
     "run": "run a study file: judge every case, keep every vote, resume where it stopped",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from tests.suites.marking.made_up import benchmark
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item, Loaded, Mark
 from medjury.suites._baselines import baseline_scores, beats_baseline, effect_of_unanswerable
 from medjury.suites._marking import mark
-from tests.suites.marking.made_up import benchmark
 
 KIND = benchmark("exact_match")
 ITEMS = tuple(

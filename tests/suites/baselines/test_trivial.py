@@ -7,11 +7,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from tests.suites.marking.made_up import SHARED, benchmark
 
 from medjury.errors import MedjuryError
 from medjury.suites import Item, Loaded
 from medjury.suites._baselines import baseline_scores, decided_without_reading, trivial_answers, without_items
-from tests.suites.marking.made_up import SHARED, benchmark
 
 CHOICES = {"A": "Rest", "B": "Surgery"}
 CHOSEN = Loaded(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
+from tests.suites.marking.made_up import benchmark
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item
 from medjury.suites._marking import mark, mark_all
-from tests.suites.marking.made_up import benchmark
 
 ITEM = Item("1", {}, ("Take one tablet daily.", "One tablet a day"))
 
