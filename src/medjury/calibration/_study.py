@@ -29,16 +29,21 @@ def calibrate(
     seed: int | None = None,
     method: Method = "isotonic",
     folds: int = FOLDS,
+    composites: bool = True,
 ) -> CalibrationStudy:
     """Cross-fit a calibration for every rater and dimension of a rating table, and for the jury.
 
     The jury is calibrated in two ways: its own score (`jury`), and as the mean of calibrated judges
     (`jury_of_calibrated`), the latter on units that every judge scored: where jurors vary from unit to unit,
-    each juror's own map cannot put right what the change of jurors does to the mean.
+    each juror's own map cannot put right what the change of jurors does to the mean. Without `composites`, what
+    follows from several calibrated dimensions is left out.
     """
     table = rating_table(table)
     check_confidence(confidence)
-    roles = judging_roles(table, raters, reference)
+    wanted = [raters] if isinstance(raters, str) else list(raters or ())
+    # It follows from everybody's calibration and is no rater of the table, unless its scores are stored there.
+    follows = JURY_OF_CALIBRATED in wanted and JURY_OF_CALIBRATED not in table.raters
+    roles = judging_roles(table, None if follows else raters, reference)
     chosen, follow = _calibrated_dimensions(table, dimensions)
     parts, unknown = parts_of(table, roles, chosen, named=dimensions is not None)
     seed = table.seed(seed)
@@ -69,11 +74,12 @@ def calibrate(
             here.append(RaterCalibration(rater, members, part, fitted))
         made += here
         derived += _jury_of_calibrated(part, here, roles.jury, jurors_of(table, roles), warnings)
-    derived += _follow(table, made)
+    if composites:
+        derived += _follow(table, made)
     if not made:
         reasons = "\n".join(f"  {each.rater}, {each.dimension}: {each.reason}" for each in refused)
         raise MedjuryError(f"nothing could be calibrated:\n{reasons}")
-    return CalibrationStudy(
+    study = CalibrationStudy(
         tuple(made),
         tuple(derived),
         tuple(refused),
@@ -84,6 +90,21 @@ def calibrate(
         table.resamples(resamples),
         seed,
     )
+    return _of_those(study, wanted) if follows else study
+
+
+def _of_those(study: CalibrationStudy, wanted: Sequence[str]) -> CalibrationStudy:
+    """What was asked for, of a study of everybody."""
+    found = study.only(*wanted)
+    known = {each.rater for each in study.compared}
+    for name in wanted:
+        if name not in known:
+            raise MedjuryError(
+                f"there is no calibrated {name!r}: it takes a jury of two judges or more, each with its own map"
+                if name == JURY_OF_CALIBRATED
+                else f"there is no calibrated rater {name!r}; known: {', '.join(sorted(known))}"
+            )
+    return found
 
 
 def _calibrated_dimensions(

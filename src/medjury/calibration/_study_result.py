@@ -97,7 +97,7 @@ class CalibrationRow:
 class CalibrationStudy(Result[CalibrationRow]):
     """Everything that was calibrated, what follows from it, what was refused, and `rows`: before and after.
 
-    The rows are computed when they are first asked for; `only` keeps one rater's."""
+    The rows are computed when they are first asked for; `only` keeps those of some raters."""
 
     calibrations: tuple[RaterCalibration, ...]
     derived: tuple[ComparedScores, ...]
@@ -117,13 +117,13 @@ class CalibrationStudy(Result[CalibrationRow]):
     def rows(self) -> tuple[CalibrationRow, ...]:  # type: ignore[override]
         return tuple(row for each in self.compared for row in self._rows(each))
 
-    def only(self, rater: str) -> CalibrationStudy:
-        """The same study with one rater's scores; nothing is fitted anew."""
+    def only(self, *raters: str) -> CalibrationStudy:
+        """The same study with these raters' scores; nothing is fitted anew."""
         return replace(
             self,
-            calibrations=tuple(each for each in self.calibrations if each.rater == rater),
-            derived=tuple(each for each in self.derived if each.rater == rater),
-            refused=tuple(each for each in self.refused if each.rater == rater),
+            calibrations=tuple(each for each in self.calibrations if each.rater in raters),
+            derived=tuple(each for each in self.derived if each.rater in raters),
+            refused=tuple(each for each in self.refused if each.rater in raters),
         )
 
     def reliability(self, rater: str, dimension: str) -> tuple[Reliability, Reliability]:

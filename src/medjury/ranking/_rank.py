@@ -98,9 +98,10 @@ def rank(
             table,
             raters=raters,
             reference=reference,
-            dimensions=list(before.grids),
+            dimensions=before.calibrated_by,
             method=calibration,
             seed=settings["seed"],
+            composites=False,
         )
         stages = {"before": before, "after": before.calibrated(study)}
         notes = [str(each) for each in study.refused]
