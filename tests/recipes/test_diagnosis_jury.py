@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-import socket
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 from tests.recipes.interval_checks import agreement_is_right, whole_grades
+from tests.recipes.offline import nobody_reached, run_recipe
 from tests.recipes.rated import Rated
 from tests.recipes.second_opinion import holds, weighted_kappa
 
@@ -44,21 +44,8 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The recipe as a user writes it, its three studies run by the command line, with no socket to be had."""
-    place = tmp_path_factory.mktemp("recipe") / "mine"
-    patch = pytest.MonkeyPatch()
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("a socket was opened")
-
-    patch.setattr(socket.socket, "connect", refuse)
-    patch.setattr(socket.socket, "connect_ex", refuse)
-    try:
-        assert main(["init", str(place), "--recipe", "diagnosis-jury"]) == 0
-        for name in ("study", "ward-reference", "stability"):
-            assert main(["run", str(place / f"{name}.yaml"), "--quiet"]) == 0
-        yield place
-    finally:
-        patch.undo()
+    with nobody_reached():
+        yield run_recipe(tmp_path_factory, "diagnosis-jury")
 
 
 def table(folder: Path, name: str, run: str = "diagnosis-jury") -> list[Row]:

@@ -8,7 +8,6 @@ import csv
 import html
 import json
 import re
-import socket
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -19,6 +18,7 @@ import numpy as np
 import pytest
 from recipes.econsult import CHECKER, FIRST_ALWAYS, PHYSICIANS, READERS, consults, preference, verdict
 from tests.recipes.interval_checks import agreement_is_right, classes_are_right, whole_grades
+from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated, most_votes
 
 from medjury.cli import main
@@ -34,17 +34,7 @@ SCALES = {"concordant": (0.0, 1.0), "preference": (-1.0, 0.0, 1.0)}
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recipe as a user writes and runs it, with every connection forbidden."""
-    folder = tmp_path_factory.mktemp("recipe") / "econsult"
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a recipe asks nobody")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", refuse)
-        patch.setattr(socket.socket, "connect_ex", refuse)
-        assert main(["init", str(folder), "--recipe", "econsult"]) == 0
-        assert main(["run", str(folder / "study.yaml"), "--quiet"]) == 0
-    return folder
+    return run_recipe(tmp_path_factory, "econsult")
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import csv
 import gzip
 import json
 import re
-import socket
 from collections import defaultdict
 from html import unescape
 from itertools import combinations, product
@@ -19,6 +18,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
 from scipy.stats import norm, spearmanr
 from tests.recipes.interval_checks import agreement_is_right, whole_grades
+from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated
 
 from medjury.cli import main
@@ -36,17 +36,7 @@ EVERYTHING = [(number, system) for number in range(len(ITEMS)) for system in pla
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recipe, written and run through the command line with every socket shut."""
-    made = tmp_path_factory.mktemp("recipe") / "medhelm"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", refuse)
-        assert main(["init", str(made), "--recipe", "medhelm-jury"]) == 0
-        for name in ("study", "notes", "replies"):
-            assert main(["run", str(made / f"{name}.yaml"), "--quiet"]) == 0
-    return made
-
-
-def refuse(*_: object) -> None:
-    raise AssertionError("a recipe asks nobody")
+    return run_recipe(tmp_path_factory, "medhelm-jury")
 
 
 def table(folder: Path, name: str, run: str = "medhelm-jury") -> list[dict[str, str]]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import socket
 import statistics
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -24,6 +23,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
 from scipy import stats
 from tests.recipes.interval_checks import agreement_is_right, classes_are_right, whole_grades
+from tests.recipes.offline import nobody_reached, run_recipe
 from tests.recipes.rated import Rated
 
 from medjury.cli import main
@@ -38,18 +38,8 @@ PEOPLE = {who: np.array([wrong.get(name, impacts()[name]) for name in HELD_OUT],
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The recipe as a user writes and runs it, on a machine where nobody can be reached."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a recipe talks to nobody")
-
-    place = tmp_path_factory.mktemp("recipe") / "mine"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", refuse)
-        patch.setattr(socket.socket, "connect_ex", refuse)
-        patch.setattr(socket, "create_connection", refuse)
-        assert main(["init", str(place), "--recipe", "transcripts"]) == 0
-        assert main(["run", str(place / "study.yaml"), "--quiet"]) == 0
-        yield place
+    with nobody_reached():
+        yield run_recipe(tmp_path_factory, "transcripts")
 
 
 def lines(folder: Path, name: str) -> list[dict[str, str]]:

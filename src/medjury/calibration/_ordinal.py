@@ -64,7 +64,11 @@ class Ordinal:
         return np.where(np.isnan(values)[:, np.newaxis], np.nan, np.diff(edges, axis=1))
 
     def predict(self, scores: ArrayLike) -> Floats:
-        return np.asarray(np.clip(self.probabilities(scores) @ np.asarray(self.grades), *self.scale))
+        return self.expected(self.probabilities(scores))
+
+    def expected(self, probabilities: Floats) -> Floats:
+        """The expected grade of each row of probabilities."""
+        return np.asarray(np.clip(probabilities @ np.asarray(self.grades), *self.scale))
 
 
 def _maximise(scores: Floats, codes: NDArray[np.int64], grades: int) -> tuple[Floats, float]:

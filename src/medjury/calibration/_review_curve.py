@@ -84,7 +84,7 @@ def review_curves(
             jackknife=False,
         )
 
-    return ReviewCurves(tuple(priorities), tuple(fractions), rule, confidence, cache(replicates_of))
+    return ReviewCurves(tuple(priorities), tuple(fractions), rule, confidence, cache(replicates_of), {})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,10 +96,16 @@ class ReviewCurves(Mapping[str, ReviewCurve]):
     rule: str | None
     confidence: float
     replicates_of: Callable[[int], Replicates]
+    made: dict[str, ReviewCurve]
 
     def __getitem__(self, name: str) -> ReviewCurve:
         if name not in self.names:
             raise KeyError(name)
+        if name not in self.made:
+            self.made[name] = self._curve(name)
+        return self.made[name]
+
+    def _curve(self, name: str) -> ReviewCurve:
         made = self.replicates_of(self.names.index(name))
 
         def read(what: str) -> Estimate:

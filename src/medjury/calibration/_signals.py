@@ -57,10 +57,11 @@ def signals_of(target: Items, training: Items) -> tuple[dict[str, Floats], Grade
         ties="conservative",
         seed=target.seed,
     ).predict(target.jury, cases=target.cases)
+    probabilities = model.probabilities(target.jury)
     signals = {
-        "expected_harm": model.probabilities(target.jury) @ harm,
+        "expected_harm": probabilities @ harm,
         "disagreement": target.spread,
-        "boundary": -np.abs(model.predict(target.jury) - target.boundary),
+        "boundary": -np.abs(model.expected(probabilities) - target.boundary),
         "conformal_width": sets.width,
     }
     return signals, sets

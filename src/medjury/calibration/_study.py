@@ -29,12 +29,14 @@ def calibrate(
     seed: int | None = None,
     method: Method = "isotonic",
     folds: int = FOLDS,
+    composites: bool = True,
 ) -> CalibrationStudy:
     """Cross-fit a calibration for every rater and dimension of a rating table, and for the jury.
 
     The jury is calibrated in two ways: its own score (`jury`), and as the mean of calibrated judges
     (`jury_of_calibrated`), the latter on units that every judge scored: where jurors vary from unit to unit,
-    each juror's own map cannot put right what the change of jurors does to the mean.
+    each juror's own map cannot put right what the change of jurors does to the mean. Without `composites`, what
+    follows from several calibrated dimensions is left out.
     """
     table = rating_table(table)
     check_confidence(confidence)
@@ -72,7 +74,8 @@ def calibrate(
             here.append(RaterCalibration(rater, members, part, fitted))
         made += here
         derived += _jury_of_calibrated(part, here, roles.jury, jurors_of(table, roles), warnings)
-    derived += _follow(table, made)
+    if composites:
+        derived += _follow(table, made)
     if not made:
         reasons = "\n".join(f"  {each.rater}, {each.dimension}: {each.reason}" for each in refused)
         raise MedjuryError(f"nothing could be calibrated:\n{reasons}")

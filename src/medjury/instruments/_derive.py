@@ -35,14 +35,20 @@ def _reverse(instrument: Instrument, item: Reversed, outcomes: Mapping[str, Outc
 
 
 def _combine(composite: Composite, outcomes: Mapping[str, Outcome]) -> Outcome:
-    needed = {name: outcomes.get(name) for name, weight in composite.weights.items() if weight > 0}
-    missing = [name for name, each in needed.items() if not isinstance(each, Score | NotApplicable)]
+    needed = [(name, weight) for name, weight in composite.weights.items() if weight > 0]
+    parts: list[tuple[float, float]] = []
+    missing: list[str] = []
+    for name, weight in needed:
+        each = outcomes.get(name)
+        if isinstance(each, Score):
+            parts.append((weight, each.value))
+        elif not isinstance(each, NotApplicable):
+            missing.append(name)
     if missing:
         return Unscored(Reason.MISSING, f"no score for {', '.join(missing)}")
-    parts = {name: each.value for name, each in needed.items() if isinstance(each, Score)}
     if not parts or (composite.needs_every_part and len(parts) < len(needed)):
-        without = ", ".join(name for name in needed if name not in parts)
+        without = ", ".join(name for name, _ in needed if not isinstance(outcomes.get(name), Score))
         return NotApplicable(f"{without}: not applicable")
-    total = sum(composite.weights[name] for name in parts)
-    mean = sum(composite.weights[name] * value for name, value in parts.items()) / total
+    total = sum([weight for weight, _ in parts])
+    mean = sum([weight * value for weight, value in parts]) / total
     return Score(round(mean, 12))  # 3.8, not 3.8000000000000003

@@ -34,7 +34,8 @@ def benchmark_scores(
     missing: Missing = "refuse",
 ) -> SystemScores:
     """The scores of every system on every benchmark; `lower_is_better` benchmarks are turned around on the
-    `scale`."""
+    `scale`. A column `weight` says how much an item's score counts in the mean of its system, as in a micro average,
+    which sums the parts of all items first."""
     import polars as pl
 
     absent = [name for name in BENCHMARK if name not in table.columns]
@@ -44,8 +45,11 @@ def benchmark_scores(
             f"ratings with {', '.join(RATING)} and system."
         )
     columns = ("system", "benchmark", *(name for name in ("item", "patient") if name in table.columns))
-    rows = table.select(*columns, "score").with_row_index("row", offset=1)
+    weight = pl.col("weight").cast(pl.Float64) if "weight" in table.columns else pl.lit(1.0)
+    rows = table.select(*columns, "score", weight.alias("weight")).with_row_index("row", offset=1)
     rows = rows.with_columns(*(pl.col(name).cast(pl.String).str.strip_chars() for name in columns))
+    if "item" in columns:
+        _refuse_weights(rows)
     for name in ("system", "benchmark", *(["item"] if "item" in columns else [])):
         empty = rows.filter(pl.col(name).is_null() | (pl.col(name) == ""))
         if empty.height:
@@ -62,6 +66,16 @@ def benchmark_scores(
     )
     scored = pl.col("score").is_not_null()
     return from_items(rows.filter(scored), rows.filter(~scored), missing=missing)
+
+
+def _refuse_weights(rows: polars.DataFrame) -> None:
+    import polars as pl
+
+    odd = rows.filter(pl.col("weight").is_null() | ~pl.col("weight").is_finite() | (pl.col("weight") <= 0))
+    if odd.height:
+        raise MedjuryError(
+            f"row {odd['row'][0]}: the weight must be a number above 0, not {odd['weight'][0]}."
+        )
 
 
 def _numbers(rows: polars.DataFrame) -> polars.Series:

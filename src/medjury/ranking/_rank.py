@@ -101,6 +101,7 @@ def rank(
             dimensions=before.calibrated_by,
             method=calibration,
             seed=settings["seed"],
+            composites=False,
         )
         stages = {"before": before, "after": before.calibrated(study)}
         notes = [str(each) for each in study.refused]

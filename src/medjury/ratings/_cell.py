@@ -11,7 +11,7 @@ from datetime import date, time
 from typing import Any
 
 from medjury.instruments import Dimension, NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.ratings._reading import ShownNumber
+from medjury.ratings._reading import DeclaredMissing, ShownNumber
 from medjury.ratings._table import is_blank
 
 _NUMBER = {".": re.compile(r"[+-]?[0-9]+(\.[0-9]+)?"), ",": re.compile(r"[+-]?[0-9]+(,[0-9]+)?")}
@@ -61,6 +61,13 @@ def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | No
     if word in codes.not_applicable:
         return NotApplicable()
     number = codes.labels.get(word)
+    if number is None and isinstance(cell, DeclaredMissing):
+        means = f" ({cell.means!r})" if cell.means else ""
+        return Unscored(
+            Reason.PARSE,
+            f"is a code that the file declares as missing{means}; name it in the mapping, under `blank` where it "
+            "means not rated, or under `na` where it means not applicable",
+        )
     if number is None:
         number = _number(cell, codes.decimal)
     if number is None:

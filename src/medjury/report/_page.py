@@ -27,7 +27,7 @@ def write_page(
     """
     from medjury.report._compose import compose
     from medjury.report._exhibits import Exhibits
-    from medjury.statistics import keep_freed_memory, one_thread_each
+    from medjury.statistics import few_searches_for_cycles, keep_freed_memory, one_thread_each
     from medjury.tables import open_run
     from medjury.validation import evidence_of
 
@@ -37,7 +37,7 @@ def write_page(
     place = Path(folder)
     exhibits = Exhibits()
     keep_freed_memory()
-    with one_thread_each():
+    with one_thread_each(), few_searches_for_cycles():
         if evidence is None:
             evidence = evidence_of(open_run(place, **settings), checks=checks)
         page = compose(evidence, exhibits)

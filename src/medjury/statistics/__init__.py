@@ -19,7 +19,7 @@ from medjury.statistics._clustered_proportion import clustered_proportion
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import SAME
 from medjury.statistics._looks import Look, look, more_for_width
-from medjury.statistics._memory import keep_freed_memory
+from medjury.statistics._memory import few_searches_for_cycles, keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._paired_rates import difference_of, paired_rate_difference
 from medjury.statistics._printing import NOTHING, Printable, counted, moment, p_value, percent, shown
@@ -99,6 +99,7 @@ __all__ = [
     "ends",
     "estimates",
     "evaluate",
+    "few_searches_for_cycles",
     "fewest_items",
     "fisher_test",
     "html_table",

@@ -33,9 +33,9 @@ JACKKNIFE_GROUPS = 1000
 class Sample:
     """The data as the bootstrap sees them: distinct rows, and which of them each cluster holds.
 
-    `membership[p, q]` tells how often a cluster of pattern p holds the distinct row q, and `multiplicity[p]`
-    how many clusters have that pattern; `membership` is None where every cluster is a single row, so that
-    patterns and distinct rows are the same thing.
+    `membership[p, q]` tells how often a cluster of pattern p holds the distinct row q (`turned` has rows first),
+    and `multiplicity[p]` how many clusters have that pattern; `membership` is None where every cluster is a single
+    row, so that patterns and distinct rows are the same thing.
     """
 
     rows: Floats
@@ -43,13 +43,14 @@ class Sample:
     inverse: Integers
     multiplicity: Integers
     membership: Any | None
+    turned: Any | None
     n: int
     clusters: int
     clustered: bool
 
     def row_weights(self, drawn: Floats) -> Floats:
         """From how often each pattern was drawn to how often each distinct row occurs."""
-        return drawn if self.membership is None else np.asarray(drawn @ self.membership)
+        return drawn if self.turned is None else np.asarray((self.turned @ drawn.T).T)
 
 
 def sample(rows: ArrayLike, clusters: Sequence[object] | NDArray[Any] | None = None) -> Sample:
@@ -72,6 +73,7 @@ def sample(rows: ArrayLike, clusters: Sequence[object] | NDArray[Any] | None = N
         inverse=inverse,
         multiplicity=multiplicity,
         membership=membership,
+        turned=None if membership is None else membership.T,
         n=len(table),
         clusters=size,
         clustered=clusters is not None,
@@ -86,11 +88,14 @@ def cluster_codes(clusters: Sequence[object] | NDArray[Any], n: int) -> Integers
     if names.dtype.kind in "iub":
         _, codes = np.unique(names, return_inverse=True)
         return np.asarray(codes, dtype=np.int64)
-    for place, name in enumerate(names.tolist()):
+    listed = names.tolist()
+    known = {name: place for place, name in enumerate(dict.fromkeys(listed))}
+    for name in known:
         if name is None or name != name:
-            raise MedjuryError(f"Item {place + 1} has no cluster name. Name the case of every item.")
-    known: dict[object, int] = {}
-    return np.array([known.setdefault(name, len(known)) for name in names.tolist()], dtype=np.int64)
+            raise MedjuryError(
+                f"Item {listed.index(name) + 1} has no cluster name. Name the case of every item."
+            )
+    return np.array([known[name] for name in listed], dtype=np.int64)
 
 
 def draw(drawn_from: Sample, resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
@@ -153,7 +158,7 @@ def _cluster_patterns(labels: Integers, inverse: Integers, size: int, width: int
     order, and, for a million clusters, different for different ones but for a chance in 10⁷. They are sorted
     by it too, so that neither names nor order of the items decide which resample comes first.
     """
-    from scipy.sparse import coo_array
+    from scipy.sparse import csr_array
 
     tokens = np.random.default_rng(0).integers(0, 1 << 64, size=width, dtype=np.uint64, endpoint=False)
     order = np.argsort(labels, kind="stable")
@@ -161,7 +166,9 @@ def _cluster_patterns(labels: Integers, inverse: Integers, size: int, width: int
     _, first, multiplicity = np.unique(
         np.add.reduceat(tokens[inverse[order]], starts), return_index=True, return_counts=True
     )
-    held = coo_array((np.ones(len(labels)), (labels, inverse)), shape=(size, width)).tocsr()
+    ends = np.append(starts, len(labels))
+    held = csr_array((np.ones(len(labels)), inverse[order], ends), shape=(size, width))
+    held.sum_duplicates()
     return held[first], np.asarray(multiplicity, dtype=np.int64)
 
 

@@ -12,6 +12,7 @@ from medjury.statistics._printing import Printable, shown
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.figure import Figure
 
 
 class Row(Protocol):
@@ -38,6 +39,26 @@ class Result(Generic[RowType]):
         import polars as pl
 
         return pl.DataFrame([dict(row.as_dict()) for row in self.rows], infer_schema_length=None)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dictionary for each row, in the columns of `to_json`."""
+        return [dict(row.as_dict()) for row in self.rows]
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas frame, where pandas is installed."""
+        from medjury.frames import as_pandas
+
+        return as_pandas(self.to_dicts())
+
+    def plot(self) -> Any:
+        """The result as a picture; where it has none of its own, `forest()`."""
+        return self.forest()
+
+    def forest(self, measure: str | None = None) -> Figure:
+        """A line for each row with its value and interval, of this measure or of the first that has one."""
+        from medjury.statistics._forest import forest_figure
+
+        return forest_figure(self.to_dicts(), measure)
 
     def to_json(self) -> str:
         """The rows as a JSON list; what does not exist is null, never NaN."""

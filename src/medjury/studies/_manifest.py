@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         medjury=__version__,
         python=sys.version.split()[0],
         machine=platform.machine(),
-        packages=_versions(),
+        packages=dict(_versions()),
         started_at=now(),
         study_file=os.path.relpath(study.file.resolve(), study.output.resolve()),
         study_file_hash=file_hash(study.file),
@@ -212,7 +213,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _versions() -> dict[str, str]:
+@cache
+def _versions() -> Mapping[str, str]:
     found = {}
     for package in _PACKAGES:
         try:

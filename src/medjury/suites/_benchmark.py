@@ -38,3 +38,7 @@ class Benchmark:
     most_tokens: int = 1024  # of an answer
     sampling: Mapping[str, Any] = field(default_factory=dict)  # how many items, drawn with which seed
     options: Mapping[str, Any] = field(default_factory=dict)  # what loader and metrics are told beyond this
+    suite: str = ""  # the collection it belongs to, such as medhelm
+    addresses: Mapping[str, str] = field(default_factory=dict)  # file -> where it can be fetched
+    data: str = ""  # the file with the items of a site's own benchmark
+    notes: str = ""

@@ -93,6 +93,11 @@ def classification_statistics(
     return prepare
 
 
+def rate_names(levels: Sequence[Level]) -> tuple[str, ...]:
+    """What `classification_statistics` gives for these classes."""
+    return (*OVERALL, *(BINARY if len(levels) == 2 else ()), *(class_name(level) for level in levels))
+
+
 def classification_rates(table: Floats) -> dict[str, Floats]:
     """Every rate from confusion tables `(..., truth, predicted)`; a leading axis holds resamples.
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import TypeVar, get_args
 
 import numpy as np
 
 from medjury.agreement._groups.chance_corrected import Coefficient, chance_statistics
 from medjury.agreement._groups.icc import FORMS, icc_statistics
 from medjury.agreement._groups.icc_standardised import standardised_statistics
-from medjury.agreement._groups.krippendorff import alpha_statistics
+from medjury.agreement._groups.krippendorff import AlphaLevel, alpha_statistics
 from medjury.agreement._pairs.classification import (
     OVERALL,
     classification_statistics,
     no_rate_reason,
+    rate_names,
 )
 from medjury.agreement._pairs.correlation import Correlation, correlation_statistics
 from medjury.agreement._pairs.differences import (
@@ -71,6 +72,9 @@ BY_SYSTEM = (
 # Tau compares every pair of distinct rows; beyond this many products it gets fewer resamples, and says so.
 TAU_PRODUCTS = 1e10
 _MOST_CLASSES = 12
+Name = TypeVar("Name", bound=str)
+# Some statistics and the names that they give.
+_Named = tuple[Sequence[str], Statistics]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,44 +99,46 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
         for name in GAPS
         if settings.wants_any((name, *(["absolute_offset"] if name == "offset" else [])))
     ]
-    scores = [
-        difference_statistics(gaps if on.grades is not None else [*gaps, "exact_match"]),
-        correlation_statistics([name for name in ("pearson", "spearman") if settings.wants(name)]),
-        standardised_statistics(np.arange(2)),
-        alpha_statistics(["interval"]),
-        icc_statistics(FORMS),
-        limit_statistics,
+    exact = [] if on.grades is not None else ["exact_match"]
+    orders, forms = _wanted(settings, ("pearson", "spearman")), _wanted(settings, FORMS)
+    scores: list[_Named] = [
+        ([*gaps, *exact], difference_statistics([*gaps, *exact])),
+        (orders, correlation_statistics(orders)),
+        (["icc_3_k_z"], standardised_statistics(np.arange(2))),
+        (ALPHAS[-1:], alpha_statistics(["interval"])),
+        (forms, icc_statistics(forms)),
+        (LIMITS, limit_statistics),
     ]
-    grades: list[Statistics] = []
+    grades: list[_Named] = []
     reasons: dict[str, str] = {}
     thin = settings.resamples * len(sample(pair.rows).counts) ** 2 > TAU_PRODUCTS
     if not thin:
-        scores.append(correlation_statistics(["kendall_tau_b"]))
+        scores.append((["kendall_tau_b"], correlation_statistics(["kendall_tau_b"])))
     if clustered:
         positive = pair.positive()
         if positive is not None:
-            scores.append(area_statistics(positive))
+            scores.append((["auc"], area_statistics(positive)))
     if on.grades is not None:
-        of_grade = [name for name in ("exact_match", *KAPPAS.values()) if settings.wants(name)]
-        grades += [grade_statistics(on.grades, of_grade)] if of_grade else []
-        grades.append(alpha_on(on.grades))
-        known = CHANCE if on.given else ("fleiss_kappa",)
-        grades.append(_chance(on.grades, [name for name in known if settings.wants(name)]))
+        of_grade = _wanted(settings, ("exact_match", *KAPPAS.values()))
+        grades += [(of_grade, grade_statistics(on.grades, of_grade))] if of_grade else []
+        alphas = _wanted(settings, ALPHAS[:-1])
+        grades.append((alphas, alpha_on(on.grades, alphas)))
+        chance = _wanted(settings, CHANCE if on.given else ("fleiss_kappa",))
+        grades.append((chance, _chance(on.grades, chance)))
         if len(on.grades.values) <= _MOST_CLASSES:
             levels = tuple(float(value) for value in on.grades.values)
-            rates = on_grades(on.grades, classification_statistics(levels, np.asarray(levels)))
-            grades.append(rates)
-            reasons = {name: no_rate_reason(name) for name in _names(rates, pair.rows)}
-    wanted: list[Statistics] = []
-    of_scores, of_grades = set[str](), set[str]()
-    for some, found in ((scores, of_scores), (grades, of_grades)):
-        for each in some:
-            names = _names(each, pair.rows)
-            if settings.wants_any(names):
-                wanted.append(each)
-                found.update(names)
+            rates = rate_names(levels)
+            reasons = {name: no_rate_reason(name) for name in rates}
+            of_classes = classification_statistics(levels, np.asarray(levels))
+            grades.append((rates, on_grades(on.grades, of_classes)))
+    wanted = [[each for each in some if settings.wants_any(each[0])] for some in (scores, grades)]
+    of_scores, of_grades = (frozenset(name for names, _ in some for name in names) for some in wanted)
     return PairStatistics(
-        combined(*wanted), frozenset(of_scores | of_grades), frozenset(of_grades), reasons, thin
+        combined(*(each for some in wanted for _, each in some)),
+        of_scores | of_grades,
+        of_grades,
+        reasons,
+        thin,
     )
 
 
@@ -146,9 +152,12 @@ def grade_statistics(
     return on_grades(grades, combined(*parts))
 
 
-def alpha_on(grades: Grades) -> Statistics:
-    """Nominal and ordinal alpha of the nearest grades."""
-    return on_grades(grades, alpha_statistics(["nominal", "ordinal"]))
+def alpha_on(grades: Grades, names: Collection[str] = ALPHAS[:-1]) -> Statistics:
+    """Nominal and ordinal alpha of the nearest grades, or one of them."""
+    levels: tuple[AlphaLevel, ...] = ("nominal", "ordinal")
+    return on_grades(
+        grades, alpha_statistics([level for level in levels if f"krippendorff_alpha_{level}" in names])
+    )
 
 
 def on_grades(grades: Grades, statistics: Statistics) -> Statistics:
@@ -168,6 +177,5 @@ def _chance(grades: Grades, chosen: Sequence[str] | Mapping[str, object]) -> Sta
     return on_grades(grades, prepare)
 
 
-def _names(statistics: Statistics, rows: Floats) -> tuple[str, ...]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return tuple(statistics(rows[:1])(np.ones((1, 1))))
+def _wanted(settings: Settings, names: Iterable[Name]) -> list[Name]:
+    return [name for name in names if settings.wants(name)]

@@ -15,9 +15,9 @@ from medjury.agreement._pairs.correlation import Correlation, correlation_statis
 from medjury.agreement._pairs.pair import Settings
 from medjury.agreement._pairs.systems import (
     FEW_GROUPS,
+    adding_up,
     correlations_of_means,
     fold_of_clusters,
-    sparse_indicator,
     system_means,
     system_statistics,
 )
@@ -45,11 +45,11 @@ def collapsed(statistics: Statistics, columns: Sequence[int]) -> Statistics:
         distinct = sample(narrow)
         if len(distinct.rows) == len(rows):
             return statistics(narrow)
-        together = sparse_indicator(distinct.inverse, len(distinct.rows))
+        together = adding_up(distinct.inverse, len(distinct.rows))
         read = statistics(distinct.rows)
         # A few columns are read row by row, many column by column.
         order: Literal["C", "K"] = "C" if len(distinct.rows) <= FEW_GROUPS else "K"
-        return lambda weights: read(np.asarray(weights @ together, order=order))
+        return lambda weights: read(np.asarray(together(weights), order=order))
 
     return prepare
 

@@ -126,7 +126,7 @@ def indicator(codes: Codes, size: int) -> Any:
     """Rows by groups, 1 where the row is in the group; sparse where it would be large."""
     if size <= FEW_GROUPS:
         return np.eye(size)[codes]
-    return sparse_indicator(codes, size)
+    return _turned_indicator(codes, size).T
 
 
 def _between(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
@@ -144,7 +144,7 @@ def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     # Folds do not matter here: first add up the rows that differ in the fold alone.
     distinct = sample(rows[:, :3])
     cells = distinct.rows
-    collapse = sparse_indicator(distinct.inverse, len(cells))
+    collapse = adding_up(distinct.inverse, len(cells))
     system = cells[:, 2].astype(np.int64)
     systems = int(system.max()) + 1
     inside = indicator(system, systems)
@@ -153,7 +153,7 @@ def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     sums = [inside * each[:, np.newaxis] for each in (x, y, x * x, y * y, x * y)]
 
     def read(weights: Floats) -> dict[str, Floats]:
-        counts = np.asarray(weights @ collapse)
+        counts = collapse(weights)
         n = counts @ inside
         found = {}
         if "pearson" in kinds:
@@ -264,8 +264,14 @@ def _weighted_mean(values: Floats, n: Floats) -> Floats:
     )
 
 
-def sparse_indicator(codes: Codes, size: int) -> Any:
-    """The same, always sparse: adding up large blocks of weights by group, it is quicker than a product."""
-    from scipy.sparse import csr_array
+def adding_up(codes: Codes, size: int) -> Callable[[Floats], Floats]:
+    """Weights of rows added up by group. The indicator is always sparse: on large blocks of weights that is quicker
+    than a product; and turned once, not in every product."""
+    turned = _turned_indicator(codes, size)
+    return lambda weights: np.asarray((turned @ weights.T).T)
 
-    return csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))
+
+def _turned_indicator(codes: Codes, size: int) -> Any:
+    from scipy.sparse import csc_array
+
+    return csc_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(size, len(codes)))
