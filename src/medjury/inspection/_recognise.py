@@ -154,6 +154,8 @@ def _table(place: Path, table: Table) -> Kind:
         return Kind("ratings", "REDCap export", mapping)
     if any("Qualtrics" in note for note in table.told):
         return Kind("ratings", "Qualtrics survey", mapping)
+    if mapping.get("cells") == "json":
+        return Kind("ratings", "table with scores as JSON in its cells", mapping)
     if {"annotation_id", "annotator"} & names and "lead_time" in names:
         return Kind("ratings", "Label Studio export", mapping)
     if "columns" in mapping:
