@@ -87,6 +87,39 @@ def test_wide(wide: Path, write: Write) -> None:
     assert score(panels[1], IDS[5], "qwen", "score") == QWEN[5]
 
 
+def test_no_rater_and_no_dimension_is_lost_by_its_name_or_by_a_word_in_its_cells(write: Write) -> None:
+    """David ends like an id, sentiment holds the word time, one cell says N/A, and Eve began late."""
+    late = [""] * 250
+    more = [f"more-{number}" for number in range(250)]
+    humans = write(
+        "h.csv", "item,David,Ingrid,Eve,remark", more + IDS, late + ADA, ["N/A"] + [3] * 249 + SAM, late + ADA,
+        ["fine"] * (250 + CASES),
+    )  # fmt: skip
+    door, _, asked = through(humans, write("j.csv", "item,llama", more + IDS, [3] * 250 + LLAMA))
+    assert asked == [] and door.settings["humans"]["raters"] == ["David", "Ingrid", "Eve"]
+    humans = write("h.csv", "item,rater,timeliness,sentiment", IDS, ["Ada"] * CASES, ADA, SAM)
+    door, _, asked = through(humans, write("j.csv", "item,timeliness,sentiment", IDS, LLAMA, QWEN))
+    assert asked == [] and door.settings["humans"]["dimensions"] == ["timeliness", "sentiment"]
+
+
+def test_rows_that_are_numbered_are_no_cases_where_another_column_names_them(write: Write) -> None:
+    numbers = range(1, CASES + 1)
+    humans = write("h.csv", "id,encounter,dr_a", numbers, IDS, ADA)
+    judges = write("j.csv", "id,encounter,llama", numbers, IDS[::-1], LLAMA[::-1])
+    with pytest.raises(UnansweredError, match=r"columns id and encounter\. Which of them names the case"):
+        through(humans, judges)
+    _, panels, _ = through(humans, judges, 1)
+    assert score(panels[1], IDS[3], "llama", "score") == LLAMA[3]
+
+
+def test_numbers_beside_grades_may_be_scores_or_something_else(wide: Path, write: Write) -> None:
+    judges = write("j.csv", "item,llama,mean_of_three", IDS, LLAMA, [1 + 4 * n / CASES for n in range(CASES)])
+    with pytest.raises(UnansweredError, match=r"Is 'mean_of_three', .* a column of scores too"):
+        through(wide, judges)
+    door, _, _ = through(wide, judges, 0)
+    assert door.settings["judges"]["raters"] == ["llama"]
+
+
 def test_long(write: Write) -> None:
     humans = write(
         "h.csv", "case_id,reviewer,criterion,rating", IDS, ["Ada"] * CASES, ["safety"] * CASES, ADA
@@ -324,7 +357,7 @@ def test_without_a_terminal_a_doubt_is_refused_with_the_option_that_answers_it(
     command = ["validate", str(humans), str(judges), "--resamples", "100"]
     assert main(command) == 2
     told = capsys.readouterr()
-    assert "which column names the case?" in told.err and "--item visit" in told.err
+    assert "Which column names the case?" in told.err and "--item visit" in told.err
     assert main([*command, "--item", "visit"]) == 2
     told = capsys.readouterr()
     assert "--map 'judges.rescale=0 to 4 as 1 to 5'" in told.err and "VALIDATED" not in told.out

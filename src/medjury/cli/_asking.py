@@ -66,9 +66,10 @@ def _asked(doubt: Doubt) -> Answer | None:
             )
         )
     more = ", or LOW HIGH" if doubt.typed == "scale" else ""
+    numbers = f"1 to {len(doubt.answers)}" if len(doubt.answers) > 1 else "1"
     while True:
         try:
-            said = input(f"1 to {len(doubt.answers)}{more}, q to stop: ").strip()
+            said = input(f"{numbers}{more}, q to stop: ").strip()
         except EOFError:
             raise UnansweredError(_words(doubt, "Nobody answered. ")) from None
         if said.casefold() in ("q", "quit"):

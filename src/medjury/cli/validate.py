@@ -110,8 +110,14 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         show_notes(notes)
     else:
-        # Which column is what has been shown already.
-        print("", *dict.fromkeys(each for each in notes if " is the column " not in each), "", sep="\n")
+        # Which column is what has been shown already, and what was asked at a terminal stands above.
+        asked = () if options.yes else door.told
+        print(
+            "",
+            *dict.fromkeys(each for each in notes if " is the column " not in each and each not in asked),
+            "",
+            sep="\n",
+        )
     status = show_verdict(found, options)
     if out := options.out or (not options.json and (options.yes or is_terminal()) and _new_folder()):
         _write(Path(out), evidence, found, door, quiet=options.json)

@@ -25,8 +25,11 @@ _NAMES = {
     "repeat": ("repeat", "repetition"),
     "probability": ("probability", "inclusion_probability"),
 }  # fmt: skip
+# Whole words alone: David and Ingrid are raters, timeliness and sentiment are graded.
 _NEVER_SCORES = re.compile(
-    r"(redcap_.*|.*_complete|.*id|.*date.*|.*time.*|age|sex|status|progress|.*duration.*)", re.I
+    r"redcap_.*|.*_complete|age|sex|status|progress|(.*[\W_])?(ids?|dates?|times?|timestamp|datetime|duration)([\W_].*)?|"
+    r"(case|item|record|patient|user|task|doc|note|sample|annotation|annotator|study|conv|encounter|rater|row)id",
+    re.I,
 )
 _NUMBER = re.compile(r"-?\d+([.,]\d+)?")
 _HIGHEST = 100  # of what is no grade of a short scale: percent
@@ -80,15 +83,17 @@ def _is_graded(name: str, cells: Sequence[Any]) -> bool:
         return False
     said = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
     numbers = [each for each in said if _NUMBER.fullmatch(each)]
-    return bool(said) and len(numbers) == len(said) and len(set(numbers)) <= _MOST_GRADES
+    # A cell that says N/A makes its column no column of texts.
+    return bool(numbers) and 2 * len(numbers) >= len(said) and len(set(numbers)) <= _MOST_GRADES
 
 
 def is_measured(name: str, cells: Sequence[Any]) -> bool:
-    """True for numbers that are no grades of a short scale, and may be shares, percent or means of grades."""
+    """True where numbers are no grades of a short scale, and may be shares, percent or means of grades."""
     if _NEVER_SCORES.fullmatch(name) or name.casefold() in CASE_PARTS:
         return False
     said = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
-    return bool(said) and all(_NUMBER.fullmatch(each) and 0 <= _number(each) <= _HIGHEST for each in said)
+    numbers = [_number(each) for each in said if _NUMBER.fullmatch(each)]
+    return 2 * len(numbers) >= len(said) > 0 and all(0 <= each <= _HIGHEST for each in numbers)
 
 
 def _number(text: str) -> float:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.inspection._column_names import is_measured
-from medjury.inspection._recognise import Kind, recognise
+from medjury.inspection._column_names import is_measured, proposal
+from medjury.inspection._recognise import HEAD, Kind, recognise
 from medjury.ratings import Reading, read_table, shown_of
 from medjury.tables import COLUMNS, Answer, Doubt
 
@@ -20,7 +20,6 @@ _OWN_FORMS: dict[str, dict[str, Any]] = {
     "REDCap export": {"forms": "started"},
     "Qualtrics survey": {"header_rows": 1},
 }
-_ROWS = 20_000  # that are looked at
 # What people call what they grade: a column of this name is no rater.
 _A_DIMENSION = re.compile(
     r".*(accura|correct|complet|safe|harm|clarity|clear|relevan|faithful|halluc|coheren|concis|empath|fluen|helpful|"
@@ -51,7 +50,7 @@ def guess(path: Path, side: str, given: Mapping[str, Any]) -> Guess:
     if described or kind.family not in ("ratings", "cases", "unknown"):
         return Guess(side, path.name, kind, {}, {})  # what is no table of ratings is refused by its reader
     columns = _columns(path, kind.mapping)
-    mapping = dict(kind.mapping)
+    mapping = _on_all_rows(kind.mapping, columns)
     if kind.name in _OWN_FORMS:
         mapping |= _OWN_FORMS[kind.name]
     elif not mapping.keys() - {*COLUMNS, "dimensions", "seconds", "probability", "fixed"}:
@@ -62,6 +61,13 @@ def guess(path: Path, side: str, given: Mapping[str, Any]) -> Guess:
     return Guess(
         side, path.name, kind, columns, {key: each for key, each in mapping.items() if key not in given}
     )
+
+
+def _on_all_rows(mapping: Mapping[str, Any], columns: Mapping[str, list[str]]) -> dict[str, Any]:
+    """The recogniser looks at the first rows alone; a rater may have begun later."""
+    whole = [list(row) for row in zip(*columns.values(), strict=True)]
+    header = list(columns)
+    return proposal(header, whole) if mapping == proposal(header, whole[:HEAD]) else dict(mapping)
 
 
 def _plain(mapping: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,7 +82,7 @@ def _plain(mapping: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, An
 def _columns(path: Path, mapping: Mapping[str, Any]) -> dict[str, list[str]]:
     try:
         table = read_table(path, Reading(rows=mapping.get("rows")))
-        rows = [cells for (_, cells), _ in zip(table.rows, range(_ROWS), strict=False)]
+        rows = [cells for _, cells in table.rows]
     except MedjuryError:
         return {}
     return {name: [shown_of(row[at]) for row in rows] for at, name in enumerate(table.header) if name}
@@ -114,12 +120,13 @@ def _which_item(
         if each.columns and not mapping.get("item") and "item" not in each.columns
         and "{item}" not in str(mapping.get("columns"))
     ]  # fmt: skip
-    if not lacking or settings.get("item"):
+    if settings.get("item"):
         return None
+    if not lacking:
+        return _number_or_item(guesses, own, settings)
     shared = [
         name for name in guesses[0].columns if name in guesses[1].columns and _tells_cases(guesses, name)
     ]
-    title = " and ".join(each.title for each in lacking)
     if shared:
         meets = [len(_values(guesses[0], name) & _values(guesses[1], name)) for name in shared]
         answers = tuple(
@@ -130,13 +137,36 @@ def _which_item(
             for name, count in zip(shared, meets, strict=True)
         )
         sure = answers[0] if len(answers) == 1 else None  # values that do not meet are the next question
-        return Doubt(f"{title}: which column names the case?", answers, sure)
+        listed = "; ".join(f"{each.title} has {', '.join(each.columns)}" for each in lacking)
+        return Doubt(f"Which column names the case? {listed}.", answers, sure)
     first = lacking[0]
     candidates = [name for name, cells in first.columns.items() if len(set(cells)) == len(cells)] or [
         *first.columns
     ]
     answers = tuple(Answer(name, {f"{first.side}.item": name}) for name in candidates[:9])
-    return Doubt(f"{first.title}: which column names the case?", answers)
+    return Doubt(f"Which column of {first.title} names the case? It has {', '.join(first.columns)}.", answers)
+
+
+def _number_or_item(
+    guesses: Sequence[Guess], own: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
+) -> Doubt | None:
+    """Two columns `id` may number the rows of each table, where another column that both have names the case."""
+    weak = all(
+        str(mapping.get("item", "")).casefold() == "id" and "item" not in settings.get(each.side, {})
+        for each, mapping in zip(guesses, own, strict=True)
+    )
+    others = [
+        name
+        for name in guesses[0].columns
+        if name in guesses[1].columns and name.casefold() != "id" and _tells_cases(guesses, name)
+        and not is_measured(name, guesses[0].columns[name])
+        and 2 * len(_values(guesses[0], name) & _values(guesses[1], name)) > len(_values(guesses[0], name))
+    ]  # fmt: skip
+    if not weak or not others:
+        return None
+    names = [str(own[0]["item"]), *others]
+    question = f"Both tables have the columns {' and '.join(names)}. Which of them names the case?"
+    return Doubt(question, tuple(Answer(name, {f"{side}.item": name for side in SIDES}) for name in names))
 
 
 def _tells_cases(guesses: Sequence[Guess], name: str) -> bool:

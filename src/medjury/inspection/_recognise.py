@@ -27,7 +27,7 @@ _CASE_WORDS = {
     "prediction",
     "reference",
 }
-_HEAD = 200  # rows that are looked at
+HEAD = 200  # rows that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _content(place: Path, ending: str) -> Any:
         text = place.read_text(encoding="utf-8-sig")
         if ending == ".json":
             return json.loads(text)
-        return [json.loads(line) for line in text.splitlines()[:_HEAD] if line.strip()]
+        return [json.loads(line) for line in text.splitlines()[:HEAD] if line.strip()]
     except (ValueError, RecursionError, OSError):
         return None
 
@@ -139,7 +139,7 @@ def _is_transcript(place: Path) -> bool:
 
 def _table(place: Path, table: Table) -> Kind:
     try:
-        rows = [cells for (_, cells), _ in zip(table.rows, range(_HEAD), strict=False)]
+        rows = [cells for (_, cells), _ in zip(table.rows, range(HEAD), strict=False)]
     except MedjuryError:
         return Kind("unknown", "table that cannot be read")
     names = {name.casefold() for name in table.header}
