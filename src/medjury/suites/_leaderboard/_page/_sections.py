@@ -136,8 +136,7 @@ def jury(board: Board) -> Html:
         parts.append(paragraph(f"Open benchmarks that no jury judged: {', '.join(unjudged)}.", class_="note"))
     for each in judged:
         assert each.jury is not None
-        words = dict.fromkeys(each.jury.verdicts.values()) or {"NOT VALIDATED": None}
-        worst = _worst(list(words))
+        worst = each.jury.word
         parts.append(
             element(
                 "div",
@@ -333,11 +332,6 @@ def sources(board: Board) -> Html:
 
 def _reasons(counts: Counter[str]) -> str:
     return ", ".join(f"{count:,} {reason_name(reason)}" for reason, count in counts.most_common()) or "0"
-
-
-def _worst(words: Sequence[str]) -> str:
-    order = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
-    return next((word for word in order if word in words), "NOT VALIDATED")
 
 
 def _of_verdict(word: str) -> str:
