@@ -69,6 +69,11 @@ def test_check_names_the_rows_that_are_wrong(tmp_path: Path, capsys: Captured) -
     }
 
 
+def test_check_tells_what_was_left_out(capsys: Captured) -> None:
+    assert main(["bench", "check", "medec"]) == 0
+    assert capsys.readouterr().out == "medec: 3 items, 0 problems\n  left out: blank row (1)\n"
+
+
 def test_check_of_a_missing_file_is_a_problem_not_a_crash(capsys: Captured) -> None:
     assert main(["bench", "check", "medec", "--data", "/nowhere", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["problems"] == ["/nowhere: there is no such file or folder"]
@@ -211,8 +216,10 @@ def test_fetch_shows_the_licence_and_downloads_only_when_told(
     assert f"sha256 {RIGHT}" in told.out
     assert "agree to the licence with --yes" in told.err
     assert len(asked) == before
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nobody is there, and nobody is asked
+    monkeypatch.delenv("no_proxy", raising=False)
     assert main(["bench", "fetch", str(file), "--yes"]) == 0
-    assert "1 items, 0 problems" in capsys.readouterr().out
+    assert "mine: 1 items, 0 problems" in capsys.readouterr().out
     assert (tmp_path / "benchmark-data/mine/data.csv").read_bytes() == CONTENT
     assert main(["bench", "fetch", str(file), "--yes"]) == 0
     assert "is here already" in capsys.readouterr().out

@@ -23,7 +23,15 @@ from medjury.suites._library import (
     prompt_of,
     sample_file,
 )
-from medjury.suites._loaders import FetchError, check_data, draw_items, fetch_files, fetch_plan, load_items
+from medjury.suites._loaders import (
+    DataCheck,
+    FetchError,
+    check_data,
+    draw_items,
+    fetch_files,
+    fetch_plan,
+    load_items,
+)
 from medjury.suites._mark import Mark
 from medjury.suites._running import (
     Suite,
@@ -41,6 +49,7 @@ __all__ = [
     "Benchmark",
     "Board",
     "Coverage",
+    "DataCheck",
     "FetchError",
     "Guess",
     "Item",
