@@ -64,7 +64,7 @@ def test_check_names_the_rows_that_are_wrong(tmp_path: Path, capsys: Captured) -
         "problems": [
             "ours.csv, row 3: note is empty",
             "ours.csv, row 4: the right answer is none of the choices",
-            "ours.csv, row 5: the id '1' appears twice, first in ours.csv, row 2",
+            "ours.csv, row 5: its id appears twice, first in ours.csv, row 2",
         ],
     }
 

@@ -38,7 +38,7 @@ def problems(name: str, path: Path) -> str:
         ("medec", "", ",1,treatment,1,", ",1,treatment,9,", "do not fit one another and the sentences"),
         ("medec", "", ",0,NA,-1,", ",2,NA,-1,", "Error Flag is none of 0, 1"),
         ("medec", "", '"0 A 30', '"A 30', "Sentences does not begin with"),
-        ("medec", "", "s-1,", "s-0,", "the id 's-0' appears twice, first in medec.csv, row 2"),
+        ("medec", "", "s-1,", "s-0,", "its id appears twice, first in medec.csv, row 2"),
         (
             "head_qa",
             "",
