@@ -106,7 +106,10 @@ def _require_whole(address: str, answer: Any, size: int) -> None:
 def _open(address: str) -> Any:
     headers = {"User-Agent": "medjury", "Accept-Encoding": "identity"}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - http(s) alone, seen above
-    return urllib.request.build_opener(_NoRedirect).open(request, timeout=_SECONDS)
+    opener = urllib.request.build_opener(
+        _NoRedirect, urllib.request.ProxyHandler({})
+    )  # nor anybody in between
+    return opener.open(request, timeout=_SECONDS)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
