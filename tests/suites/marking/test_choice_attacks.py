@@ -34,17 +34,22 @@ OUTPUTS: tuple[tuple[Mapping[str, str], str, str | None], ...] = (
     (DX, "The tearing pain suggests C. However, B cannot be excluded.", "C"),
     (
         DX,
-        "**Answer: C) Aortic dissection**\n\n**Explanation:** A is less likely because troponin is normal. B would present with hypoxia.",
+        "**Answer: C) Aortic dissection**\n\n**Explanation:** A is less likely because troponin is normal. "
+        "B would present with hypoxia.",
         "C",
     ),
     (
         DX,
-        "Let's evaluate each option:\n\nA) Acute myocardial infarction: ECG is normal, unlikely.\nB) Pulmonary embolism: no hypoxia.\nC) Aortic dissection: tearing pain, yes.\nD) Pericarditis: no rub.\nE) Panic attack: exclusion.\n\nTherefore the best answer is C) Aortic dissection.",
+        "Let's evaluate each option:\n\nA) Acute myocardial infarction: ECG is normal, unlikely.\n"
+        "B) Pulmonary embolism: no hypoxia.\nC) Aortic dissection: tearing pain, yes.\n"
+        "D) Pericarditis: no rub.\nE) Panic attack: exclusion.\n\nTherefore the best answer is C) Aortic dissection.",
         "C",
     ),
     (
         DX,
-        "Let's evaluate each option:\n\nA) Acute myocardial infarction: ECG is normal, unlikely.\nB) Pulmonary embolism: no hypoxia.\nC) Aortic dissection: tearing pain.\nD) Pericarditis: no rub.\nE) Panic attack: exclusion.",
+        "Let's evaluate each option:\n\nA) Acute myocardial infarction: ECG is normal, unlikely.\n"
+        "B) Pulmonary embolism: no hypoxia.\nC) Aortic dissection: tearing pain.\n"
+        "D) Pericarditis: no rub.\nE) Panic attack: exclusion.",
         None,
     ),
     (DX, "It is not an acute myocardial infarction.", None),

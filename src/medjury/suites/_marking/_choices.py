@@ -1,4 +1,4 @@
-"""The choices of an item, and which of them the beginning of some words names: by its letter, by its text, or several."""
+"""The choices of an item, and which of them some words name as they begin: by letter, by text, or several."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def folded(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The choices that some words name, how far these reach, and the rest. Several mean that the words do not decide."""
+    """The choices that some words name, and the words behind them. Several mean that the words do not decide."""
 
     keys: tuple[str, ...]
     rest: str = ""
@@ -134,7 +134,7 @@ class Choices:
         return Named((), rest, unknown=letter)
 
     def _abbreviates(self, letter: str, rest: str) -> bool:
-        """Whether a letter with a full stop shortens a name: a word in small letters follows that is not its text."""
+        """Whether a letter with a full stop shortens a name: a small word follows that is not its text."""
         words = re.match(r"\.[ ]?(?=[a-z]{3,})(.*)", rest, re.DOTALL)
         clause = words and re.match(rf"(?:{_CLAUSE})(?!\w)", words[1])
         return words is not None and not clause and not self.starts_with(letter, words[1])
@@ -153,7 +153,7 @@ class Choices:
         return Named(())
 
     def named_by(self, words: str) -> Named:
-        """What the words name as they begin, after words that carry nothing, one negation and all that is joined."""
+        """What the words name as they begin, behind filling words and a negation, with all that is joined."""
         words = self._filled(words)
         if _NEGATED.match(words) and not self.text_at(words).keys:
             turns = _BUT.search(words)

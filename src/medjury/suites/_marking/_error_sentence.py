@@ -1,4 +1,4 @@
-"""Does a text hold an error, and in which sentence? An answer is `CORRECT`, or a sentence's number and its correction."""
+"""Does a text hold an error, and where? An answer is `CORRECT`, or a sentence's number and its correction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from medjury.suites._marking._reading import Reading, said
 from medjury.suites._marking._refusal import refuses
 
 _RIGHT = re.compile(
-    r"(?<!in)(?<!not )\bcorrect\b(?!\s*(?:ed|ion|sentence|the|:\s*\S))|\b(?:no|without(?:\s+any)?)\s+(?:\w+\s+){0,2}?errors?\b|"
+    r"(?<!in)(?<!not )\bcorrect\b(?!\s*(?:ed|ion|sentence|the|:\s*\S))|"
+    r"\b(?:no|without(?:\s+any)?)\s+(?:\w+\s+){0,2}?errors?\b|"
     r"\berror[-\s]?free\b|\bnothing\s+is\s+wrong\b|\bnot\s+(?:contain|have|hold|find)\s+(?:any|an)\s+(?:\w+\s+)?errors?\b|\bcontains?\s+no\b",
     re.IGNORECASE,
 )
@@ -124,7 +125,7 @@ def _from_object(text: str) -> Finding | None:
 
 
 def _from_official(text: str) -> Finding | None:
-    """The line that the task's authors ask for: the text's id, the flag, the sentence's number or -1, the correction."""
+    """The line that the task's authors ask for: the text's id, the flag, the sentence or -1, the correction."""
     found = _OFFICIAL.match(text)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Which choice does an answer mean? One, or a reason why it cannot be told: an ambiguous answer is never guessed."""
+"""Which choice does an answer mean? One, or why it cannot be told: an ambiguous answer is never guessed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from medjury.instruments import Reason
 from medjury.suites._marking._choices import Choices, Named, folded
-from medjury.suites._marking._cleaned import UnfinishedThought, plain_text, without_question, without_thought
+from medjury.suites._marking._cleaned import UnfinishedError, plain_text, without_question, without_thought
 from medjury.suites._marking._given import given_forms
 from medjury.suites._marking._lines import lone_lines
 from medjury.suites._marking._phrases import DENIES, PAST
@@ -36,7 +36,7 @@ def said(answer: str, shown: Iterable[str] = ()) -> str | Reading:
         return Reading(None, Reason.EMPTY, "the answer is empty")
     try:
         text = without_question(without_thought(plain_text(answer)), shown)
-    except UnfinishedThought:
+    except UnfinishedError:
         return Reading(None, Reason.PARSE, "the reasoning never ended, so there is no answer after it")
     if not text:
         return Reading(None, Reason.EMPTY, "nothing is left beside the reasoning or the repeated question")

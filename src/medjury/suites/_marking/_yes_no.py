@@ -16,8 +16,9 @@ from medjury.suites._marking._refusal import refuses
 _WORDS = {
     "yes": "yes", "yeah": "yes", "yep": "yes", "true": "yes", "correct": "yes", "affirmative": "yes", "sí": "yes",
     "oui": "yes", "ja": "yes", "да": "yes", "是": "yes", "はい": "yes", "no": "no", "nope": "no", "false": "no",
-    "negative": "no", "non": "no", "nein": "no", "нет": "no", "否": "no", "不是": "no", "いいえ": "no", "maybe": "maybe",
-    "perhaps": "maybe", "possibly": "maybe", "uncertain": "maybe", "unclear": "maybe", "inconclusive": "maybe",
+    "negative": "no", "non": "no", "nein": "no", "нет": "no", "否": "no", "不是": "no", "いいえ": "no",
+    "maybe": "maybe", "perhaps": "maybe", "possibly": "maybe", "uncertain": "maybe",
+    "unclear": "maybe", "inconclusive": "maybe",
 }  # fmt: skip
 _ONE = "yes|no|maybe"
 _STRIPPED = " \t*_`#>.!,;:\"'“”()[]{}-–—"
