@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import pytest
+from tests.suites.marking.made_up import SHARED
 from tests.suites.marking.test_choice_reading import DOSES, DRUGS, NUMBERED, QUESTION, YES_NO
 
 from medjury.suites._marking._choices import Choices
@@ -42,7 +44,8 @@ OUTPUTS: tuple[tuple[Mapping[str, str], str, str | None], ...] = (
         DX,
         "Let's evaluate each option:\n\nA) Acute myocardial infarction: ECG is normal, unlikely.\n"
         "B) Pulmonary embolism: no hypoxia.\nC) Aortic dissection: tearing pain, yes.\n"
-        "D) Pericarditis: no rub.\nE) Panic attack: exclusion.\n\nTherefore the best answer is C) Aortic dissection.",
+        "D) Pericarditis: no rub.\nE) Panic attack: exclusion.\n\n"
+        "Therefore the best answer is C) Aortic dissection.",
         "C",
     ),
     (
@@ -256,3 +259,31 @@ def test_an_awkward_output_is_read_as_it_is_meant(
     reading = read_choice(answer, Choices(choices), [QUESTION])
     assert reading.value == meant, reading.note
     assert (reading.value is None) == (reading.reason is not None)
+
+
+def test_no_choice_of_a_real_exam_is_read_as_another() -> None:
+    """Every 150th question of the exams, each choice answered in the ways in which models answer."""
+    file = SHARED / "head_qa" / "HEAD_EN.json"
+    if not file.is_file():
+        pytest.skip("HEAD-QA (shared/data/benchmarks/head_qa) is not on this machine")
+    exams = json.loads(file.read_text(encoding="utf-8"))["exams"].values()
+    questions = [question for exam in exams for question in exam["data"]][::150]
+    wrong, unread, read = [], 0, 0
+    for question in questions:
+        texts = {chr(64 + each["aid"]): each["atext"] for each in question["answers"]}
+        listing = "\n".join(f"{letter}. {text}" for letter, text in texts.items())
+        choices = Choices(texts)
+        assert read_choice(listing, choices, [question["qtext"]]).value is None
+        for letter, text in texts.items():
+            for answer in (
+                letter, f"{letter}. {text}", f"({letter}) {text}", f"The correct answer is {letter}) {text}", text,
+                f"{listing}\n\nAnswer: {letter}", f"The answer is: {text}",
+                f"**{letter}. {text}**\n\nSo it is known.",
+            ):  # fmt: skip
+                found = read_choice(answer, choices, [question["qtext"]]).value
+                wrong += [] if found in (letter, None) else [(answer, found)]
+                unread += found is None
+                read += found == letter
+    assert wrong == []
+    assert read > 1000
+    assert unread < read / 100

@@ -41,6 +41,8 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 # Letters of other scripts that look like Latin ones and can mean no other place in their own order.
+# Texts of choices that are also words of any sentence.
+WHOLE_ANSWERS = frozenset({"yes", "no", "true", "false", "maybe"})
 _ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ALIKE = {"А": "A", "а": "A", "С": "C", "с": "C", "Α": "A", "α": "A", "Β": "B", "β": "B", "Ε": "E", "ε": "E"}
 
@@ -147,10 +149,16 @@ class Choices:
     def text_at(self, words: str) -> Named:
         """The choice with whose text the words begin; of two the longer."""
         for key, pattern in self._longest_first:
-            if found := pattern.match(words):
+            if (found := pattern.match(words)) and not self._goes_on(key, words[found.end() :]):
                 same = [other for other, text in self.folded.items() if text == self.folded[key]]
                 return Named(tuple(same), words[found.end() :])
         return Named(())
+
+    def _goes_on(self, key: str, rest: str) -> bool:
+        """Whether a yes or a no is only the first word of a sentence: "no evidence", "no longer"."""
+        if self.folded[key] not in WHOLE_ANSWERS:
+            return False
+        return re.match(rf"\s+(?!(?:{_CLAUSE}|to|was|were)(?!\w))[a-z]", rest, re.IGNORECASE) is not None
 
     def named_by(self, words: str) -> Named:
         """What the words name as they begin, behind filling words and a negation, with all that is joined."""

@@ -65,7 +65,8 @@ def read_yes_no(answer: str, item: Item) -> Reading:
         return _one({each.group("word").casefold() for each in final})
     found = {each.group("word").casefold() for each in stated}
     lines = [line for line in text.split("\n") if line.strip()]
-    last = _WORDS.get(lines[-1].strip(_STRIPPED).casefold()) if lines else None
+    words = re.split(r"[.?!:]\s+", lines[-1].strip(_STRIPPED))[-1] if lines else ""
+    last = _WORDS.get(words.strip(_STRIPPED).casefold())
     found |= {last} if last else set()
     if (begins := _BEGINS.match(text)) and not _ALTERNATIVE.match(text, begins.start("word")):
         found.add(begins.group("word").casefold())
