@@ -153,11 +153,7 @@ def _counted_rates(
     rows = on.grades.grade(pair.rows)
     at_an_end = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low is None]
     enough = pair.clusters is None and len(rows) >= FEWEST_CLUSTERS
-    inside = [
-        name
-        for name, each in estimates.items()
-        if enough and each.value is not None and not too_rare(name, rows, levels)
-    ]
+    inside = [name for name, each in estimates.items() if enough and each.value is not None]
     made = {
         name: of_counts(name, rows, levels, pair.clusters, confidence=confidence)
         for name in (*at_an_end, *inside)
