@@ -163,18 +163,18 @@ def _counted_rates(
         matches = of_counts("exact_match", rows, levels, confidence=confidence)
         made["brennan_prediger"] = None if matches is None else _beyond_chance(matches, len(levels))
     return {
-        name: replace(found, method=found.method + on.note)
+        name: replace(found, value=estimates[name].value, method=found.method + on.note)
         for name, found in made.items()
         if found is not None
     }
 
 
 def _beyond_chance(matches: Estimate, grades: int) -> Estimate:
-    value, low, high = (
+    low, high = (
         None if each is None else (each * grades - 1.0) / (grades - 1.0)
-        for each in (matches.value, matches.low, matches.high)
+        for each in (matches.low, matches.high)
     )
-    return replace(matches, value=value, low=low, high=high)
+    return replace(matches, low=low, high=high)
 
 
 def _with_rare_classes(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
