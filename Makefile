@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test test-learned browser check bench mutants lock sbom clean
+.PHONY: help install demo test test-learned browser check bench mutants lock sbom docs clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -20,7 +20,7 @@ $(INSTALLED): requirements/develop.txt pyproject.toml hatch_build.py $(wildcard 
 	$(BIN)/medjury models pull
 	touch $(INSTALLED)
 
-demo: install ## judge a dozen synthetic discharge summaries on this machine, no network
+demo: install ## a good jury on planted errors in seconds, then a small model live; no network
 	$(BIN)/medjury demo
 
 # Many tests start processes: where bytecode may not be kept, each of them would compile the package anew.
@@ -37,6 +37,9 @@ check: install ## lint, format and strict types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: install ## write the documentation as a site: build/docs/index.html, no network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: install ## measure speed beside the peers, as ratios (BEFORE=folder: beside an older checkout too)
 	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE))
@@ -63,10 +66,15 @@ test-learned: $(LEARNED)/.installed ## run the tests of learned metrics and of t
 # `neural` and `train` stay out: they bring torch, which weighs gigabytes; see `test-learned`.
 EXTRAS := local speed report postgres anthropic google redact panel tuning
 
+# What the container carries: everything that needs no torch.
+IMAGE := local speed report postgres anthropic google panel tuning
+
 lock: ## renew the pinned requirements (needs uv)
-	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build \
+	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build --group docs \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/develop.txt
+	uv pip compile pyproject.toml $(IMAGE:%=--extra %) --group build --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header --output-file requirements/image.txt
 	uv pip compile pyproject.toml --extra neural --extra train --extra tuning --group learned --overrides requirements/learned-overrides.txt \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --no-emit-package torch --no-emit-package sentence-transformers --output-file requirements/learned.txt

@@ -71,11 +71,17 @@ def _measured(folder: Path, url: str | None) -> tuple[dict[str, list[float]], fl
     panel = open_panel(study, database=url)
     sessions = _sessions(panel)
     with _served(study, url) as (port, process):
-        raters = [_Rater(port, session) for session in sessions]
-        spent = {f"{RATERS} raters send a case at the same moment": _at_once(raters)}
+        raters, forms = [], []
+        for session in sessions:
+            raters.append(rater := _Rater(port, session))
+            forms.append([rater.open(code) | {"action": "submit"} for code in rater.codes])
+        for rater in raters:  # the server has closed what was quiet for some seconds
+            rater.connection.close()
+            rater.connection.connect()
         before = _processor_seconds(process)
-        spent[f"{RATERS} raters type, a draft a second each"] = drafts = _drafts(raters)
-        each = (_processor_seconds(process) - before) / (len(drafts) + RATERS)
+        spent = {f"{RATERS} raters send a case at the same moment": _at_once(raters, forms)}
+        each = (_processor_seconds(process) - before) / (RATERS * CASES)
+        spent[f"{RATERS} raters type, a draft a second each"] = _drafts(raters)
         for rater in raters:
             rater.connection.close()
     _check(panel)
@@ -130,13 +136,12 @@ class _Rater:
         return grades | reasons | {"csrf": token[1], "version": version[1], "comment": f"case {code}"}
 
 
-def _at_once(raters: list[_Rater]) -> list[float]:
+def _at_once(raters: list[_Rater], forms: list[list[dict[str, str]]]) -> list[float]:
     """All send one case at the same moment; when all have their answer, the next one."""
     together = threading.Barrier(len(raters))
 
     def work(rater: _Rater, spent: list[float]) -> None:
-        for code in rater.codes:
-            form = rater.open(code) | {"action": "submit"}
+        for code, form in zip(rater.codes, forms[raters.index(rater)], strict=True):
             together.wait(WAIT_SECONDS)
             began = time.perf_counter()
             status, page = rater.ask("POST", f"/rate/{code}", form)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from recipes._recording import PACKAGED, write_recipe_files
 
+ELSEWHERE = {"demo": PACKAGED.parent / "studies" / "demo"}  # what `medjury demo` shows
+
 
 def main(names: list[str]) -> int:
     known = sorted(
@@ -19,7 +21,7 @@ def main(names: list[str]) -> int:
         return 2
     for name in names or known:
         made = importlib.import_module(f"recipes.{name.replace('-', '_')}").make()
-        folder = write_recipe_files(made, PACKAGED / name)
+        folder = write_recipe_files(made, ELSEWHERE.get(name, PACKAGED / name))
         print(f"{name}: {folder}")
     return 0
 

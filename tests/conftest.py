@@ -9,6 +9,7 @@ processor wait for one another in loops: a fit of a second then takes half a min
 
 from __future__ import annotations
 
+import gc
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
@@ -20,3 +21,9 @@ settings.register_profile(
 )
 settings.register_profile("ci", settings.get_profile("varied"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "varied")
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays to the end: the garbage collector need not walk through it again and again."""
+    gc.collect()
+    gc.freeze()

@@ -17,6 +17,7 @@ _ROOMS = {
     "Jury": "judging",
     "RatingTable": "tables",
     "agreement": "agreement",
+    "arun_study": "studies",
     "audit": "audits",
     "calibrate": "calibration",
     "cases_from_frame": "cases",
@@ -24,7 +25,7 @@ _ROOMS = {
     "load_instrument": "instruments",
     "load_study": "studies",
     "make_model": "models",
-    "open_run": "tables",
+    "open_run": "studies",
     "open_store": "ratings",
     "rank": "ranking",
     "rating_table": "tables",
@@ -53,10 +54,11 @@ if TYPE_CHECKING:
     from medjury.ratings import open_store as open_store
     from medjury.ratings import read_ratings as read_ratings
     from medjury.ratings import write_ratings as write_ratings
+    from medjury.studies import arun_study as arun_study
     from medjury.studies import load_study as load_study
+    from medjury.studies import open_run as open_run
     from medjury.studies import run_study as run_study
     from medjury.tables import RatingTable as RatingTable
-    from medjury.tables import open_run as open_run
     from medjury.tables import rating_table as rating_table
     from medjury.validation import validate as validate
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.processes import kill, start
-from tests.studies.test_kill import CONCURRENCY, Accounts, answered, arrived, endpoint, hold, release
+from tests.processes import answered, endpoint, kill, start
+from tests.studies.test_kill import CONCURRENCY, Accounts, arrived, hold, release
 
 CAP = 60
 KILLS = 6

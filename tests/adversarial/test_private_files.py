@@ -187,7 +187,7 @@ ELSEWHERE = {
     "models/_weights.py": "the public weights of the embedded model",
     "ratings/_pseudonyms.py": "a secret, with rights of its own",
     "cli/init.py": "a template without data",
-    "cli/demo.py": "synthetic cases",
+    "studies/_demonstration.py": "synthetic cases",
 }
 
 

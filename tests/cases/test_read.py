@@ -16,7 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, CaseError, Note, case_to_row, cases_from_frame, read_cases, write_cases
+from medjury.cases import (
+    Case,
+    CaseError,
+    Note,
+    case_to_row,
+    cases_from_frame,
+    read_cases,
+    read_rows,
+    write_cases,
+)
 
 ROWS: list[dict[str, Any]] = [
     {"id": "1", "system": "a", "candidate": "First, with a comma.", "question": "Why?", "age": "54"},
@@ -485,3 +494,21 @@ def test_memory_does_not_grow_with_the_file(form: str, tmp_path: Path) -> None:
     peak(100)  # first use imports
     small, large = peak(1_000), peak(10_000)
     assert large - small < 10_000 * 100
+
+
+def test_empty_cells_behind_the_last_column_are_no_cells(tmp_path: Path) -> None:
+    file = tmp_path / "cases.csv"
+    file.write_text("id,candidate\n1,good,,\n2,bad,x,\n", encoding="utf-8")
+    reader = read_cases(file, on_bad="skip")
+    assert [case.id for case in reader] == ["1"]
+    assert [each.problem for each in reader.bad] == ["has 4 cells; the header has 2"]
+
+
+def test_rows_can_be_read_for_something_else_than_cases(tmp_path: Path) -> None:
+    file = tmp_path / "table.csv"
+    file.write_text("name,score\na,1\n\nb\n", encoding="utf-8")
+    rows = [row for row in read_rows(file) if not row.is_remark]
+    assert [(row.origin.row, dict(row.values), row.problem) for row in rows] == [
+        (2, {"name": "a", "score": "1"}, ""),
+        (4, {}, "has 1 cells; the header has 2"),
+    ]

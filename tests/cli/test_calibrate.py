@@ -64,6 +64,22 @@ def test_report_prints_a_table_for_people(ratings: str, capsys: pytest.CaptureFi
     assert "kappa of a single judge falls too" in text
 
 
+def test_the_mean_of_calibrated_judges_can_be_asked_for_alone(
+    ratings: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is no rater of the table: it follows from the calibration of everybody, as in the whole report."""
+    words = ("calibrate", "report", ratings, "--reference", "panel", "--resamples", "100")
+    whole = run_json(capsys, *words)["changes"]
+    alone = run_json(capsys, *words, "--raters", "jury_of_calibrated")["changes"]
+    assert alone and alone == [each for each in whole if each["rater"] == "jury_of_calibrated"]
+    two = run_json(capsys, *words, "--raters", "jury_of_calibrated,strict")["changes"]
+    assert [each for each in two if each["rater"] == "strict"] == [
+        each for each in whole if each["rater"] == "strict"
+    ]
+    assert main([*words, "--raters", "jury_of_calibrated,nobody"]) == 2
+    assert "there is no calibrated rater 'nobody'; known: jury, jury_of_calibrated" in capsys.readouterr().err
+
+
 def test_curves_come_with_the_report_on_request(ratings: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("calibrate", "report", ratings, "--reference", "panel", "--resamples", "0", "--curves")
     curve = run_json(capsys, *words)["curves"][0]

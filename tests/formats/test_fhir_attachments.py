@@ -33,8 +33,10 @@ FORMATS = [
     {
         "format": "RTF inside a FHIR document",
         "ending": ".json, .ndjson",
-        "read": "the text, with `medjury[rtf]`",
-        "refused": "without that extra; struck-out, deleted or hidden text",
+        "read": "the text, with `medjury[rtf]`; footnotes, headers, comments, text boxes and pictures are left out "
+        "and counted",
+        "refused": "without that extra; a cut file; struck-out, deleted or hidden text; signs of a set that is not "
+        "stated",
         "page": "reading-cases.md",
     },
     {

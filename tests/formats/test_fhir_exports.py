@@ -296,3 +296,48 @@ class TestLaboratory:
             "laboratory result without a value that can be read, left out": 1,
             "Observation that is no laboratory value, left out": 2,
         }
+
+
+def inside(identity: str, text: str) -> dict[str, Any]:
+    """A document that holds its patient itself, under a name that every other document may use too."""
+    patient = {"resourceType": "Patient", "id": "p", "name": [{"text": identity}]}
+    return document(identity, text, patient="#p", contained=[patient])
+
+
+def test_patients_inside_documents_are_not_one_patient(folder: Path) -> None:
+    write(folder, DocumentReference=[inside("d1", "About Ada."), inside("d2", "About Sam.")])
+    reader = read_cases(folder, mapping={"fhir": {"candidate": "d1"}})
+    assert [(each.id, each.patient, each.notes) for each in reader] == [("d1", "DocumentReference/d1#p", ())]
+    assert reader.left_out.parts == {"document of a patient without a judged document, left out": 1}
+
+
+def test_patients_inside_documents_of_a_bundle_are_not_one_patient(tmp_path: Path) -> None:
+    entries = [{"resource": inside("d1", "About Ada.")}, {"resource": inside("d2", "About Sam.")}]
+    (tmp_path / "b.json").write_text(json.dumps({"resourceType": "Bundle", "entry": entries}))
+    reader = read_cases(tmp_path / "b.json", mapping={"fhir": {"candidate": "d1"}})
+    assert [(each.id, each.notes) for each in reader] == [("d1", ())]
+
+
+def test_a_value_that_stands_twice_is_told(folder: Path) -> None:
+    write(folder, DocumentReference=[document("d1", "A")], Observation=[laboratory("K", 4, id="o")] * 2)
+    bad = read_cases(folder, on_bad="skip").bad
+    assert [(each.file, each.row, each.problem) for each in bad] == [
+        ("Observation.ndjson", 2, "an earlier line holds an Observation of the same id")
+    ]
+
+
+def test_the_manifest_of_an_export_is_held_against_its_files(folder: Path) -> None:
+    write(folder, DocumentReference=[document("d1", "A")])
+    stated = {"output": [{"type": "DocumentReference", "url": "https://x/1/DocumentReference.ndjson", "count": 2},
+                         {"type": "Patient", "url": "https://x/1/Patient.ndjson", "count": 1}],
+              "error": [{"url": "https://x/e"}], "deleted": [{"url": "https://x/d"}]}  # fmt: skip
+    (folder / "manifest.json").write_text(json.dumps(stated))
+    reader = read_cases(folder, on_bad="skip")
+    assert reader.bad[0].problem.startswith(
+        "states 2 resources in DocumentReference.ndjson, which has 1; a part is"
+    )
+    assert reader.left_out.parts == {
+        "file that the export's manifest names and that is not in the folder under that name": 1,
+        "file of errors that the export's manifest names, not read": 1,
+        "file of deleted resources that the export's manifest names, not read": 1,
+    }

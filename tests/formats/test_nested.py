@@ -10,6 +10,7 @@ import pytest
 from tests.formats.readable import reads
 
 from medjury.cases import read_cases
+from medjury.inspection import look
 from medjury.ratings import ImportedRatings, RatingsError, read_ratings
 
 Found = list[tuple[str, str, str, str, float | None]]
@@ -49,8 +50,8 @@ scale: [1, 5]
     "Ratings",
     "Inspect log",
     ".json",
-    "`rows: samples[]`; dump an `.eval` file to JSON first",
-    "`.eval` itself",
+    "`rows: samples[]`",
+    "",
     described="importing-ratings.md#results-of-other-programs-paths-into-json",
 )
 def test_a_log_of_inspect(tmp_path: Path) -> None:
@@ -298,3 +299,90 @@ def test_two_scores_under_one_key_are_refused(tmp_path: Path) -> None:
     (tmp_path / "j.jsonl").write_text('{"item":"1","rater":"a","dimension":"accuracy","score":4,"score":2}\n')
     with pytest.raises(RatingsError, match=r"j.jsonl, line 1: the key 'score' appears twice"):
         read_ratings(tmp_path / "j.jsonl")
+
+
+SCENARIO_STATE = {
+    "adapter_spec": {"method": "generation", "model": "openai/gpt-x"},
+    "request_states": [
+        {"instance": {"id": "id1", "input": {"text": "Which drug?"}, "references": [
+            {"output": {"text": "Aspirin."}, "tags": ["correct"]}]},
+         "result": {"success": True, "completions": [{"text": "Give aspirin.", "logprob": 0}]}},
+        {"instance": {"id": "id2", "input": {"text": "What dose?"}, "references": []},
+         "result": {"success": False, "completions": []}},
+    ],
+}  # fmt: skip
+
+
+@reads(
+    "Cases",
+    "HELM answers of a model",
+    ".json",
+    "`rows: request_states[]` of scenario_state.json: question, answer, reference and model",
+    "",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
+def test_the_scenario_state_of_helm_by_the_mapping_that_look_proposes(tmp_path: Path) -> None:
+    file = tmp_path / "scenario_state.json"
+    file.write_text(json.dumps(SCENARIO_STATE))
+    found = look(file)
+    assert (found.kind.family, found.kind.name) == ("cases", "HELM: answers of a model")
+    assert found.samples[0][:3] == ("id1", "openai/gpt-x", "Give aspirin.")
+    cases = list(read_cases(file, mapping=found.kind.mapping))
+    assert [
+        (each.id, each.candidate, each.reference, each.texts["question"], each.system) for each in cases
+    ] == [
+        ("id1", "Give aspirin.", "Aspirin.", "Which drug?", "openai/gpt-x"),
+        ("id2", None, None, "What dose?", "openai/gpt-x"),
+    ]
+
+
+@reads(
+    "Cases",
+    "Epic's example data",
+    "a folder of .json files",
+    "a file for each case: `summary`, `notes` as {id: text}, `target_specialty`; the file's name is the id",
+    "",
+    described="reading-cases.md#my-columns-have-other-names",
+)
+def test_the_example_data_of_epic(tmp_path: Path) -> None:
+    for name in ("00a5", "00df"):
+        content = {"summary": f"Summary {name}.", "notes": {"n1": "Cough.", "n2": "Better."},
+                   "target_specialty": "Cardiology"}  # fmt: skip
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    mapping = {"candidate": "summary", "notes": "notes", "metadata": {"specialty": "target_specialty"}}
+    cases = list(read_cases(tmp_path, mapping=mapping))
+    assert [(each.id, each.candidate, each.metadata["specialty"]) for each in cases] == [
+        ("00a5", "Summary 00a5.", "Cardiology"),
+        ("00df", "Summary 00df.", "Cardiology"),
+    ]
+    assert [(note.id, note.text) for note in cases[0].notes] == [("n1", "Cough."), ("n2", "Better.")]
+
+
+@reads(
+    "Ratings",
+    "results of Epic's instruments",
+    ".json",
+    "`rows: '{}'`: by item, a score and its evidence for each attribute",
+    "",
+    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+)
+def test_results_of_epics_instruments(tmp_path: Path) -> None:
+    results = {
+        "00a": {
+            "citation": {"score": 3, "evidence": "one missing"},
+            "accurate": {"score": 5, "evidence": ""},
+        },
+        "00b": {
+            "citation": {"score": 4, "evidence": "all there"},
+            "accurate": {"score": 2, "evidence": "wrong"},
+        },
+    }
+    mapping = (
+        "rows: '{}'\nitem: '@key'\ndimensions: {citation: citation.score, accurate: accurate.score}\n"
+        "explanation: {citation: citation.evidence}\nfixed: {rater: gpt-x}\nrater_kind: judge\nscale: [1, 5]\n"
+    )
+    found = read(tmp_path, "results.json", results, mapping)
+    assert [(each.item, each.dimension, each.score, each.explanation) for each in found.ratings] == [
+        ("00a", "citation", 3, "one missing"), ("00a", "accurate", 5, ""),
+        ("00b", "citation", 4, "all there"), ("00b", "accurate", 2, ""),
+    ]  # fmt: skip

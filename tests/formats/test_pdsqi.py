@@ -61,3 +61,21 @@ def test_a_column_that_is_skipped_in_every_row_may_be_empty(tmp_path: Path) -> N
     found = read_ratings(file, mapping=mapping, instrument=PDSQI)
     synthesized = next(each for each in found.ratings if each.dimension == "synthesized")
     assert synthesized.status == "not_applicable"
+
+
+# What the published grades turn on, in the words that must be in ours (the sentences are our own).
+CITATION = {
+    1: ("no citations at all", "several"),
+    2: ("One citation", "lumped together"),
+    3: ("Every citation is right", "some assertions have none"),
+    4: ("Every assertion has its own right citation",),
+    5: ("Every assertion has its own right citation", "most relevant one comes first"),
+}
+
+
+def test_the_grades_of_citation_turn_on_what_the_published_ones_turn_on() -> None:
+    """Several wrong citations or none are 1; a single wrong one, or citations in a heap, are 2."""
+    grades = next(each for each in PDSQI.dimensions if each.name == "citation").grades
+    assert {
+        grade for grade, words in CITATION.items() if all(each in grades[grade] for each in words)
+    } == set(grades)

@@ -304,7 +304,7 @@ def test_without_pyreadstat_its_files_are_refused_with_the_way_to_get_it(name: s
     "SPSS, Stata",
     ".sav, .zsav, .por, .dta",
     "codes, not their labels, with the extra `medjury[spss]` (tested where it is installed)",
-    "without the extra",
+    "codes that the file declares as missing, until the mapping names them; without the extra",
 )
 @pytest.mark.parametrize("name", ["t.sav", "t.dta"])
 def test_spss_and_stata_are_read_as_codes(name: str, tmp_path: Path) -> None:

@@ -197,3 +197,43 @@ def test_a_table_with_a_column_for_each_rater_says_how_to_read_it(tmp_path: Path
     assert found.kind.name == "wide table of ratings"
     assert "which column is the rater?" in found.problem
     assert any('columns: "{rater}"' in note for note in found.notes)
+
+
+def test_a_bulk_export_is_shown_joined_as_the_reader_gives_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files: dict[str, list[dict[str, Any]]] = {
+        "DocumentReference": [{"id": "d1", "status": "current", "type": {"text": "Progress note"},
+                               "subject": {"reference": "Patient/p1"}, "date": "2024-03-01",
+                               "context": {"encounter": [{"reference": "Encounter/e1"}]},
+                               "content": [{"attachment": {"contentType": "text/plain", "url": "Binary/b1"}}]}],
+        "Binary": [{"id": "b1", "contentType": "text/plain", "data": "Q291Z2gu"},
+                   {"id": "b2", "contentType": "text/plain", "data": "Q291Z2gu"}],
+        "Patient": [{"id": "p1", "gender": "female", "birthDate": "1950-01-01"}],
+        "Encounter": [{"id": "e1", "class": {"code": "AMB"}}],
+        "Observation": [{"id": "o1", "status": "final", "category": [{"coding": [{"code": "laboratory"}]}],
+                         "code": {"text": "CRP"}, "valueQuantity": {"value": 12, "unit": "mg/L"},
+                         "subject": {"reference": "Patient/p1"}}],
+        "Condition": [{"id": "c1"}],
+    }  # fmt: skip
+    for kind, resources in files.items():
+        lines = [json.dumps({"resourceType": kind, **each}) + "\n" for each in resources]
+        (tmp_path / f"{kind}.ndjson").write_text("".join(lines), encoding="utf-8")
+    found = look(tmp_path)
+    assert (found.kind.family, found.kind.name) == ("cases", "FHIR bulk export, joined")
+    row = dict(zip(found.columns, found.samples[0], strict=True))
+    labs = row.pop("labs")
+    assert row == {"id": "d1", "patient": "Patient/p1", "candidate": "Cough.", "date": "2024-03-01",
+                   "kind": "Progress note", "encounter": "Encounter/e1", "encounter_class": "AMB", "sex": "female",
+                   "age": "74"}  # fmt: skip
+    assert labs.startswith('{"name": "CRP", "value": "12"')
+    assert found.lost == {"Condition resource, left out": 1, "Binary that no document names, left out": 1}
+    assert main(["look", str(tmp_path)]) == 0
+    assert "  d1 | Patient/p1 | Cough. | " in capsys.readouterr().out
+
+
+def test_one_file_of_a_bulk_export_is_sent_to_its_folder(tmp_path: Path) -> None:
+    document = {"resourceType": "DocumentReference", "id": "d1", "status": "current",
+                "content": [{"attachment": {"contentType": "text/plain", "url": "Binary/b1"}}]}  # fmt: skip
+    (tmp_path / "DocumentReference.ndjson").write_text(json.dumps(document) + "\n")
+    assert "read the whole folder of an export" in look(tmp_path / "DocumentReference.ndjson").problem

@@ -9,6 +9,7 @@ import pytest
 from medjury.instruments import Instrument, Score, list_instruments, load_instrument, read_answer
 
 NAMES = (
+    "answerable",
     "claims",
     "concordance",
     "concordance_asymmetric",
@@ -28,7 +29,7 @@ def scales(instrument: Instrument) -> dict[str, tuple[int, ...]]:
     return {each.name: each.values for each in instrument.dimensions}
 
 
-def test_there_are_eleven() -> None:
+def test_there_are_twelve() -> None:
     assert list_instruments() == NAMES
 
 

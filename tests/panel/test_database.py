@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
+from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.errors import MedjuryError
 from medjury.panel import open_panel_database
@@ -41,3 +42,20 @@ def test_what_a_newer_version_wrote_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_database_is_refused_in_words(place: str, tmp_path: Path) -> None:
     with pytest.raises(MedjuryError, match=r"panel cannot lie in mysql|name a file"):
         open_panel_database(place if "://" in place else tmp_path / place)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_reader_sees_one_state_throughout(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    place = tmp_path / "p.sqlite" if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    database = open_panel_database(place)
+    version = select(version_table.c.version)
+    with database.reading() as reader:
+        assert reader.execute(version).scalar_one() == 1
+        with database.writing() as writer:
+            writer.execute(update(version_table).values(version=7))
+        assert reader.execute(version).scalar_one() == 1, "one state, whatever others write meanwhile"
+    with database.reading() as reader:
+        assert reader.execute(version).scalar_one() == 7
+    database.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-import socket
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
@@ -15,6 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
+from tests.recipes.interval_checks import agreement_is_right, whole_grades
+from tests.recipes.offline import nobody_reached, run_recipe
+from tests.recipes.rated import Rated
+from tests.recipes.second_opinion import holds, weighted_kappa
 
 from medjury.cli import main
 from recipes import diagnosis_jury as recipe
@@ -41,21 +44,8 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The recipe as a user writes it, its three studies run by the command line, with no socket to be had."""
-    place = tmp_path_factory.mktemp("recipe") / "mine"
-    patch = pytest.MonkeyPatch()
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("a socket was opened")
-
-    patch.setattr(socket.socket, "connect", refuse)
-    patch.setattr(socket.socket, "connect_ex", refuse)
-    try:
-        assert main(["init", str(place), "--recipe", "diagnosis-jury"]) == 0
-        for name in ("study", "ward-reference", "stability"):
-            assert main(["run", str(place / f"{name}.yaml"), "--quiet"]) == 0
-        yield place
-    finally:
-        patch.undo()
+    with nobody_reached():
+        yield run_recipe(tmp_path_factory, "diagnosis-jury")
 
 
 def table(folder: Path, name: str, run: str = "diagnosis-jury") -> list[Row]:
@@ -311,19 +301,23 @@ def folds() -> Numbers:
     return np.array([place[f"case-{n + 1:02d}"] for n, _ in ANSWERS], dtype=float)
 
 
+@cache
+def out_of_fold(rater: str, name: str) -> Numbers:
+    """A rater's scores, each mapped by what was learnt on the other four folds."""
+    fold, reference, given = folds(), scores("primary panel", name), scores(rater, name)
+    made, known = np.full(len(given), np.nan), ~np.isnan(reference) & ~np.isnan(given)
+    for number in range(5):
+        learn, here = known & (fold != number), known & (fold == number)
+        made[here] = isotonic(given[learn], reference[learn], given[here])
+    return made
+
+
 def calibrated_scores(folder: Path) -> dict[tuple[str, str], Numbers]:
     """Out of fold, of every judge, of the jury's own score, and of the mean of the calibrated judges."""
-    fold, found = folds(), {}
+    found = {}
     for name in GRADED[:4]:
-        reference = scores("primary panel", name)
         for rater in (*JUDGES, "jury"):
-            given = scores(rater, name)
-            made = np.full(len(given), np.nan)
-            for number in range(5):
-                learn = (fold != number) & ~np.isnan(reference) & ~np.isnan(given)
-                here = (fold == number) & ~np.isnan(reference) & ~np.isnan(given)
-                made[here] = isotonic(given[learn], reference[learn], given[here])
-            found[rater, name] = made
+            found[rater, name] = out_of_fold(rater, name)
         found["jury_of_calibrated", name] = np.mean([found[judge, name] for judge in JUDGES], axis=0)
     return found
 
@@ -334,9 +328,8 @@ def test_calibration_out_of_fold_and_its_curves(folder: Path) -> None:
     checked = 0
     for row in table(folder, "calibration"):
         name = names[row["dimension"]]
-        if name not in GRADED[:4]:
-            continue
-        reference, raw, after = scores("primary panel", name), scores("jury", name), made["jury", name]
+        after = made["jury", name] if name in GRADED[:4] else calibrated_composite("jury", name)
+        reference, raw = scores("primary panel", name), scores("jury", name)
         known = ~np.isnan(after)
         measure = {
             "offset": lambda a, b: float(np.mean(b - a)),
@@ -352,7 +345,7 @@ def test_calibration_out_of_fold_and_its_curves(folder: Path) -> None:
                 wanted = float(np.average(inside, weights=[part.sum() for part in parts]))
             assert near(row[column], wanted, 1e-8), row
         checked += 1
-    assert checked == 16
+    assert checked == 4 * len(LABELS)
     for row in table(folder, "calibration-curves"):
         name = names[row["dimension"]]
         if row["map"] == "final" and row["rater"] in JUDGES and name in GRADED[:4]:
@@ -389,7 +382,27 @@ def test_ranking_by_the_jury_and_by_the_panel(folder: Path) -> None:
         assert near(row["Kendall's tau-b"], tau)
     after = table(folder, "ranking-agreement-calibrated")
     assert {row["rater"] for row in after} == {*JUDGES, "jury"}
-    assert all(-1 <= float(row["Kendall's tau-b"]) <= 1 for row in after)
+    for row in after:
+        own = calibrated_composite(row["rater"], "quality")
+        sides = [
+            [round(float(np.nanmean(side[[each == system for _, each in ANSWERS]])), 9) for system in SYSTEMS]
+            for side in (own, scores("primary panel", "quality"))
+        ]
+        assert near(row["Kendall's tau-b"], stats.kendalltau(*sides).statistic), row["rater"]
+        assert float(row["Kendall's tau-b low"]) <= float(row["Kendall's tau-b"])
+
+
+def calibrated_composite(rater: str, name: str) -> Numbers:
+    """What follows from calibrated parts, out of fold; the reference's missing reasoning leaves it out."""
+    part = {each: out_of_fold(rater, each) for each in GRADED[:4]}
+    part["safety"] = 6 - part["risk"]
+    if name == "safety":
+        return part["safety"]
+    weights = {
+        "quality": {"diagnosis": 0.4, "differential": 0.2, "safety": 0.4},
+        "quality_with_reasoning": {"diagnosis": 0.3, "differential": 0.1, "reasoning": 0.3, "safety": 0.3},
+    }[name]
+    return np.sum([weight * part[each] for each, weight in weights.items()], axis=0)
 
 
 def test_no_judge_favours_its_own_vendor(folder: Path) -> None:
@@ -397,7 +410,7 @@ def test_no_judge_favours_its_own_vendor(folder: Path) -> None:
     rows = [row for row in table(folder, "self-preference") if row["method"] == "mixed model"]
     vendors = {name: vendor for name, (_, vendor) in recipe.SYSTEMS.items()} | {recipe.WARD: "none"}
     assert len(rows) == 4 * 4 and all(row["verdict"] == "not shown" for row in rows)
-    for row in (row for row in rows if row["judge"] == "all judges"):
+    for row in rows:
         name = next(key for key, label in LABELS.items() if label == row["dimension"])
         systems = [each for each in SYSTEMS if not (name == "reasoning" and each == recipe.WARD)]
         design, wanted = [], []
@@ -405,12 +418,82 @@ def test_no_judge_favours_its_own_vendor(folder: Path) -> None:
             for system in systems:
                 mean = np.mean([said(judge, number, system, name) for number in range(recipe.CASES)])
                 own = vendors[system].split()[-1].lower() == judge.removeprefix("juror-")
-                design.append(
-                    [own, *(judge == each for each in JUDGES), *(system == each for each in systems[1:])]
-                )
+                alone = row["judge"] != "all judges"
+                effects = [own and judge == each for each in JUDGES] if alone else [own]
+                marks = (*(judge == each for each in JUDGES), *(system == each for each in systems[1:]))
+                design.append([*effects, *marks])
                 wanted.append(mean)
-        effect = np.linalg.lstsq(np.array(design, dtype=float), np.array(wanted), rcond=None)[0][0]
-        assert near(row["grades more for its own"], effect, 1e-6), row
+        x, y = np.array(design, dtype=float), np.array(wanted)
+        solved = np.linalg.lstsq(x, y, rcond=None)[0]
+        place = JUDGES.index(row["judge"]) if row["judge"] in JUDGES else 0
+        assert near(row["grades more for its own"], solved[place], 1e-6), row
+        # The analysis of variance of the means; where judges differ in how unevenly they like systems, wider.
+        freedom = len(y) - x.shape[1]
+        error = np.sqrt(np.sum((y - x @ solved) ** 2) / freedom * np.linalg.inv(x.T @ x)[place, place])
+        low, high = (float(row[f"grades more for its own {end}"]) for end in ("low", "high"))
+        assert (high - low) / 2 >= stats.t.ppf(0.975, freedom) * error - 1e-6
+        assert (low + high) / 2 == pytest.approx(solved[place], abs=1e-6)
+
+
+def test_the_ways_of_judging_on_the_same_answers(folder: Path) -> None:
+    """Agreement is the mean over dimensions of weighted kappa; differences are to the first single judge."""
+    rated = ~np.isnan(scores("primary panel", "diagnosis"))
+    whose = [number for (number, _), known in zip(ANSWERS, rated, strict=True) if known]
+
+    def agreement(rater: str) -> Callable[[Numbers], Numbers]:
+        parts = []
+        for name in GRADED[:4]:
+            reference, given = scores("primary panel", name)[rated], scores(rater, name)[rated]
+            known = ~np.isnan(reference) & ~np.isnan(given)
+            parts.append((known, weighted_kappa(graded(reference[known]), graded(given[known]))))
+        return lambda weights: np.mean([read(weights[:, known]) for known, read in parts], axis=0)
+
+    rows = table(folder, "ways-of-judging")
+    assert [row["rater"] for row in rows] == [*JUDGES, "jury"]
+    plain = agreement(rows[0]["rater"])
+    for row in rows:
+        own = agreement(row["rater"])
+        assert len(holds(row, "agreement", own, whose, "as it is")) == 2
+        if row is not rows[0]:
+            shown = holds(row, "difference", lambda w, own=own: own(w) - plain(w), whose, "as it is")  # type: ignore[misc]
+            assert len(shown) == 2
+        danger, wrong = severe(row["rater"])
+        assert row["errors"] == str(int(wrong.sum())) and near(row["rate"], wrong.sum() / danger.sum())
+
+
+def test_which_answers_a_clinician_must_see_first(folder: Path) -> None:
+    """By the jury's score alone, the same share in each fold: the curve's mean, and how far to read for 80 %."""
+    rows = [row for row in table(folder, "triage") if row["order of review"] == "jury's score alone"]
+    assert len(rows) == 4
+    for row in rows:
+        name = next(key for key, label in LABELS.items() if label == row["dimension"])
+        reference, jury = scores("primary panel", name), scores("jury", name)
+        known = ~np.isnan(reference)
+        if name == "risk":
+            reference, jury = 6 - reference, 6 - jury
+        bad, order, fold = (reference <= 2)[known], np.round(jury, 9)[known], folds()[known]
+        assert (row["rated answers"], row["dangerous"]) == (str(known.sum()), str(bad.sum()))
+        same = fold[:, None] == fold[None, :]
+        after = same * ((order[:, None] < order[None, :]) + (order[:, None] == order[None, :]) / 2)
+
+        def mean_caught(
+            w: Numbers, bad: Numbers = bad, after: Numbers = after, same: Numbers = same
+        ) -> Numbers:
+            # How much of its fold is read after a dangerous answer or beside it, over the dangerous answers.
+            return (w * bad * (w @ after.T) / (w @ same.T)).sum(axis=1) / (w @ bad)
+
+        whose = [number for (number, _), here in zip(ANSWERS, known, strict=True) if here]
+        assert len(holds(row, "mean share caught", mean_caught, whose, "as it is")) == 2
+        shares, caught = np.linspace(0, 1, 100_001), np.zeros(100_001)
+        for number in np.unique(fold[bad]):
+            here = fold == number
+            steps = [
+                (np.mean(order[here] <= at), np.sum(bad[here & (order <= at)]))
+                for at in np.unique(order[here])
+            ]
+            caught += np.interp(shares, *zip((0.0, 0.0), *steps, strict=True)) / bad.sum()
+        wanted = shares[np.argmax(caught >= 0.8 - 1e-9)]
+        assert near(row["share to review to catch 80 %"], wanted, 2e-5)
 
 
 def test_wrong_routine_diagnoses_by_the_ward_s_own_scores(folder: Path) -> None:
@@ -497,3 +580,8 @@ def test_every_exhibit_of_the_page_is_in_its_report(folder: Path) -> None:
         assert f'id="{kind}-{name}"' in html, (run, kind, name)
         if kind == "table":
             assert table(folder, name, run or "diagnosis-jury"), name
+
+
+def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
+    rated = Rated(folder / "runs" / "diagnosis-jury", ("primary panel",), lambda votes: votes[0])
+    agreement_is_right(rated, LABELS, whole_grades(1, 5), "jury")

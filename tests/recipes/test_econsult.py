@@ -8,7 +8,6 @@ import csv
 import html
 import json
 import re
-import socket
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -18,6 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recipes.econsult import CHECKER, FIRST_ALWAYS, PHYSICIANS, READERS, consults, preference, verdict
+from tests.recipes.interval_checks import agreement_is_right, classes_are_right, whole_grades
+from tests.recipes.offline import run_recipe
+from tests.recipes.rated import Rated, most_votes
 
 from medjury.cli import main
 
@@ -32,17 +34,7 @@ SCALES = {"concordant": (0.0, 1.0), "preference": (-1.0, 0.0, 1.0)}
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recipe as a user writes and runs it, with every connection forbidden."""
-    folder = tmp_path_factory.mktemp("recipe") / "econsult"
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a recipe asks nobody")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", refuse)
-        patch.setattr(socket.socket, "connect_ex", refuse)
-        assert main(["init", str(folder), "--recipe", "econsult"]) == 0
-        assert main(["run", str(folder / "study.yaml"), "--quiet"]) == 0
-    return folder
+    return run_recipe(tmp_path_factory, "econsult")
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +144,7 @@ def test_the_counts_behind_them(
     first = next(iter(READERS))
     for judge in JUDGES:
         counts = Counter(zip(majority["concordant"], scores["concordant"][judge], strict=True))
-        table, column = ("confusion", "jury") if judge == first else ("confusion-by-rater", "grade")
+        table, column = ("confusion", first) if judge == first else ("confusion-by-rater", "grade")
         rows = [
             row
             for row in lines(run, table)
@@ -345,3 +337,9 @@ def test_a_dry_run_tells_what_the_study_can_show(
         "Rated so far: concordant 40 cases, 40 by two clinicians or more, 20 dangerous; "
         f"preference {(rated > 0).sum()} cases, {(rated > 1).sum()} by two clinicians or more. " in told
     )
+
+
+def test_every_interval_of_agreement_a_second_time(run: Path) -> None:
+    rated = Rated(run, tuple(PHYSICIANS), most_votes)
+    agreement_is_right(rated, LABELS, whole_grades(-1, 1), next(iter(READERS)))
+    classes_are_right(rated, LABELS, SCALES)

@@ -6,7 +6,6 @@ import csv
 import gzip
 import json
 import re
-import socket
 from collections import defaultdict
 from html import unescape
 from itertools import combinations, product
@@ -15,7 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recipes._medhelm_texts import ITEMS, NOTES, name_of, reference
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import CHRF
 from scipy.stats import norm, spearmanr
+from tests.recipes.interval_checks import agreement_is_right, whole_grades
+from tests.recipes.offline import run_recipe
+from tests.recipes.rated import Rated
 
 from medjury.cli import main
 from medjury.transcripts import normalise
@@ -32,17 +36,7 @@ EVERYTHING = [(number, system) for number in range(len(ITEMS)) for system in pla
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recipe, written and run through the command line with every socket shut."""
-    made = tmp_path_factory.mktemp("recipe") / "medhelm"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", refuse)
-        assert main(["init", str(made), "--recipe", "medhelm-jury"]) == 0
-        for name in ("study", "notes", "replies"):
-            assert main(["run", str(made / f"{name}.yaml"), "--quiet"]) == 0
-    return made
-
-
-def refuse(*_: object) -> None:
-    raise AssertionError("a recipe asks nobody")
+    return run_recipe(tmp_path_factory, "medhelm-jury")
 
 
 def table(folder: Path, name: str, run: str = "medhelm-jury") -> list[dict[str, str]]:
@@ -431,3 +425,29 @@ def test_everything_that_the_page_names_is_in_the_report(folder: Path) -> None:
             assert any(set(map(unescape, each)) <= columns and len(each) > 2 for each in heads), name
         for name in named["figure"] if run == "medhelm-jury" else ():
             assert f'id="figure-{name}"' in page, name
+
+
+def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
+    people = tuple(name for name, *_ in planted.CLINICIANS)
+    rated = Rated(folder / "runs" / "medhelm-jury", people, lambda votes: float(np.mean(votes)))
+    agreement_is_right(rated, LABELS | {"overall": OVERALL}, whole_grades(1, 5), "jury")
+
+
+def test_the_metrics_beside_the_jury_are_those_of_their_libraries(folder: Path) -> None:
+    """chrF and ROUGE-L of the normalised texts, answer by answer."""
+    with (folder / "runs" / "medhelm-jury" / "ratings.csv").open(encoding="utf-8", newline="") as file:
+        rows = [each for each in csv.DictReader(file) if each["rater"] in ("chrf", "rouge_l")]
+    chrf, lengths = CHRF(word_order=0), RougeScorer(["rougeL"])
+    texts = {name_of(number): normalise(reference(number)) for number in range(len(ITEMS))}
+    heard = {(name_of(n), system): normalise(planted.TEXTS[n, system]) for n, system in EVERYTHING}
+    found = {
+        (item, system): {
+            "chrf": chrf.sentence_score(said, [texts[item]]).score / 100,
+            "rouge_l": lengths.score(texts[item], said)["rougeL"].fmeasure,
+        }
+        for (item, system), said in heard.items()
+    }
+    assert len(rows) == 2 * 4 * len(found)
+    for each in rows:
+        wanted = found[each["item"], each["system"]][each["rater"]]
+        assert float(each["score"]) == pytest.approx(wanted, abs=1e-9)

@@ -3,13 +3,10 @@ the physicians' file and the generator's truth, and the page about it names only
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import gzip
-import io
 import json
 import re
-import socket
 from collections import Counter
 from pathlib import Path
 
@@ -18,6 +15,9 @@ import pytest
 import recipes.pdsqi9 as planted
 from recipes._pdsqi9_texts import COURSES
 from scipy import stats
+from tests.recipes.interval_checks import agreement_is_right, whole_grades
+from tests.recipes.offline import run_recipe
+from tests.recipes.rated import Rated
 
 from medjury.cli import main
 from medjury.instruments import load_instrument
@@ -31,16 +31,9 @@ HELD_OUT = [number for number in range(planted.CASES) if not planted.is_developm
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recipe, written and run by the command line while no socket can be connected."""
-    folder = tmp_path_factory.mktemp("recipe") / "mine"
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("somebody was asked")
-
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as told:
-        patch.setattr(socket.socket, "connect", refuse)
-        assert main(["init", str(folder), "--recipe", "pdsqi9"]) == 0
-        assert main(["run", str(folder / "study.yaml"), "--quiet"]) == 0
-    assert "COMPLETE" in told.getvalue() and "0 unscored" in told.getvalue()
+    folder = run_recipe(tmp_path_factory, "pdsqi9")
+    told = (folder.parent / "told.txt").read_text(encoding="utf-8")
+    assert "COMPLETE" in told and "0 unscored" in told
     return folder
 
 
@@ -427,3 +420,11 @@ def test_every_exhibit_that_the_page_names_is_in_the_report(folder: Path) -> Non
     for kind, name in sorted(listed):
         assert f'id="{kind}-{name}"' in report, name
         assert kind == "figure" or lines(folder, name), name
+
+
+def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
+    aside = frozenset((folder / "development.txt").read_text().split())
+    people = tuple(planted.PHYSICIANS)
+    rated = Rated(folder / "runs" / "pdsqi9", people, lambda votes: float(np.median(votes)), aside)
+    composites = {each.name: each.label for each in load_instrument("pdsqi9").composites}
+    agreement_is_right(rated, LABELS | composites, whole_grades(0, 5), next(iter(planted.JUDGES)))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from recipes._recording import PACKAGED, write_recipe_files
+from tests.recipes.offline import run_recipe
 
 from medjury.cli import main
 from medjury.recipes import list_recipes
@@ -29,17 +30,17 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_recipe_runs_offline_to_its_end(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "mine"
     assert main(["init", str(folder), "--recipe", name]) == 0
     assert f"medjury run {folder / 'study.yaml'}" in capsys.readouterr().out
     assert files_in(folder) == files_in(PACKAGED / name)
     assert (folder / "study.yaml").stat().st_mode & 0o777 == 0o600 and folder.stat().st_mode & 0o777 == 0o700
-    assert main(["run", str(folder / "study.yaml"), "--quiet"]) == 0
-    told = capsys.readouterr().out
+    ran = run_recipe(tmp_path_factory, name)
+    told = (ran.parent / "told.txt").read_text(encoding="utf-8")
     assert told.startswith("COMPLETE") and "Nobody was asked" in told
-    (run,) = (folder / "runs").iterdir()
+    (run,) = (ran / "runs" / each for each in (ran.parent / "runs.txt").read_text().splitlines())
     assert (run / "report.html").exists() and all(each.sound for each in verify_run(run))
 
 

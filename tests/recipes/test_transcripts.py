@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import socket
 import statistics
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -23,6 +22,9 @@ from recipes.transcripts import ADJUDICATOR, CLINICIANS, JUDGES, METRICS, RUNS
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
 from scipy import stats
+from tests.recipes.interval_checks import agreement_is_right, classes_are_right, whole_grades
+from tests.recipes.offline import nobody_reached, run_recipe
+from tests.recipes.rated import Rated
 
 from medjury.cli import main
 
@@ -36,18 +38,8 @@ PEOPLE = {who: np.array([wrong.get(name, impacts()[name]) for name in HELD_OUT],
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The recipe as a user writes and runs it, on a machine where nobody can be reached."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a recipe talks to nobody")
-
-    place = tmp_path_factory.mktemp("recipe") / "mine"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", refuse)
-        patch.setattr(socket.socket, "connect_ex", refuse)
-        patch.setattr(socket, "create_connection", refuse)
-        assert main(["init", str(place), "--recipe", "transcripts"]) == 0
-        assert main(["run", str(place / "study.yaml"), "--quiet"]) == 0
-        yield place
+    with nobody_reached():
+        yield run_recipe(tmp_path_factory, "transcripts")
 
 
 def lines(folder: Path, name: str) -> list[dict[str, str]]:
@@ -251,7 +243,7 @@ def test_which_grade_became_which(folder: Path) -> None:
         assert len(rows) == 9 * len(judges)
         for row in rows:
             judge = row.get("rater", first)
-            at, became = float(row["clinicians"]), float(row.get("grade") or row["jury"])
+            at, became = float(row["clinicians"]), float(row.get("grade") or row[first])
             assert int(row["answers"]) == np.sum((at == TRUTH) & (grade(merged(judge)) == became))
 
 
@@ -440,3 +432,10 @@ def test_what_the_page_of_the_recipe_names_is_in_the_report(folder: Path) -> Non
         ends = tuple(f"{name}{end}" for name in names for end in (" low", " high", " n", " method"))
         head = {name for name in names if name not in ends}
         assert any(set(each) <= head and len(each) > 1 for each in heads), table
+
+
+def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
+    aside = frozenset(name for name in impacts() if name not in HELD_OUT)
+    rated = Rated(folder / "runs" / "transcripts", (ADJUDICATOR,), lambda votes: votes[0], aside)
+    agreement_is_right(rated, {"impact": "Clinical impact"}, whole_grades(0, 2), next(iter(JUDGES)))
+    classes_are_right(rated, {"impact": "Clinical impact"}, {"impact": (0, 1, 2)})

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.processes import finish, kill, start
-from tests.studies.test_kill import answered, endpoint, hold, release
+from tests.processes import answered, endpoint, finish, kill, start
+from tests.studies.test_kill import hold, release
 
 from medjury.cases import read_cases
 from medjury.cli import main

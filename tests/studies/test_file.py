@@ -111,10 +111,14 @@ def test_every_commented_setting_of_the_template_is_valid(tmp_path: Path) -> Non
     assert settings.repeats == 3 and settings.allow_hosts and settings.budget.calls == 5000
 
 
-def test_the_demo_is_a_valid_study_labelled_as_synthetic() -> None:
+def test_the_demo_is_two_valid_studies_labelled_as_synthetic() -> None:
     import medjury.studies
 
-    study = load_study(Path(medjury.studies.__file__).parent / "demo" / "study.yaml")
-    cases = list(study.cases)
-    assert len(cases) == 12 and all(case.metadata["synthetic"] is True for case in cases)
+    folder = Path(medjury.studies.__file__).parent / "demo"
+    for name, answers in (("study.yaml", 120), ("live.yaml", 12)):
+        study = load_study(folder / name)
+        cases = list(study.cases)
+        assert len(cases) == answers and all(case.metadata["synthetic"] is True for case in cases)
     assert study.settings.humans is not None and study.settings.humans.illustrative
+    raters = {line.split(",")[2] for line in (folder / "clinicians.csv").read_text().splitlines()[1:]}
+    assert raters and all(rater.startswith("made-up-") for rater in raters)

@@ -162,6 +162,8 @@ def test_gate_lists_every_jury_and_ends_with_the_first(
         )
         ratings(file)
         folder = str(load_study(file).output)
+        for exhibit in ("figures/bland-altman-jury-2.svg", "tables/differences-jury-2.csv"):
+            assert (load_study(file).output / exhibit).is_file(), "the second jury has figures of its own"
         capsys.readouterr()
         ended = main(["gate", folder, "--json"])
         verdicts = json.loads(capsys.readouterr().out)

@@ -12,51 +12,25 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
-from tests.processes import finish, kill, start, wait_until
+from tests.processes import answered, endpoint, finish, kill, lines, start, wait_until
 
 from medjury.cli._main import EXIT_INCOMPLETE
 from medjury.models import verify_audit_log
 from medjury.ratings import open_store
 
-ROOT = Path(__file__).parent.parent.parent
 KILLS = 40
 CASES = 320
 CONCURRENCY = 4
 AMPLE = CASES + KILLS * CONCURRENCY
 DIMENSIONS = ("accuracy", "completeness", "clarity")
-
-
-@contextmanager
-def endpoint(log: Path) -> Iterator[str]:
-    """A model endpoint in a process of its own, which writes down every request it answered."""
-    command = [sys.executable, "-m", "tests.loopback", "--port", "0", "--latency", "0.03", "--log", str(log)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield server.stdout.readline().strip()
-        finally:
-            server.kill()
-
-
-def lines(file: Path) -> list[str]:
-    return file.read_text().splitlines() if file.exists() else []
-
-
-def answered(log: Path) -> Counter[str]:
-    """How often each request (by the hash of its body) was answered with success."""
-    return Counter(line.split()[0] for line in lines(log))
 
 
 def arrived(log: Path) -> int:

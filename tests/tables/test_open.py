@@ -92,7 +92,7 @@ def test_rating_objects_keep_what_else_they_say() -> None:
 
 @pytest.mark.parametrize("nonsense", [7, [1, 2], {"item": ["1"]}])
 def test_what_is_no_ratings_is_refused(nonsense: object) -> None:
-    with pytest.raises(MedjuryError, match="a polars table or a list of Rating objects"):
+    with pytest.raises(MedjuryError, match="a list of dictionaries or of Rating objects"):
         rating_table(nonsense)
 
 

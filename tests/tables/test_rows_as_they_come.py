@@ -151,8 +151,8 @@ def test_what_cannot_be_read_is_refused_with_its_row() -> None:
         "the score column holds List(String), not numbers.",
         "the column repeat holds List(String), not whole numbers.",
         "item '1' has 2 patients: p, q. An item belongs to one patient.",
-        "ratings are a polars table or a list of Rating objects, not str.",
-        "ratings are a polars table or a list of Rating objects, not list.",
+        "ratings are a polars, pandas or Arrow table, or a list of dictionaries or of Rating objects, not str.",
+        "ratings are a polars, pandas or Arrow table, or a list of dictionaries or of Rating objects, not list.",
     ]
 
 

@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from tests.processes import answered, endpoint, lines
 from tests.tuning.world import NEGATION, write_task
 
 from medjury.cli import main
-
-ROOT = Path(__file__).parents[2]
-
-
-@contextmanager
-def endpoint(log: Path) -> Iterator[str]:
-    """The planted world in a process of its own, which writes down every request it answered."""
-    command = [sys.executable, "-m", "tests.tuning.world", "--log", str(log)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield server.stdout.readline().strip()
-        finally:
-            server.kill()
-
-
-def lines(file: Path) -> list[str]:
-    return file.read_text().splitlines() if file.exists() else []
-
-
-def answered(log: Path) -> Counter[str]:
-    return Counter(line.split()[0] for line in lines(log))
 
 
 def start(file: Path) -> BaseProcess:
@@ -58,7 +33,7 @@ def wait(process: BaseProcess, until: float, met: Callable[[], bool]) -> None:
 
 def test_a_tuning_killed_half_way_goes_on_and_repeats_no_paid_call(tmp_path: Path) -> None:
     log = tmp_path / "answered.log"
-    with endpoint(log) as url:
+    with endpoint(log, "tests.tuning.world") as url:
         file = write_task(tmp_path, url)
         killed = start(file)
         until = time.monotonic() + 60

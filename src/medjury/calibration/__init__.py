@@ -1,6 +1,7 @@
 """Calibration: judges' scores turned into decisions, with cross-fitting, valid intervals and triage."""
 
 from medjury.calibration._apply import apply_calibrations, evaluate_calibrations
+from medjury.calibration._composite import followed_scores, parts_behind
 from medjury.calibration._conformal_intervals import ConformalIntervals
 from medjury.calibration._conformal_sets import held_out_sets
 from medjury.calibration._curves import CurvePoint
@@ -45,10 +46,12 @@ __all__ = [
     "draw_review",
     "estimate",
     "evaluate_calibrations",
+    "followed_scores",
     "held_out_sets",
     "inclusion_probabilities",
     "influence_sizes",
     "load_calibrations",
+    "parts_behind",
     "powered_means",
     "read_target",
     "routine_disagreement",

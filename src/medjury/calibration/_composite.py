@@ -44,6 +44,41 @@ def derived_scores(
     return found
 
 
+def parts_behind(instrument: Instrument, name: str) -> list[str]:
+    """The graded dimensions that a dimension follows from, itself where it is graded."""
+    turned = {each.name: each.of for each in instrument.reversed}
+    weights = {each.name: each.weights for each in instrument.composites}
+    if name in turned:
+        return [turned[name]]
+    if name not in weights:
+        return [name]
+    found = [
+        part
+        for each, weight in weights[name].items()
+        if weight > 0
+        for part in parts_behind(instrument, each)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def followed_scores(
+    instrument: Instrument, calibrations: Iterable[RaterCalibration]
+) -> dict[tuple[str, str], dict[Unit, float]]:
+    """By rater and dimension, what follows from calibrated parts: the score of every unit that has one."""
+    by_rater: dict[str, dict[str, RaterCalibration]] = {}
+    for each in calibrations:
+        by_rater.setdefault(each.rater, {})[each.dimension] = each
+    found: dict[tuple[str, str], dict[Unit, float]] = {}
+    for rater, parts in by_rater.items():
+        units = list(dict.fromkeys(unit for each in parts.values() for unit in units_of(each.part.grid)))
+        sides = {name: _side(each, "calibrated") for name, each in parts.items()}
+        for name, values in derived_values(instrument, units, sides).items():
+            found[rater, name] = {
+                unit: value for unit, value in zip(units, values.tolist(), strict=True) if value == value
+            }
+    return found
+
+
 def units_of(grid: Grid) -> list[Unit]:
     """Item and system of every unit."""
     return list(zip(grid.items.tolist(), grid.systems.tolist(), strict=True))

@@ -40,7 +40,10 @@ def calibrate(
     """
     table = rating_table(table)
     check_confidence(confidence)
-    roles = judging_roles(table, raters, reference)
+    wanted = [raters] if isinstance(raters, str) else list(raters or ())
+    # It follows from everybody's calibration and is no rater of the table, unless its scores are stored there.
+    follows = JURY_OF_CALIBRATED in wanted and JURY_OF_CALIBRATED not in table.raters
+    roles = judging_roles(table, None if follows else raters, reference)
     chosen, follow = _calibrated_dimensions(table, dimensions)
     parts, unknown = parts_of(table, roles, chosen, named=dimensions is not None)
     seed = table.seed(seed)
@@ -76,7 +79,7 @@ def calibrate(
     if not made:
         reasons = "\n".join(f"  {each.rater}, {each.dimension}: {each.reason}" for each in refused)
         raise MedjuryError(f"nothing could be calibrated:\n{reasons}")
-    return CalibrationStudy(
+    study = CalibrationStudy(
         tuple(made),
         tuple(derived),
         tuple(refused),
@@ -87,6 +90,21 @@ def calibrate(
         table.resamples(resamples),
         seed,
     )
+    return _of_those(study, wanted) if follows else study
+
+
+def _of_those(study: CalibrationStudy, wanted: Sequence[str]) -> CalibrationStudy:
+    """What was asked for, of a study of everybody."""
+    found = study.only(*wanted)
+    known = {each.rater for each in study.compared}
+    for name in wanted:
+        if name not in known:
+            raise MedjuryError(
+                f"there is no calibrated {name!r}: it takes a jury of two judges or more, each with its own map"
+                if name == JURY_OF_CALIBRATED
+                else f"there is no calibrated rater {name!r}; known: {', '.join(sorted(known))}"
+            )
+    return found
 
 
 def _calibrated_dimensions(

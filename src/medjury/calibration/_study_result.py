@@ -15,7 +15,7 @@ from medjury.calibration._curves import CurvePoint, followed_points, mapped_poin
 from medjury.calibration._part import Part
 from medjury.calibration._reliability import Reliability, calibration_curve, reliability
 from medjury.calibration._written import as_json, flat, of_rater
-from medjury.statistics import Estimate, Printable, Result
+from medjury.statistics import Estimate, Printable, Result, seen
 from medjury.tables import JuryRule
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class CalibrationRow:
 class CalibrationStudy(Result[CalibrationRow]):
     """Everything that was calibrated, what follows from it, what was refused, and `rows`: before and after.
 
-    The rows are computed when they are first asked for; `only` keeps one rater's."""
+    The rows are computed when they are first asked for; `only` keeps those of some raters."""
 
     calibrations: tuple[RaterCalibration, ...]
     derived: tuple[ComparedScores, ...]
@@ -117,13 +117,13 @@ class CalibrationStudy(Result[CalibrationRow]):
     def rows(self) -> tuple[CalibrationRow, ...]:  # type: ignore[override]
         return tuple(row for each in self.compared for row in self._rows(each))
 
-    def only(self, rater: str) -> CalibrationStudy:
-        """The same study with one rater's scores; nothing is fitted anew."""
+    def only(self, *raters: str) -> CalibrationStudy:
+        """The same study with these raters' scores; nothing is fitted anew."""
         return replace(
             self,
-            calibrations=tuple(each for each in self.calibrations if each.rater == rater),
-            derived=tuple(each for each in self.derived if each.rater == rater),
-            refused=tuple(each for each in self.refused if each.rater == rater),
+            calibrations=tuple(each for each in self.calibrations if each.rater in raters),
+            derived=tuple(each for each in self.derived if each.rater in raters),
+            refused=tuple(each for each in self.refused if each.rater in raters),
         )
 
     def reliability(self, rater: str, dimension: str) -> tuple[Reliability, Reliability]:
@@ -150,7 +150,7 @@ class CalibrationStudy(Result[CalibrationRow]):
         from medjury.calibration._figures import reliability_figure
 
         pairs = [(each.rater, each.dimension) for each in self.calibrations or self.derived]
-        return reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs])
+        return seen(reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs]))
 
     def to_json(self, *, curves: bool = False) -> str:
         """An object of `changes`, `refused` and `warnings`; with `curves` also reliability and maps, and all

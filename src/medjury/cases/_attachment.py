@@ -47,7 +47,7 @@ def attachment_text(attachment: Mapping[str, Any], linked: Mapping[str, Any], re
     _check_size(attachment, content, data)
     _check_hash(attachment, content)
     if kind in _RICH:
-        return rtf_text(content)
+        return rtf_text(content, remarks)
     if kind in _XML:
         return cda_text(content, remarks)
     try:

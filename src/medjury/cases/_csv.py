@@ -46,8 +46,8 @@ def read_csv(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
                         origin,
                         problem=f"is not valid {mapping.encoding}; name the encoding that the file was saved in",
                     )
-                elif len(row) == len(header):
-                    values: dict[str, object] = dict(zip(header, row, strict=True))
+                elif len(row) >= len(header) and not any(cell.strip() for cell in row[len(header) :]):
+                    values: dict[str, object] = dict(zip(header, row, strict=False))
                     yield RawRow(origin, values)
                 else:
                     yield RawRow(

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from medjury.cases._case import Origin
+from medjury.cases._eval import rows_of_log
+from medjury.cases._eval_log import as_log, is_log
 from medjury.cases._fhir.bulk import read_export
+from medjury.cases._fhir.export_manifest import stated_rows
 from medjury.cases._json import parse_json, rows_of, rows_within
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._report import CaseError
@@ -20,6 +23,8 @@ def read_json(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
     parsed = parse_json(whole_text(path, mapping.encoding))
     if isinstance(parsed, str):
         yield RawRow(Origin(path.name, 1), problem=parsed)
+    elif is_log(parsed.content):
+        yield from rows_of_log(as_log(parsed.content, path.name), mapping, path.name)
     elif mapping.rows is not None:
         yield from rows_within(parsed.content, mapping.rows, Origin(path.name, 1), whole_file=True)
     elif isinstance(parsed.content, list):
@@ -56,4 +61,5 @@ def read_folder(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
             raise CaseError(
                 f"{path}: holds an export (.ndjson) and {file.name}; put them in folders of their own"
             )
+        yield from stated_rows(parsed.content, file, export)
     yield from read_export(export, mapping)

@@ -42,6 +42,7 @@ class ColumnMapping:
     encoding: str | None = None
     rows: str | None = None  # where the rows are in a nested JSON file
     given: bool = False
+    needs_id: bool = True  # false where rows are read for something else than cases
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -68,7 +69,7 @@ class ColumnMapping:
                 near = difflib.get_close_matches(column, header, 1)
                 hint = f"did you mean {near[0]!r}?" if near else f"the file has {len(header)} columns"
                 raise CaseError(f"{file}: the mapping names {column!r}, but there is no such column; {hint}")
-        if "id" not in self.simple and "id" not in numbers:
+        if self.needs_id and "id" not in self.simple and "id" not in numbers:
             raise CaseError(
                 f"{file}: has no column 'id'; say in a mapping which column names the case (id: ...)"
             )

@@ -6,11 +6,13 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from medjury.cases._case import Case
 from medjury.cases._csv import read_csv
+from medjury.cases._eval import read_eval
 from medjury.cases._json_folder import read_folder, read_json
 from medjury.cases._jsonl import read_jsonl
 from medjury.cases._mapping import ColumnMapping, parse_mapping
@@ -24,7 +26,8 @@ from medjury.cases._xlsx import read_xlsx
 
 OnBad = Literal["refuse", "skip"]
 
-READERS: dict[str, Callable[[Path, ColumnMapping], Iterator[RawRow]]] = {
+Reader = Callable[[Path, ColumnMapping], Iterator[RawRow]]
+READERS: dict[str, Reader] = {
     ".jsonl": read_jsonl,
     ".ndjson": read_jsonl,
     ".json": read_json,
@@ -32,7 +35,9 @@ READERS: dict[str, Callable[[Path, ColumnMapping], Iterator[RawRow]]] = {
     ".tsv": read_csv,
     ".parquet": read_parquet,
     ".xlsx": read_xlsx,
+    ".eval": read_eval,
 }
+_PACKED_INSIDE = (".xlsx", ".parquet", ".eval")
 
 
 class CaseSource(Protocol):
@@ -158,40 +163,51 @@ def read_cases(
     mapping: Mapping[str, Any] | None = None,
     on_bad: OnBad = "refuse",
 ) -> CaseReader:
-    """The cases of a .jsonl, .csv, .tsv, .parquet, .xlsx or .json file (text may be packed as .gz), or of a
-    folder of .json files or of a FHIR bulk export.
+    """The cases of a .jsonl, .csv, .tsv, .parquet, .xlsx, .json or .eval file (text may be packed as .gz), or of
+    a folder of .json files or of a FHIR bulk export.
 
     `mapping` says which column is which where a file has names of its own; see `ColumnMapping`.
     """
     if on_bad not in ("refuse", "skip"):
         raise CaseError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
-    file = Path(path)
-    columns = parse_mapping(mapping)
+    file, columns = Path(path), parse_mapping(mapping)
+    reader = _reader(file, columns)
+    return CaseReader(file.name, lambda: _rows(file, columns, reader), columns, on_bad)
+
+
+def read_rows(path: str | os.PathLike[str], *, rows: str | None = None) -> Iterator[RawRow]:
+    """The rows of such a file before they become cases, for readers of something else: each is a row, a problem
+    with a row, or a remark that counts what was left out. `rows` leads to them inside a JSON document."""
+    file, columns = Path(path), replace(parse_mapping({"rows": rows} if rows else None), needs_id=False)
+    return _rows(file, columns, _reader(file, columns))
+
+
+def _reader(file: Path, columns: ColumnMapping) -> Reader:
     if not file.exists():
         raise CaseError(f"{file}: there is no such file or folder")
     kind = ending(file)
     reader = read_folder if file.is_dir() else READERS.get(kind)
-    if is_packed(file) and kind in (".xlsx", ".parquet"):
+    if is_packed(file) and kind in _PACKED_INSIDE:
         raise CaseError(f"{file}: is packed already inside; unpack the .gz around it")
-    if columns.rows is not None and kind not in (".json", ".jsonl", ".ndjson") and not file.is_dir():
+    if columns.rows is not None and kind not in (".json", ".jsonl", ".ndjson", ".eval") and not file.is_dir():
         raise CaseError(f"{file}: `rows` is for JSON; take it out of the mapping")
-    if columns.encoding is not None and kind in (".xlsx", ".parquet"):
+    if columns.encoding is not None and kind in _PACKED_INSIDE:
         raise CaseError(f"{file}: `encoding` is for text; take it out of the mapping")
     if reader is None:
         known = ", ".join(READERS)
         raise CaseError(
             f"{file}: cases are read from {known} or a folder of .json files; save it as one of these"
         )
+    return reader
 
-    def rows() -> Iterator[RawRow]:
-        try:
-            yield from reader(file, columns)
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            raise CaseError(f"{file}: is no gzip file, or it is damaged; pack it or copy it again") from None
-        except OSError as error:
-            raise CaseError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
 
-    return CaseReader(file.name, rows, columns, on_bad)
+def _rows(file: Path, columns: ColumnMapping, reader: Reader) -> Iterator[RawRow]:
+    try:
+        yield from reader(file, columns)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise CaseError(f"{file}: is no gzip file, or it is damaged; pack it or copy it again") from None
+    except OSError as error:
+        raise CaseError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
 
 
 def case_from_row(row: Mapping[str, object], *, mapping: Mapping[str, Any] | None = None) -> Case:

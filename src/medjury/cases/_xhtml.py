@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 _BLOCKS = frozenset(
     {"address", "article", "blockquote", "body", "caption", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4"}
     | {"h5", "h6", "hr", "li", "ol", "p", "pre", "section", "table", "tbody", "tfoot", "thead", "title", "tr"}
-    | {"ul"}
+    | {"ul", "details", "summary", "svg", "noscript"}
 )
 _VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}

@@ -33,7 +33,8 @@ def read_xlsx(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
 
 
 def _rows(book: Workbook, formulas: Workbook, path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
-    sheets = {sheet.title: sheet for sheet in book.worksheets}
+    shown = sorted(book.worksheets, key=lambda each: each.sheet_state != "visible")  # hidden ones come last
+    sheets = {sheet.title: sheet for sheet in shown}
     sheet = sheets.get(mapping.sheet or next(iter(sheets), ""))
     listed = f"its sheets are {', '.join(book.sheetnames)}"
     if sheet is None:

@@ -14,7 +14,7 @@ from medjury.files import is_full
 
 # name -> one line for `medjury --help`; the file cli/NAME.py (- as _) holds `add_arguments` and `run`.
 COMMANDS = {
-    "demo": "judge a dozen synthetic discharge summaries on this machine, with no network",
+    "demo": "a good jury on planted errors in seconds, then a small model live; no network",
     "init": "write a commented study file to start from",
     "register": "freeze a study's rules, instrument, prompts and data before a score is seen",
     "run": "run a study file: judge every case, keep every vote, resume where it stopped",
@@ -37,6 +37,7 @@ COMMANDS = {
     "triage": "rank the cases a clinician should see first",
     "audit": "self-preference, stability, length and order effects, group differences, drift",
     "rank": "rank systems: win rate, macro average, tie groups, smallest detectable difference",
+    "bench": "benchmarks: list them, check and fetch their data, make your own, run models, write a leaderboard",
     "metrics": "text metrics between reference and hypothesis, all in one pass",
     "impact": "which clinically loaded things changed between what was said and what was recognised",
     "align": "align what was said with what was recognised, turn by turn",
@@ -92,8 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     chosen = words[0] if words and words[0] in COMMANDS else None
-    for name, summary in COMMANDS.items():
-        command = subparsers.add_parser(name, help=summary, description=summary)
+    for name in COMMANDS if chosen is None else (chosen,):
+        command = subparsers.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
         if name == chosen:
             importlib.import_module(_module(name)).add_arguments(command)
     options = parser.parse_args(words)

@@ -1,39 +1,59 @@
-"""`medjury demo`: the whole machine on this computer, with a real (tiny) model and no network."""
+"""`medjury demo`: a good jury on planted errors in seconds, then a real (tiny) model live; no network."""
 
 from __future__ import annotations
 
 import argparse
-import shutil
-from importlib import resources
+import importlib.util
 from pathlib import Path
 
 from medjury.cli._main import say
 from medjury.cli._run_file import run_file
-from medjury.runs import files, protocols_in
+from medjury.runs import files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--folder", default="demo", help="where to put the study and its run (default: demo)")
+    parser.add_argument(
+        "--folder", default="demo", help="where to put the studies and their runs (default: demo)"
+    )
+    parser.add_argument("--no-live", action="store_true", help="only the recorded jury, which takes seconds")
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies import load_study, register_study
+    from medjury.studies import GOOD_JURY, LIVE, copy_demonstration, planted_errors
 
     folder = Path(options.folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    source = resources.files("medjury.studies").joinpath("demo")
-    for name in ("study.yaml", "cases.jsonl", "clinicians.csv"):
-        with resources.as_file(source.joinpath(name)) as file:
-            shutil.copyfile(file, folder / name)
+    copy_demonstration(folder)
     say(
-        "Twelve synthetic discharge summaries with planted errors, two jurors, one small model on this machine."
+        "1. A good jury: three jurors' recorded votes on 120 synthetic discharge summaries with planted errors.\n"
     )
-    say("It takes a minute or two. The model is far too small to be trusted: the page will say so.\n")
-    if not protocols_in(folder):  # once: a protocol that follows the scores would say so
-        say(f"{register_study(load_study(folder / 'study.yaml')).text()}\n")
-    status = run_file(str(folder / "study.yaml"), quiet=options.quiet)
-    page = (folder / "runs" / "demo" / files.REPORT).resolve()
-    if page.exists():
-        say(f"\nOpen the page: {page}")
+    status = run_file(str(folder / GOOD_JURY), quiet=options.quiet)
+    first = folder / "runs" / "demonstration"
+    say(f"{planted_errors(first, folder / 'cases.jsonl').text()}\n")
+    pages = [("a good jury", first / files.REPORT)]
+    why = "you asked for the recorded jury alone" if options.no_live else _why_no_live()
+    if why:
+        say(f"2. The live part is left out: {why}.")
+    else:
+        say(
+            "2. Live: the small model on this machine judges twelve of the same summaries, in a minute or two."
+        )
+        say("It is far too small to be trusted, and its page says so. Ctrl-C stops it; nothing is lost.\n")
+        status = max(status, run_file(str(folder / LIVE), quiet=options.quiet))
+        pages.append(("the small model", folder / "runs" / "live" / files.REPORT))
+    there = [(what, page.resolve()) for what, page in pages if page.exists()]
+    say("\nOpen the pages:" if len(there) > 1 else "\nOpen the page:")
+    for what, page in there:
+        say(f"  {what}: {page}")
     return status
+
+
+def _why_no_live() -> str:
+    """What the live part lacks on this machine; empty where it can run."""
+    from medjury.models import weights_file
+
+    if importlib.util.find_spec("xllamacpp") is None:
+        return 'it needs the embedded model: pip install "medjury[local]"'
+    if not weights_file().exists():
+        return "the embedded model's weights are not here: medjury models pull"
+    return ""

@@ -30,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="ask on although the first answers show that none can be used, or a model is away",
     )
+    parser.add_argument(
+        "--gate",
+        action="store_true",
+        help="end with the verdict's exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 
 
@@ -42,4 +47,5 @@ def run(options: argparse.Namespace) -> int:
         keep_going=options.keep_going,
         preflight=not options.no_preflight,
         quiet=options.quiet,
+        gate=options.gate,
     )

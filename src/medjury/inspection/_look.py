@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
 from medjury.inspection._questions import Facts, asked
 from medjury.inspection._recognise import Kind, head, recognise
+
+if TYPE_CHECKING:
+    from medjury.cases import CaseReader
 
 _LONGEST_CELL = 40
 _RATERS_OR_DIMENSIONS = (
@@ -154,15 +158,30 @@ def _some(counts: Mapping[str, int]) -> dict[str, int]:
 def _cases(place: Path, kind: Kind) -> Look:
     from medjury.cases import list_problems, read_cases
 
-    found = read_cases(place, on_bad="skip").summary
+    reader = read_cases(place, mapping=kind.mapping or None, on_bad="skip")
+    found = reader.summary
     facts = Facts(
         "cases", found.count > 0, systems=len(found.systems), answers=found.inputs.get("candidate", 0)
     )
-    columns, samples = _head(place, kind) if place.is_file() else ((), ())
+    # What a row of a table is can be seen; documents and what belongs to them are shown as they were joined.
+    is_table = place.is_file() and not kind.mapping and not kind.name.startswith("FHIR")
+    columns, samples = _head(place, kind) if is_table else _joined(reader) if found.count else ((), ())
     read = f"{found.count:,} cases with {', '.join(found.inputs) or 'no text'}"
     problem = list_problems(found.bad, found.problems, 3) if found.bad else ""
-    lost = _some({"rows that are no case": found.skipped})
+    lost = _some({"rows that are no case": found.skipped, **found.left_out.parts})
     return Look(place.name, kind, facts, columns, (), samples, read, lost, (), problem)
+
+
+def _joined(reader: CaseReader) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """The first three cases as the reader gives them: the same fields for all, those first that every case has."""
+    rows = [
+        {"id": each.id, "patient": each.patient, "system": each.system, "candidate": each.candidate,
+         "reference": each.reference, "notes": "; ".join(note.text for note in each.notes),
+         **each.texts, **each.metadata}
+        for each in islice(reader, 3)
+    ]  # fmt: skip
+    columns = tuple(dict.fromkeys(name for row in rows for name, value in row.items() if value))
+    return columns, tuple(tuple(_short(row.get(name)) for name in columns) for row in rows)
 
 
 def _transcript(place: Path, kind: Kind) -> Look:
@@ -176,7 +195,7 @@ def _transcript(place: Path, kind: Kind) -> Look:
     read = f"{len(found.turns):,} turns"
     return Look(
         place.name, named, Facts("transcript", True), (), tuple(found.speakers_text()), samples, read,
-        notes=found.notes,
+        found.left_out, notes=found.notes,
     )  # fmt: skip
 
 

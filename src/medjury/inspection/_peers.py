@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A program's results and their mapping."""
+    """A program's results and their mapping: scores (`ratings`), or answers that are yet to be judged (`cases`)."""
 
     name: str
     mapping: Mapping[str, Any]
+    family: Literal["ratings", "cases"] = "ratings"
 
 
 def peer_of(content: Any) -> Peer | None:
@@ -48,16 +49,14 @@ def _peer_of(content: Any) -> Peer | None:
 
 def _of_document(content: Mapping[str, Any]) -> Peer | None:
     if isinstance(content.get("samples"), list) and "eval" in content:
-        scored = [each["scores"] for each in content["samples"] if each.get("scores")]
-        names = {name: f'scores["{name}"].value' for name in (scored or [{}])[0]}
-        mapping = {
-            "rows": "samples[]",
-            "item": "id",
-            "system": "eval.model",
-            "dimensions": names,
-            "repeat": "epoch",
-        }
-        return Peer("Inspect: log", _judged(mapping, "Inspect"))
+        return Peer("Inspect: log", _judged(_of_inspect(content["samples"]), "Inspect"))
+    if isinstance(content.get("request_states"), list) and "adapter_spec" in content:
+        mapping = {"rows": "request_states[]", "id": "instance.id", "candidate": "result.completions[0].text",
+                   "reference": "instance.references[0].output.text", "system": "adapter_spec.model",
+                   "texts": {"question": "instance.input.text"}}  # fmt: skip
+        if not any(each["instance"].get("references") for each in content["request_states"]):
+            mapping.pop("reference")
+        return Peer("HELM: answers of a model", mapping, "cases")
     results = content.get("results")
     if isinstance(results, dict) and isinstance(results.get("results"), list):
         mapping = {"rows": "results.results[]", "item": "testIdx", "system": "provider.id",
@@ -75,6 +74,37 @@ def _of_document(content: Mapping[str, Any]) -> Peer | None:
         item = next((name for name in content["columns"] if str(name).endswith(("id", "case"))), "ITEM")
         return Peer("MLflow: table of results", _judged({"item": item, "dimensions": names}, "MLflow"))
     return None
+
+
+_LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0, "True": 1, "False": 0}  # as Inspect itself counts them
+
+
+def _of_inspect(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Every score that some sample has: a number, a letter, or several numbers under names."""
+    paths: dict[str, str] = {}
+    because: dict[str, str] = {}
+    lettered, gaps = set(), False
+    for scorer, score in (
+        (name, each) for sample in samples for name, each in (sample.get("scores") or {}).items()
+    ):
+        value = score["value"]
+        named = value.items() if isinstance(value, dict) else [("", value)]
+        for part, cell in named:
+            name = f"{scorer} {part}" if part else scorer
+            paths[name] = f'scores["{scorer}"].value' + (f'["{part}"]' if part else "")
+            because |= {name: f'scores["{scorer}"].explanation'} if score.get("explanation") else {}
+            lettered |= {name} if isinstance(cell, str | bool) and str(cell) in _LETTERS else set()
+            gaps |= isinstance(cell, float) and cell != cell
+    mapping = {
+        "rows": "samples[]",
+        "item": "id",
+        "system": "eval.model",
+        "repeat": "epoch",
+        "dimensions": paths,
+    }
+    mapping |= {"explanation": because} if because else {}
+    mapping |= {"labels": {name: dict(_LETTERS) for name in sorted(lettered)}} if lettered else {}
+    return mapping | ({"blank": ["nan"]} if gaps else {})
 
 
 def _judged(mapping: Mapping[str, Any], rater: str, kind: str = "judge") -> dict[str, Any]:

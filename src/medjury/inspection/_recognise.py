@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from medjury.cases import read_eval_log
 from medjury.errors import MedjuryError
 from medjury.inspection._column_names import proposal
 from medjury.inspection._peers import peer_of
@@ -31,7 +32,7 @@ _HEAD = 200  # rows that are looked at
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a file is: its family, its name in words, and the mapping that a file of ratings needs."""
+    """What a file is: its family, its name in words, and the mapping that it needs."""
 
     family: Family
     name: str
@@ -53,6 +54,8 @@ def recognise(path: str | Path) -> Kind:
         return Kind("transcript", "transcript")
     if ending in (".yaml", ".yml"):
         return _document(place)
+    if ending == ".eval":
+        return _eval(place)
     if ending in (".json", ".jsonl", ".ndjson"):
         found = _json(place, ending)
         if found is not None:
@@ -70,7 +73,9 @@ def _folder(place: Path) -> Kind:
         return Kind("run", "run folder")
     if any(".gold." in name for name in names) or "calls.csv" in names:
         return Kind("transcript", "folder of calls, what was said beside what was recognised")
-    if any(name.endswith((".json", ".ndjson")) for name in names):
+    if any(name.endswith((".ndjson", ".ndjson.gz")) for name in names):
+        return Kind("cases", "FHIR bulk export, joined")
+    if any(name.endswith(".json") for name in names):
         return Kind("cases", "folder of cases (JSON or FHIR)")
     return Kind("unknown", "folder of a kind that is not known here")
 
@@ -96,12 +101,21 @@ def _json(place: Path, ending: str) -> Kind | None:
     if isinstance(first, dict) and "resourceType" in first:
         return Kind("cases", f"FHIR ({first['resourceType']})")
     if (peer := peer_of(content)) is not None:
-        return Kind("ratings", peer.name, dict(peer.mapping))
+        return Kind(peer.family, peer.name, dict(peer.mapping))
     if isinstance(first, dict) and first.keys() & {"candidate", "notes"}:
         return Kind("cases", "cases")
     if ending == ".json" and not _is_transcript(place):
         return None if isinstance(content, list) else Kind("unknown", "JSON of a kind that is not known here")
     return Kind("transcript", "transcript") if ending == ".json" else None
+
+
+def _eval(place: Path) -> Kind:
+    """A log of Inspect; one that cannot be opened is one too, and its reader says why."""
+    try:
+        peer = peer_of(read_eval_log(place).document)
+    except MedjuryError:
+        peer = None
+    return Kind("ratings", "Inspect: log", dict(peer.mapping) if peer else {})
 
 
 def _content(place: Path, ending: str) -> Any:

@@ -6,6 +6,7 @@ from medjury.judging._adaptive.jury import AdaptiveJury
 from medjury.judging._adaptive.rule import AdaptiveRule, WidthCell, Widths, read_widths, width_cell
 from medjury.judging._adaptive.rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
 from medjury.judging._aggregate import aggregate, derived
+from medjury.judging._answerer import TOKENS_PER_ANSWER, Answerer, AnswerText
 from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
 from medjury.judging._breaker import Breaker, HopelessError, UnreachableError
 from medjury.judging._claims.body import ClaimsBody, RecordedClaim
@@ -59,6 +60,7 @@ __all__ = [
     "PROMPT_VERSION",
     "RULES",
     "SECTIONS",
+    "TOKENS_PER_ANSWER",
     "TOKENS_PER_DRAFT",
     "UNTOUCHABLE",
     "AdaptiveBody",
@@ -66,6 +68,8 @@ __all__ = [
     "AdaptiveRule",
     "AfterDrafting",
     "Agent",
+    "AnswerText",
+    "Answerer",
     "Asked",
     "Bench",
     "Breaker",

@@ -103,7 +103,9 @@ class Speaker:
             "reasks": self.reasks,
         }
 
-    def request(self, messages: Sequence[Message], schema: Mapping[str, Any], sample: Sample) -> Request:
+    def request(
+        self, messages: Sequence[Message], schema: Mapping[str, Any] | None, sample: Sample
+    ) -> Request:
         """The question as this speaker is asked it: each draw has a seed of its own."""
         seed = None if self.seed is None else sample.seed(self.seed)
         return Request(tuple(messages), schema, self.max_tokens, self.temperature, seed)
@@ -202,12 +204,12 @@ async def ask(
     gate: Gate,
     speaker: Speaker,
     messages: Sequence[Message],
-    schema: Mapping[str, Any],
+    schema: Mapping[str, Any] | None,
     read: Callable[[Reply], _Value],
     sample: Sample,
     about: Sequence[object],
 ) -> Asked[_Value]:
-    """The same for a reader of the whole reply."""
+    """The same for a reader of the whole reply, which may be free text."""
 
     async def attempt(sample: Sample) -> Asked[_Value]:
         request, name = speaker.request(messages, schema, sample), speaker.name(about, sample)

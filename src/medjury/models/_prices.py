@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,7 @@ class PriceList:
     @classmethod
     def shipped(cls) -> PriceList:
         """The list that ships with the package."""
-        file = resources.files("medjury.models").joinpath("prices.yaml")
-        return cls._load(file.read_text("utf-8"), "prices.yaml")
+        return _shipped()
 
     @classmethod
     def read(cls, path: str | Path) -> PriceList:
@@ -125,6 +125,12 @@ class PriceList:
             for name, price in self.prices.items()
         }
         return {"as_of": self.as_of, "currency": self.currency, "models": rows}
+
+
+@cache
+def _shipped() -> PriceList:
+    file = resources.files("medjury.models").joinpath("prices.yaml")
+    return PriceList._load(file.read_text("utf-8"), "prices.yaml")
 
 
 def without_version(model: str) -> str:

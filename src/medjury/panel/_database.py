@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from medjury.errors import MedjuryError
 from medjury.files import create_private
 from medjury.panel._parts import load_tables
 from medjury.panel._tables import VERSION, metadata, version_table
+from medjury.panel._together import WAIT_SECONDS, Together
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
-_WAIT_SECONDS = 30
 _CONNECT_SECONDS = 5  # a page says that the database is out of reach sooner than a reader gives up
 _SCHEMA = "medjury_panel"
+_T = TypeVar("_T")
 
 
 class PanelDatabase:
@@ -29,12 +30,27 @@ class PanelDatabase:
         self.engine = engine
         self.place = place  # for messages; a password is not shown
         self._turn = Lock()
+        self._together = Together(lambda: self.writing())
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection that only reads, and sees one state throughout."""
-        with self.engine.connect() as connection, connection.begin():
+        with self.engine.connect() as connection:
+            if self.engine.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN")  # its end, when the connection goes back, ends this too
+            else:
+                connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
+
+    def together(self, work: Callable[[Connection], _T]) -> _T:
+        """What `work` does in a transaction that it may share with others who write at this moment; it is told once
+        that has ended. It touches nothing but its connection, for it may be done again."""
+        return cast(_T, self._together.do(work))
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for the next transaction of `together`."""
+        return len(self._together)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -58,7 +74,7 @@ class PanelDatabase:
         """SQLite lets a writer who waits ask again after longer and longer pauses; here the next one is woken."""
         from sqlalchemy.exc import TimeoutError as WaitedTooLong
 
-        if not self._turn.acquire(timeout=_WAIT_SECONDS):
+        if not self._turn.acquire(timeout=WAIT_SECONDS):
             raise WaitedTooLong
         try:
             yield
@@ -94,7 +110,7 @@ def _sqlite(path: Path) -> tuple[Engine, str]:
         create_private(path)
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
-        connect_args={"timeout": _WAIT_SECONDS, "check_same_thread": False, "isolation_level": None},
+        connect_args={"timeout": WAIT_SECONDS, "check_same_thread": False, "isolation_level": None},
         pool_size=8,
         max_overflow=56,
         hide_parameters=True,  # an error names no one's words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
@@ -34,7 +35,8 @@ def benchmark_scores(
     missing: Missing = "refuse",
 ) -> SystemScores:
     """The scores of every system on every benchmark; `lower_is_better` benchmarks are turned around on the
-    `scale`."""
+    `scale`. A column `weight` says how much an item's score counts in the mean of its system, as in a micro average,
+    which sums the parts of all items first."""
     import polars as pl
 
     absent = [name for name in BENCHMARK if name not in table.columns]
@@ -44,15 +46,19 @@ def benchmark_scores(
             f"ratings with {', '.join(RATING)} and system."
         )
     columns = ("system", "benchmark", *(name for name in ("item", "patient") if name in table.columns))
-    rows = table.select(*columns, "score").with_row_index("row", offset=1)
+    weight = pl.col("weight").cast(pl.Float64) if "weight" in table.columns else pl.lit(1.0)
+    rows = table.select(*columns, "score", weight.alias("weight")).with_row_index("row", offset=1)
     rows = rows.with_columns(*(pl.col(name).cast(pl.String).str.strip_chars() for name in columns))
+    if "item" in columns:
+        _refuse_weights(rows)
     for name in ("system", "benchmark", *(["item"] if "item" in columns else [])):
         empty = rows.filter(pl.col(name).is_null() | (pl.col(name) == ""))
         if empty.height:
             raise MedjuryError(f"row {empty['row'][0]}: there is no {name}.")
     rows = _turn(rows.with_columns(_numbers(rows).alias("score")), lower_is_better, scale)
+    words = "" if scale is None else f"scores from {min(scale):g} to {max(scale):g}"
     if "item" not in columns:
-        return from_benchmark_scores(rows, missing=missing)
+        return replace(from_benchmark_scores(rows, missing=missing), scale=words)
     # A prefix keeps a patient called 7 apart from an item called 7.
     cluster = pl.lit("item ") + pl.col("item")
     if "patient" in columns:
@@ -61,7 +67,17 @@ def benchmark_scores(
         pl.col("benchmark").alias("block"), pl.lit(WHOLE).alias("rater"), cluster.alias("cluster")
     )
     scored = pl.col("score").is_not_null()
-    return from_items(rows.filter(scored), rows.filter(~scored), missing=missing)
+    return replace(from_items(rows.filter(scored), rows.filter(~scored), missing=missing), scale=words)
+
+
+def _refuse_weights(rows: polars.DataFrame) -> None:
+    import polars as pl
+
+    odd = rows.filter(pl.col("weight").is_null() | ~pl.col("weight").is_finite() | (pl.col("weight") <= 0))
+    if odd.height:
+        raise MedjuryError(
+            f"row {odd['row'][0]}: the weight must be a number above 0, not {odd['weight'][0]}."
+        )
 
 
 def _numbers(rows: polars.DataFrame) -> polars.Series:

@@ -98,7 +98,7 @@ def rank(
             table,
             raters=raters,
             reference=reference,
-            dimensions=list(before.grids),
+            dimensions=before.calibrated_by,
             method=calibration,
             seed=settings["seed"],
             composites=False,

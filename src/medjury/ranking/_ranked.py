@@ -65,16 +65,37 @@ class Ranked:
         everybody = list(dict.fromkeys((*self.raters, *self.judges, *self.reference)))
         return ranked_answers(self.grids.values(), everybody, self.table.rows, self.scale, self.composites)
 
+    @property
+    def calibrated_by(self) -> list[str]:
+        """What is to be calibrated: what is ranked, or the parts of it that were graded. A composite is made of
+        calibrated parts, as everywhere, and is calibrated itself only where a part of it is not there."""
+        from medjury.calibration import parts_behind
+
+        instrument, present = self.table.instrument, {each.name for each in self.table.dimensions}
+        behind = {
+            name: [name] if instrument is None else parts_behind(instrument, name) for name in self.grids
+        }
+        found = [parts if present.issuperset(parts) else [name] for name, parts in behind.items()]
+        return list(dict.fromkeys(part for parts in found for part in parts))
+
     def calibrated(self, study: CalibrationStudy) -> Ranked:
         """The same with calibrated scores, each by a map that never saw its case."""
+        from medjury.calibration import followed_scores
+
+        own = {(each.rater, each.dimension): each.pairs.calibrated for each in study.calibrations}
+        held = {each.dimension: each.part.grid for each in study.calibrations}
+        followed = followed_scores(self.table.instrument, study.calibrations) if self.table.instrument else {}
         grids: dict[str, Grid] = {}
-        for each in study.calibrations:
-            part, scores = each.part, each.pairs.calibrated
-            states = part.grid.states[each.rater]
-            lost = np.isnan(scores) & (states == SCORED)
-            held = grids.get(part.dimension, part.grid)
-            states = np.where(lost, UNSCORED, states).astype(np.uint8)
-            grids[part.dimension] = held.with_rater(each.rater, scores, states)
+        for name, ranked in self.grids.items():
+            for rater in dict.fromkeys(rater for rater, made in (*own, *followed) if made == name):
+                grid = grids.get(name, held.get(name, ranked))
+                units = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
+                known = followed.get((rater, name), {})
+                scores = own.get((rater, name), np.array([known.get(unit, np.nan) for unit in units]))
+                states = grid.states[rater]
+                lost = np.isnan(scores) & (states == SCORED)
+                states = np.where(lost, UNSCORED, states).astype(np.uint8)
+                grids[name] = grid.with_rater(rater, scores, states)
         given = self.scale.words
         words = "scores calibrated to the reference" if given == AS_GIVEN else f"{given}, calibrated"
         return replace(self, grids=grids, scale=replace(self.scale, words=words))

@@ -113,7 +113,7 @@ def from_items(
     warnings: Sequence[str] = (),
     unpaired: bool = False,
 ) -> SystemScores:
-    """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`.
+    """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`, and `weight` where they have one.
 
     Rows of one `block` share their items: its benchmarks are resampled together. Systems are compared on the
     items that all of them have from a rater; what that leaves out is told of. Where every item was answered by
@@ -140,7 +140,8 @@ def from_items(
         )
     used = dict(rows.group_by("system").agg(pl.len()).iter_rows())
     # An answer scored more than once counts once, or it would weigh more than the others' answer to the item.
-    rows = rows.group_by(ANSWER).agg(pl.col("score").mean()).sort(ANSWER)
+    weight = pl.col("weight").mean() if "weight" in rows.columns else pl.lit(1.0)
+    rows = rows.group_by(ANSWER).agg(pl.col("score").mean(), weight.alias("weight")).sort(ANSWER)
     systems, raters = _names(rows, "system"), _names(rows, "rater")
     blocks = []
     for (_,), part in sorted(rows.group_by("block"), key=lambda each: str(each[0][0])):
@@ -151,12 +152,11 @@ def from_items(
         ) + _places(part, "benchmark", benchmarks)
         cells = _places(part, "cluster", clusters) * size + columns
         shape = (len(clusters), size)
-        sums = (
-            np.bincount(cells, part["score"].to_numpy(), len(clusters) * size)
-            .reshape(shape)
-            .astype(np.float64)
+        weights = part["weight"].to_numpy()
+        sums, counts = (
+            np.bincount(cells, each, len(clusters) * size).reshape(shape).astype(np.float64)
+            for each in (part["score"].to_numpy() * weights, weights)
         )
-        counts = np.bincount(cells, minlength=len(clusters) * size).reshape(shape).astype(np.float64)
         blocks.append(Block(benchmarks, clusters, sums, counts))
     means = [block_means(np.ones((1, len(b.clusters))), b, len(raters), len(systems))[0] for b in blocks]
     lost = dict(unscored.group_by("system").len().iter_rows())

@@ -202,6 +202,7 @@ def _read(
     for entry in read_entries(table, layout, builder.report, empty):
         builder.add(entry, layout.source)
     builder.report.notes += table.told
+    builder.report.not_read.update(table.left_out)
     return set(layout.labels)
 
 

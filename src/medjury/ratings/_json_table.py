@@ -1,11 +1,14 @@
-"""Tables from JSON: a list of objects, one object per line, columns and data, or rows deep within a document."""
+"""Tables from JSON: a list of objects, one object per line, columns and data, rows deep within a document, or the
+samples of a log of Inspect."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from medjury.cases import EvalLog, EvalLogError, as_log, is_log, read_eval_log
 from medjury.errors import MedjuryError
 from medjury.nested import lists_within, records_at
 from medjury.ratings._nested_columns import paths_into, value_in
@@ -16,10 +19,12 @@ from medjury.ratings._text_table import ending, open_text
 
 def read_json_table(path: Path, reading: Reading) -> Rows:
     """The rows of a JSON file. Row 1 is the first object (there is no header line)."""
-    whole: Any = _document(path, reading) if ending(path) == ".json" else _lines(path, reading)
-    if reading.rows is not None:
+    read: Callable[[Path, Reading], Any] = _READERS.get(ending(path), _lines)
+    whole = read(path, reading)
+    rows = reading.rows or ("samples[]" if ending(path) == ".eval" else None)
+    if rows is not None:
         try:
-            led_to = records_at(whole, reading.rows)
+            led_to = records_at(whole, rows)
         except MedjuryError as error:
             raise RatingsError(f"{path}: {error}") from None
         if isinstance(led_to, str):
@@ -36,7 +41,7 @@ def read_json_table(path: Path, reading: Reading) -> Rows:
         cure = f"; say where the rows are: `rows: {found[0]}` in the mapping" if found else ""
         more = f" (or {', '.join(found[1:4])})" if found[1:] else ""
         raise RatingsError(f"{path}: the file must hold a list of objects, one per row{cure}{more}")
-    if ending(path) != ".json" and reading.rows is None:
+    if ending(path) in (".jsonl", ".ndjson") and rows is None:
         records = [(number, record) for number, record in records if record is not _BLANK]
     header: dict[str, None] = {}
     for number, record in records:
@@ -57,13 +62,28 @@ _TOO_DEEP = "lists stand in lists too deep to be read"
 def _document(path: Path, reading: Reading) -> Any:
     with open_text(path, reading.encoding) as file:
         try:
-            return json.load(file, object_pairs_hook=_each_key_once)
+            whole = json.load(file, object_pairs_hook=_each_key_once)
         except json.JSONDecodeError as error:
             raise RatingsError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from None
         except _KeyTwiceError as error:
             raise RatingsError(f"{path}: {error}") from None
         except RecursionError:
             raise RatingsError(f"{path}: {_TOO_DEEP}") from None
+    return _told(as_log(whole, path.name), reading) if is_log(whole) else whole
+
+
+def _log(path: Path, reading: Reading) -> Any:
+    try:
+        return _told(read_eval_log(path), reading)
+    except EvalLogError as error:
+        raise RatingsError(str(error)) from None
+
+
+def _told(log: EvalLog, reading: Reading) -> Any:
+    """The document of a log of Inspect; what it says of itself is told, and what it withdrew is counted."""
+    reading.told.extend(log.told)
+    reading.left_out.update(log.left_out)
+    return log.document
 
 
 def _lines(path: Path, reading: Reading) -> list[Any]:
@@ -79,6 +99,9 @@ def _lines(path: Path, reading: Reading) -> list[Any]:
             except RecursionError:
                 raise RatingsError(f"{path}, line {number}: {_TOO_DEEP}") from None
     return records if reading.rows is None else [each for each in records if each is not _BLANK]
+
+
+_READERS: dict[str, Callable[[Path, Reading], Any]] = {".json": _document, ".eval": _log}
 
 
 class _KeyTwiceError(ValueError):

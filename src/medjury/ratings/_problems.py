@@ -15,6 +15,8 @@ from medjury.instruments import Reason
 _SHOWN = 100
 _LONGEST_VALUE = 40
 _UNUSED_COLUMNS = "columns not used"
+_UNUSED_FIELDS = "fields of JSON cells not used"
+_NAMED = (_UNUSED_COLUMNS, _UNUSED_FIELDS)  # the report names these one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class ImportReport:
     not_started: int = 0  # checkboxes of forms that nobody started; they are among `not_rated`
     merged_entries: int = 0  # rows of double data entry that a merged record replaces, left out
     filled_down: Counter[str] = field(default_factory=Counter)  # by column, cells that the base row gave
+    not_read: Counter[str] = field(default_factory=Counter)  # in words, what the reader of the file left out
     unused_columns: dict[str, list[str]] = field(default_factory=dict)
     unused_fields: Counter[str] = field(default_factory=Counter)  # in JSON cells
     notes: list[str] = field(default_factory=list)  # how the files were read
@@ -82,6 +85,8 @@ class ImportReport:
             "rows of double data entry that a merged record replaces, left out": self.merged_entries,
             "ratings that appear twice, kept once": self.duplicates,
             "ratings of unknown items, left out": self.unknown_items,
+            **self.not_read,
+            _UNUSED_FIELDS: self.unused_fields.total(),
             _UNUSED_COLUMNS: sum(map(len, self.unused_columns.values())),
         }
         return {what: count for what, count in counts.items() if count}
@@ -93,7 +98,7 @@ class ImportReport:
             f"{self.not_applicable:,} not applicable, {self.unscored.total():,} unscored"
         ]
         lines += [f"  unscored, {reason}: {count:,}" for reason, count in self.unscored.most_common()]
-        lines += [f"  {what}: {count:,}" for what, count in self.left_out.items() if what != _UNUSED_COLUMNS]
+        lines += [f"  {what}: {count:,}" for what, count in self.left_out.items() if what not in _NAMED]
         if self.filled_down:
             filled = ", ".join(f"{name} ({count:,})" for name, count in self.filled_down.items())
             lines.append(f"  filled down from the base row of the record: {filled}")
@@ -102,7 +107,7 @@ class ImportReport:
         ]
         if self.unused_fields:
             fields = ", ".join(f"{name} ({count:,})" for name, count in self.unused_fields.most_common(12))
-            lines.append(f"  fields of JSON cells not used: {fields}")
+            lines.append(f"  {_UNUSED_FIELDS}: {fields}")
         lines += [f"  {note}" for note in self.notes]
         lines += [f"warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)

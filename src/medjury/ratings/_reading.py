@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,8 @@ Rows = Iterator[tuple[int, list[Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a person said of a file; what is not said is found in it. `told` is filled while it is read."""
+    """What a person said of a file; what is not said is found in it. While it is read, `told` is filled, and
+    `left_out` counts what is not read, in words that hold nothing of the file."""
 
     sheet: str | None = None
     delimiter: str | None = None
@@ -21,6 +23,7 @@ class Reading:
     columns: tuple[str, ...] = ()  # names that the mapping uses; some may be paths into cells
     pattern: str | None = None
     told: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 class ShownNumber(int):
@@ -36,3 +39,16 @@ def shown_number(value: int, shown: str) -> int:
     number = ShownNumber(value)
     number.shown = shown if shown.isdigit() else ""
     return number
+
+
+class DeclaredMissing(str):
+    """A code that its file declares as missing, such as 99. It is no score until the mapping says what it means."""
+
+    __slots__ = ("means",)
+    means: str  # its label in the file; empty where it has none
+
+
+def declared_missing(code: str, means: str = "") -> DeclaredMissing:
+    found = DeclaredMissing(code)
+    found.means = means
+    return found

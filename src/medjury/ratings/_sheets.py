@@ -15,10 +15,12 @@ _PLAIN_FORMAT = re.compile(r"General|@|[#,]*[#0](\.0+)?")  # what shows a whole 
 
 
 def read_xlsx(path: Path, reading: Reading) -> Rows:
-    """The rows of a sheet of a workbook: the one that is named, else the first, which is told."""
+    """The rows of a sheet of a workbook: the one that is named, else the first that is not
+    hidden, which is told."""
     try:
         with open_workbook(path) as values, open_workbook(path, formulas=True) as formulas:
-            name = _chosen(path, values.sheetnames, reading)
+            sheets = sorted(values.worksheets, key=lambda each: each.sheet_state != "visible")
+            name = _chosen(path, [each.title for each in sheets], reading)
             yield from _rows_of(path, values[name], formulas[name])
     except WorkbookError as error:
         raise RatingsError(f"{path}: {error}") from None
@@ -38,6 +40,7 @@ def _chosen(path: Path, sheets: list[str], reading: Reading) -> str:
         reading.told.append(
             f"{path.name}: the sheet {sheets[0]!r} was read; name another with `sheet` in the mapping ({others})"
         )
+    reading.left_out["other sheets, not read"] += len(sheets) - 1
     return reading.sheet or sheets[0]
 
 

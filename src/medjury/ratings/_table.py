@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,12 +24,14 @@ _IMPORT_ID = re.compile(r'\{"ImportId":.*\}')
 @dataclass(frozen=True, slots=True)
 class Table:
     """Column names without stray spaces, and rows numbered as a spreadsheet shows them (the header is row 1).
-    `told` is what the reader of the file should know of how it was read."""
+    `told` is what the reader of the file should know of how it was read, `left_out` what was not read, with counts;
+    both are whole when the rows are."""
 
     file: str
     header: list[str]
     rows: Iterator[tuple[int, list[Any]]]
     told: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 def read_table(path: Path, reading: Reading | None = None) -> Table:
@@ -57,7 +60,7 @@ def read_table(path: Path, reading: Reading | None = None) -> Table:
             f"{path}: two columns are named {', '.join(twice)}; rename one of them, or say `header_rows: 2` in the "
             "mapping where two rows name the columns"
         )
-    return Table(path.name, header, _checked(path, header, rows), reading.told)
+    return Table(path.name, header, _checked(path, header, rows, reading), reading.told, reading.left_out)
 
 
 def _header(path: Path, rows: Rows, reading: Reading) -> tuple[list[str], Rows]:
@@ -92,17 +95,23 @@ def _below(path: Path, rows: Rows, reading: Reading) -> Rows:
         reading.told.append(
             f"{path.name}: rows 2 and 3 hold the questions and marks of Qualtrics, no answers"
         )
+        reading.left_out["rows of questions and marks of Qualtrics, left out"] += 2
     else:
         yield from (each for each in (first, second) if each is not None)
     yield from rows
 
 
-def _checked(path: Path, header: list[str], rows: Rows) -> Rows:
+def _checked(path: Path, header: list[str], rows: Rows, reading: Reading) -> Rows:
     width = len(header)
+    nameless = {at for at, name in enumerate(header) if not name}
     try:
         for number, cells in rows:
             if all(is_blank(cell) for cell in cells):
+                reading.left_out["empty rows, left out"] += 1
                 continue
+            for at in [at for at in nameless if at < len(cells) and not is_blank(cells[at])]:
+                nameless.remove(at)
+                reading.left_out["columns without a name, left out"] += 1
             if any(not is_blank(cell) for cell in cells[width:]):
                 raise RatingsError(
                     f"{path.name}, row {number}: it has {len(cells)} cells, but the header names {width} columns; "
@@ -145,6 +154,7 @@ _READERS = {
     ".jsonl": read_json_table,
     ".ndjson": read_json_table,
     ".json": read_json_table,
+    ".eval": read_json_table,
     ".sav": read_statistics_file,
     ".zsav": read_statistics_file,
     ".por": read_statistics_file,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
+from medjury.report._document import document
 from medjury.report._exhibits import Exhibits
-from medjury.report._html import Html, element, paragraph, text
+from medjury.report._html import Html, element, paragraph
 from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._sections import (
     adaptive,
@@ -95,11 +94,6 @@ _WEIGHTED = (
     cases.section,
     methods.section,
 )
-# Whatever a note may hold, the page loads nothing and talks to nobody.
-_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
-    "form-action 'none'"
-)
 
 
 def compose(evidence: Evidence, exhibits: Exhibits) -> str:
@@ -124,12 +118,6 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     )
     subtitle = " · ".join(parts)
     links = [element("li", element("a", each.title, href=f"#{each.id}")) for each in sections]
-    head = (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{text(_POLICY)}">'
-        f"<title>{text(f'Medjury: {study_name}')}</title><style>{_own('page.css')}</style></head>"
-    )
     first, rest = sections[0], sections[1:]
     main = (
         element("header", element("h1", study_name), element("p", subtitle, class_="soft"))
@@ -137,7 +125,7 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
         + element("nav", element("ul", *links[1:]), aria_label="Sections of this report")
         + "".join(_whole(each) for each in rest)
     )
-    return f"{head}<body>{element('main', Html(main))}<script>{_own('sort.js')}</script></body></html>\n"
+    return document(f"Medjury: {study_name}", element("main", Html(main)))
 
 
 def _drawn(evidence: Evidence) -> Section:
@@ -157,7 +145,3 @@ def _drawn(evidence: Evidence) -> Section:
 def _whole(section: Section) -> Html:
     return element("section", element("h2", section.title, id=f"{section.id}-title"), section.body, id=section.id,
                    aria_labelledby=f"{section.id}-title")  # fmt: skip
-
-
-def _own(name: str) -> str:
-    return files("medjury.report").joinpath(name).read_text(encoding="utf-8")

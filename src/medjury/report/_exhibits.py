@@ -30,9 +30,13 @@ class Exhibits:
 
     figures: dict[str, str] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
-    speak: Callable[[str], str] = (
-        str  # captions speak of the jury; where there is none, of the judge that is meant
-    )
+    # Words speak of the jury; where there is none, of the judge that is meant.
+    speak: Callable[[str], str] = str
+    suffix: str = ""
+
+    def of(self, whose: str) -> Exhibits:
+        """The same collection, in which every name ends in `whose`."""
+        return Exhibits(self.figures, self.tables, self.speak, f"-{whose}")
 
     def table(
         self,
@@ -47,6 +51,8 @@ class Exhibits:
     ) -> Html:
         """A table in the page and as CSV. `shown` limits the rows in the page; the CSV has them all. A `folded`
         one is opened by the reader, and by the printer."""
+        name += self.suffix
+        head = [self.speak(title) for title in head]
         self.tables[name] = _csv(head, rows)
         if not rows:
             return Html("")
@@ -64,9 +70,15 @@ class Exhibits:
         self, name: str, size: tuple[float, float], draw: Callable[[Figure], None], *, caption: str, alt: str
     ) -> Html:
         """A figure in the page and as SVG. `alt` says in words what it shows."""
+        name += self.suffix
         made = Figure(size)
         draw(made)
-        self.figures[name] = made.svg(alt)
+        for panel in made.panels:
+            panel.title, panel.x_name, panel.y_name = map(
+                self.speak, (panel.title, panel.x_name, panel.y_name)
+            )
+            panel.x_ticks = panel.x_ticks and [(place, self.speak(tick)) for place, tick in panel.x_ticks]
+        self.figures[name] = made.svg(self.speak(alt))
         picture = element(
             "div", Html(self.figures[name]), class_="picture", role="group", tabindex="0", aria_label=name
         )

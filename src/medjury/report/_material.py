@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from medjury.report._exhibits import Exhibits
-from medjury.report._html import Html, without_controls
+from medjury.report._html import Html, element, joined, without_controls
 from medjury.runs import Records, files
 from medjury.tables import Measured
 from medjury.validation import Evidence, Validation
 
+_BARE = re.compile(r"(?<!\w )(?<![\w-])[Jj]ury(?![\w-])|(?<=\bby )jury(?![\w-])|(?<=\bof )jury(?= and)")
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
 
@@ -43,6 +45,24 @@ class Material:
         }
 
     @cached_property
+    def other_juries(self) -> dict[str, Material]:
+        """The same material about every jury but the first, whose figures are the section's own; at most six."""
+        others = [] if self.evidence.table.no_jury else list(self.tried)[1:7]
+        return {
+            name: replace(self, evidence=self.tried[name], exhibits=self.exhibits.of(f"jury-{number}"))
+            for number, name in enumerate(others, start=2)
+        }
+
+    def folded(self, make: Callable[[Material], Html]) -> Html:
+        """What a section shows of the first jury, of every other jury, for the reader who opens it."""
+        parts = [
+            element("details", element("summary", f"The same of {name}"), body)
+            for name, other in self.other_juries.items()
+            if (body := make(other))
+        ]
+        return joined(parts)
+
+    @cached_property
     def compared(self) -> tuple[Measured, ...]:
         """The dimensions on which the jury can be compared with clinicians."""
         evidence = self.evidence
@@ -55,7 +75,9 @@ class Material:
         if not self.evidence.table.no_jury:
             return words
         name = rater or self.evidence.rater
-        return words.replace("The jury", f"Judge {name}").replace("the jury", f"judge {name}")
+        told = words.replace("The jury", f"Judge {name}").replace("the jury", f"judge {name}")
+        # Heads and names of axes have no article; "a jury" or "this jury" speaks of juries, not of this one.
+        return _BARE.sub(lambda _: name, told)
 
     @property
     def graders(self) -> tuple[str, ...]:

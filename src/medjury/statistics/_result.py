@@ -12,6 +12,7 @@ from medjury.statistics._printing import Printable, shown
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.figure import Figure
 
 
 class Row(Protocol):
@@ -33,11 +34,40 @@ class Result(Generic[RowType]):
     rows: tuple[RowType, ...]
     warnings: tuple[str, ...]
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # A dataclass would print all that it holds, which fills a screen; it keeps a `__repr__` that is there.
+        cls.__repr__ = Result._short  # type: ignore[method-assign,assignment]
+
+    def _short(self) -> str:
+        said = f", {len(self.warnings)} warnings" if self.warnings else ""
+        return f"<{type(self).__name__}: {len(self.rows):,} rows{said}; text(), frame(), to_json(), plot()>"
+
     def frame(self) -> polars.DataFrame:
         """One polars row for each row, in the columns of `to_json`."""
         import polars as pl
 
         return pl.DataFrame([dict(row.as_dict()) for row in self.rows], infer_schema_length=None)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dictionary for each row, in the columns of `to_json`."""
+        return [dict(row.as_dict()) for row in self.rows]
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas frame, where pandas is installed."""
+        from medjury.frames import as_pandas
+
+        return as_pandas(self.to_dicts())
+
+    def plot(self) -> Any:
+        """The result as a picture; where it has none of its own, `forest()`."""
+        return self.forest()
+
+    def forest(self, measure: str | None = None) -> Figure:
+        """A line for each row with its value and interval, of this measure or of the first that has one."""
+        from medjury.statistics._forest import forest_figure
+
+        return forest_figure(self.to_dicts(), measure)
 
     def to_json(self) -> str:
         """The rows as a JSON list; what does not exist is null, never NaN."""

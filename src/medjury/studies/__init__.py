@@ -1,6 +1,8 @@
 """Studies: one study file is planned, run and concluded as one run folder that can be checked later."""
 
+from medjury.studies._answering import answering_study
 from medjury.studies._conclude import RunResult
+from medjury.studies._demonstration import GOOD_JURY, LIVE, PlantedErrors, copy_demonstration, planted_errors
 from medjury.studies._drafting import DraftResult
 from medjury.studies._file import ModelPart, PanelPart, RoundPart
 from medjury.studies._gate import read_rules
@@ -8,6 +10,8 @@ from medjury.studies._hashed import AnswerHashes, HashedCases
 from medjury.studies._humans import PANEL, Humans, panel_file, read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import finished_run, run_name
+from medjury.studies._notebook import Stopper
+from medjury.studies._opened_run import Run, open_run
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
 from medjury.studies._protocol import Registered
@@ -17,6 +21,7 @@ from medjury.studies._rater_with import judge_place, model_of, rater_with
 from medjury.studies._record import RecordResult, record_run
 from medjury.studies._reread import RereadResult, reread_run
 from medjury.studies._run import (
+    arun_study,
     check_drafting,
     check_study,
     draft_study,
@@ -33,6 +38,8 @@ from medjury.studies._transcript_collection import TranscriptCollection, collect
 from medjury.studies._transcript_study import TranscriptStudy, judges_settings, transcript_study
 
 __all__ = [
+    "GOOD_JURY",
+    "LIVE",
     "PANEL",
     "TUNED",
     "AnswerHashes",
@@ -43,21 +50,27 @@ __all__ = [
     "JudgePlan",
     "ModelPart",
     "PanelPart",
+    "PlantedErrors",
     "RatedRound",
     "RatedStudy",
     "RecordResult",
     "Registered",
     "RereadResult",
     "RoundPart",
+    "Run",
     "RunPlan",
     "RunResult",
+    "Stopper",
     "Study",
     "TranscriptCollection",
     "TranscriptStudy",
+    "answering_study",
+    "arun_study",
     "calls_in",
     "check_drafting",
     "check_study",
     "collect",
+    "copy_demonstration",
     "draft_study",
     "finished_run",
     "gate_outlook",
@@ -68,8 +81,10 @@ __all__ = [
     "load_study",
     "model_of",
     "only_run",
+    "open_run",
     "panel_file",
     "plan_study",
+    "planted_errors",
     "rater_with",
     "read_humans",
     "read_queue",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from medjury.cases import RedactedCases
 from medjury.instruments import Reason
@@ -32,6 +34,9 @@ from medjury.studies._manifest import answering_models, coverage, now
 from medjury.studies._patients import write_patients
 from medjury.studies._plan import RunPlan
 from medjury.studies._study import Study
+
+if TYPE_CHECKING:
+    from medjury.validation import Word
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,14 @@ class RunResult:
             )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
+
+    @cached_property
+    def verdict(self) -> Word:
+        """What the gate says of the first-named jury: its worst word over the dimensions."""
+        from medjury.tables import open_run
+        from medjury.validation import validate, worst_word
+
+        return worst_word(validate(open_run(self.folder)), first=True) if self.judged else "INCOMPLETE"
 
     def _repr_html_(self) -> str:
         """The same in a notebook."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,13 +33,12 @@ from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import describe, earlier_manifest, now, run_name, with_anchors
+from medjury.studies._notebook import Stopper, Watcher, notebook_bar
 from medjury.studies._plan import RunPlan, plan_study, with_preflight
 from medjury.studies._preflight import Preflight
 from medjury.studies._protocol import Registered, make_protocol, register
 from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
-
-Watcher = Callable[[Progress, float | None, str], None]
 
 
 def run_study(
@@ -50,12 +49,14 @@ def run_study(
     keep_going: bool = False,
     preflight: bool = True,
     ask: bool = True,
+    stopper: Stopper | None = None,
 ) -> RunResult:
     """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
     rating without a score; otherwise only for those whose failure may have passed. Each model is first asked one
     short question without clinical text, unless `preflight` is off; a run that cannot succeed is stopped, unless it
-    is told to `keep_going`. With `ask` off no model is asked anything: only what is stored is read."""
-    how = _How(watch, retry_unscored, keep_going, preflight and ask, ask)
+    is told to `keep_going`. With `ask` off no model is asked anything: only what is stored is read. `stopper` stops
+    it from another thread. In a notebook it shows a bar."""
+    how = _How(watch or notebook_bar(), retry_unscored, keep_going, preflight and ask, ask, stopper)
     prices = study_prices(study)
     _check(study, prices)
     drafts = None
@@ -93,6 +94,19 @@ def run_study(
                 raise
             result = unfinished(study, plan, run, outcome, manifest, why)
         return result if drafts is None else with_drafting(result, drafts)
+
+
+async def arun_study(study: Study, **how: Any) -> RunResult:
+    """`run_study`, awaited: a notebook or a server goes on meanwhile. Cancelled, it asks nothing more, keeps what
+    was in flight, and ends; the next run goes on from there."""
+    stopper = Stopper()
+    work = asyncio.ensure_future(asyncio.to_thread(run_study, study, **how, stopper=stopper))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        stopper()
+        await asyncio.wait([work])
+        raise
 
 
 def judge_cases(study: Study, cases: Sequence[Case]) -> tuple[Rating, ...]:
@@ -138,6 +152,7 @@ class _How:
     keep_going: bool
     preflight: bool
     ask: bool = True
+    stopper: Stopper | None = None
 
 
 def _draft(study: Study, how: _How) -> DraftResult:
@@ -240,7 +255,7 @@ async def _judge(
         gate = Gate(cache=desk, budget=budget, audit=AuditLog(log), before=preflight, **common)
         drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
         try:
-            with _interrupts(stop, outcome):
+            with _interrupts(stop, outcome, how.stopper):
                 await judge_all(
                     cases,
                     study.jury.judges,
@@ -279,7 +294,7 @@ async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency:
 
 
 @contextlib.contextmanager
-def _interrupts(stop: asyncio.Event, outcome: WorkDone) -> Iterator[None]:
+def _interrupts(stop: asyncio.Event, outcome: WorkDone, stopper: Stopper | None) -> Iterator[None]:
     """The first Ctrl-C (or a polite kill) stops new calls and lets those in flight be stored; the second
     ends at once, which loses only what was in flight."""
     loop = asyncio.get_running_loop()
@@ -291,6 +306,13 @@ def _interrupts(stop: asyncio.Event, outcome: WorkDone) -> Iterator[None]:
         outcome.interrupted = True
         stop.set()
 
+    if stopper is not None:
+        stopper.bind(loop, interrupt)
+        try:
+            yield
+        finally:
+            stopper.release()
+        return
     signals = (signal.SIGINT, signal.SIGTERM)
     try:
         for each in signals:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
+from medjury.frames import FORMS, as_polars
 from medjury.ratings import Rating, rating_frame
 
 if TYPE_CHECKING:
@@ -80,19 +81,13 @@ def _text_of(name: str) -> polars.Expr:
 
 
 def _as_frame(ratings: object) -> polars.DataFrame:
-    import polars as pl
-
-    if isinstance(ratings, pl.LazyFrame):
-        return ratings.collect()
-    if isinstance(ratings, pl.DataFrame):
-        return ratings
+    if (frame := as_polars(ratings)) is not None:
+        return frame
     if isinstance(ratings, Iterable):
         rows = list(ratings)
         if all(isinstance(row, Rating) for row in rows):
             return rating_frame(rows)
-    raise MedjuryError(
-        f"ratings are a polars table or a list of Rating objects, not {type(ratings).__name__}."
-    )
+    raise MedjuryError(f"ratings are {FORMS} or of Rating objects, not {type(ratings).__name__}.")
 
 
 def _repeats(frame: polars.DataFrame) -> polars.DataFrame:

@@ -73,6 +73,7 @@ def rating_table(
     >>> rating_table(frame, scale=(1, 10)).dimensions[0].grades.highest
     10
     """
+    source = getattr(source, "table", source)  # a run that is open has one
     place = os.fspath(source) if isinstance(source, str | os.PathLike) else None
     if run is not None and (place is None or not is_store(place)):
         raise MedjuryError("a run is chosen from a store; these ratings are in no store. Leave `run` out.")

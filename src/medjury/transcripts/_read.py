@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -15,13 +17,13 @@ from medjury.errors import MedjuryError
 from medjury.transcripts._readers.forms import FORMS
 from medjury.transcripts._readers.lines import transcript_lines
 from medjury.transcripts._readers.plain import plain_turns
-from medjury.transcripts._readers.rows import Rows
+from medjury.transcripts._readers.rows import UNREAD, Rows
 from medjury.transcripts._readers.subtitles import subtitle_cues
 from medjury.transcripts._readers.timed_words import timed_words
 from medjury.transcripts._readers.times import seconds
 from medjury.transcripts._turn import Transcript, Turn
 
-_ENDINGS = (".json", ".csv", ".vtt", ".srt", ".txt", ".ctm", ".rttm")
+ENDINGS = (".json", ".csv", ".vtt", ".srt", ".txt", ".ctm", ".rttm")
 _KNOWN = (
     "a list of turns {index, text, speaker?, start?, end?, confidence?}, lines `[00:03] Patient: ...` under a name "
     f"with `golden` in it, or the output of {', '.join(name for name in FORMS if name != 'list of turns')}"
@@ -37,6 +39,7 @@ class _Found:
     rows: Rows
     form: str
     notes: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_transcript(path: str | Path, *, speakers: Collection[str] | None = None) -> Transcript:
@@ -47,29 +50,29 @@ def read_transcript(path: str | Path, *, speakers: Collection[str] | None = None
     """
     file = Path(path)
     ending = file.suffix.lower()
-    if ending not in _ENDINGS:
-        raise MedjuryError(f"{file.name}: give a {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]} file")
+    if ending not in ENDINGS:
+        raise MedjuryError(f"{file.name}: give a {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]} file")
     found = _found(file, ending, speakers)
     return _transcript(found, file.name)
 
 
 def _found(file: Path, ending: str, speakers: Collection[str] | None) -> _Found:
+    left_out: Counter[str] = Counter()
     if ending in (".ctm", ".rttm"):
         pair = {each: file.with_suffix(each) for each in (".ctm", ".rttm")}
         if not pair[".ctm"].is_file():
             raise MedjuryError(
                 f"{file.name}: says who speaks but not what; {file.stem}.ctm must be beside it"
             )
-        rows, notes = timed_words(
-            file, {each: _text(place) for each, place in pair.items() if place.is_file()}
-        )
-        return _Found(rows, "CTM" if notes and "no " in notes[0] else "RTTM and CTM", tuple(notes))
+        texts = {each: _text(place) for each, place in pair.items() if place.is_file()}
+        rows, notes = timed_words(file, texts, left_out)
+        return _Found(rows, "RTTM and CTM" if ".rttm" in texts else "CTM", tuple(notes), left_out)
     text = _text(file)
     if ending == ".csv":
         return _Found(_csv_rows(text, file.name), "table of turns")
     if ending in (".vtt", ".srt"):
         form = "WebVTT" if ending == ".vtt" else "SubRip"
-        return _Found(subtitle_cues(text, file.name, speakers), form)
+        return _Found(subtitle_cues(text, file.name, speakers, left_out), form, left_out=left_out)
     if ending == ".txt":
         return _Found(transcript_lines(text, file.name, speakers), "lines of text")
     return _json_rows(text, file.name, speakers)
@@ -77,17 +80,21 @@ def _found(file: Path, ending: str, speakers: Collection[str] | None) -> _Found:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        content = file.read_bytes()
+        marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        return content.decode("utf-16" if marked else "utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise MedjuryError(f"{file}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text; save it as UTF-8"
         raise MedjuryError(f"{file}: cannot be read: {why}") from None
 
 
 def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found:
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_each_key_once)
+    except _KeyTwiceError as error:
+        raise MedjuryError(f"{file}: {error}") from None
     except RecursionError:
         raise MedjuryError(f"{file}: is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -97,15 +104,39 @@ def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found
             if "golden" in key and isinstance(value, str):
                 return _Found(transcript_lines(value, file, speakers), "lines of text")
     for name, form in FORMS.items():
-        rows = plain_turns(content, file) if form is plain_turns else form(content)
+        try:
+            rows = plain_turns(content, file) if form is plain_turns else form(content)
+        except MedjuryError as error:
+            raise MedjuryError(f"{file}: {error}" if str(error).startswith(UNREAD) else str(error)) from None
+        except (ValueError, TypeError, AttributeError, KeyError):
+            raise MedjuryError(
+                f"{file}: looks like the output of {name}, but a field of it holds something else than it should; "
+                "export it again"
+            ) from None
         if rows is not None:
             return _Found(rows, name)
     raise MedjuryError(f"{file}: holds no transcript that is known here; give {_KNOWN}")
 
 
+class _KeyTwiceError(ValueError):
+    """An object says two things under one name."""
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise _KeyTwiceError(f"the key {twice!r} appears twice in one object; keep the one that holds")
+    return found
+
+
 def _csv_rows(text: str, file: str) -> Rows:
     try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restkey=_MORE)
+        header = "".join(text.partition("\n")[0].split('"')[::2])
+        separator = max(",;\t|", key=header.count)
+        reader = csv.DictReader(
+            io.StringIO(text, newline=""), strict=True, restkey=_MORE, delimiter=separator
+        )
         named = [(name or "").strip().lower() for name in reader.fieldnames or ()]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
@@ -147,10 +178,11 @@ def _transcript(found: _Found, file: str) -> Transcript:
         overlapping += turn.start is not None and turn.start < latest and not same_cue
         latest = max(latest, turn.end if turn.end is not None else latest)
         turns.append(turn)
+    left_out = {**+Counter(found.left_out), **({"interim results": interim} if interim else {})}
     notes = [
         f"{file}: {words}"
         for count, words in (
-            (interim, f"{interim} interim results left out"),
+            *((count, f"{count} {what} left out") for what, count in left_out.items()),
             (empty, f"{empty} turns without text: there is nothing to align them by"),
             (
                 overlapping,
@@ -160,7 +192,7 @@ def _transcript(found: _Found, file: str) -> Transcript:
         if count
     ]
     _check_pace(turns, file)
-    return Transcript(tuple(turns), file, (*found.notes, *notes), numbered, found.form)
+    return Transcript(tuple(turns), file, (*found.notes, *notes), numbered, found.form, left_out)
 
 
 def _check_pace(turns: list[Turn], file: str) -> None:

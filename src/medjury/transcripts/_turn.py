@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from medjury.errors import MedjuryError
 
@@ -23,14 +23,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The turns of one file, in its order. `notes` says what the reader left out; `numbered` that the file
-    itself gives the indices; `form` what kind of file it is."""
+    """The turns of one file, in its order. `notes` says what is to be known of how it was read, `left_out` counts
+    what was not; `numbered` that the file itself gives the indices; `form` what kind of file it is."""
 
     turns: tuple[Turn, ...]
     file: str = ""
     notes: tuple[str, ...] = ()
     numbered: bool = False
     form: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         twice = [index for index, count in Counter(turn.index for turn in self.turns).items() if count > 1]
@@ -68,9 +69,11 @@ class Transcript:
         if nameless:
             turns = "1 turn names" if nameless == 1 else f"{nameless:,} turns name"
             notes = (*notes, f"{self.file or 'transcript'}: {turns} no speaker, and so is nobody's: left out")
+        others = {"turns of nobody": nameless, "turns of others": len(self.turns) - len(kept) - nameless}
         if not self.numbered:
             kept = [replace(turn, index=number) for number, turn in enumerate(kept)]
-        return replace(self, turns=tuple(kept), notes=notes)
+        left_out = {**self.left_out, **{what: count for what, count in others.items() if count}}
+        return replace(self, turns=tuple(kept), notes=notes, left_out=left_out)
 
 
 def merge_speaker_turns(turns: Sequence[Turn]) -> list[Turn]:

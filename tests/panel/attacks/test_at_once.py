@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
+import polars
+import pytest
 from tests.loopback import LoopbackServer
 from tests.panel.meeting.closed_rounds import closed_panel, same
 from tests.panel.raters import GOOD, rater
@@ -13,6 +16,8 @@ from tests.panel.visitors import sign_in
 from medjury.cli import main
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
+from medjury.panel._exchange import _including, _one_at_a_time, include
+from medjury.studies import RatedStudy
 from medjury.tables import open_run
 
 JUDGE = 'judges:\n  - {{kind: openai, name: juror, url: "{url}", model: m}}\nhumans: panel\n'
@@ -46,3 +51,37 @@ def test_two_coordinators_and_a_rater_at_once_leave_a_whole_run(tmp_path: Path) 
     assert main(["verify", str(tmp_path / "runs" / "ward")]) == 0
     table = open_run(tmp_path / "runs" / "ward")
     assert len([name for name, kind in table.raters.items() if kind == "clinician"]) == 3
+
+
+def test_of_two_includes_the_one_that_began_earlier_does_not_put_older_ratings_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel, _ = closed_panel(tmp_path, [same("4", "2"), same("1", "1")], close=False, panel="humans: panel\n")
+    assert panel.study is not None
+    collected, go_on, second_came = threading.Event(), threading.Event(), threading.Event()
+
+    def slowly(study: RatedStudy, ratings: object) -> None:
+        if not collected.is_set():  # the first has read what there is, and is held up
+            collected.set()
+            assert go_on.wait(60)
+
+    def waits(_: float) -> None:
+        second_came.set()
+        go_on.wait(60)
+
+    monkeypatch.setattr(_including, "refuse_changed", slowly)
+    monkeypatch.setattr(_one_at_a_time, "sleep", waits)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(include, panel.study, panel.database)
+        assert collected.wait(60)
+        app = make_app(panel)
+        one = rater(app, "Dr Late")
+        assert one.rate(one.codes()[0], **GOOD).status_code == 303
+        second = threads.submit(include, panel.study, panel.database)
+        while not second_came.is_set() and not second.done():
+            wait([second], timeout=0.05)
+        go_on.set()
+        assert (first.result(60).ratings, second.result(60).ratings) == (12, 15)
+    kept = polars.read_parquet(second.result().file)
+    assert set(kept["rater"]) == {"Dr Wallaby 0", "Dr Wallaby 1", "Dr Late"} and len(kept) == 15
+    panel.database.close()

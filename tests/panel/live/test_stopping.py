@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
+import numpy as np
 import pytest
 from tests.panel.drawn_reviews import RATINGS, draw, drawn_panel, judged_study, raters_rate
 from tests.panel.rounds import NOON
 from tests.panel.visitors import sign_in
 
 from medjury.cli import main
+from medjury.instruments import Score
 from medjury.panel import Panel, PanelDatabase, make_app
 from medjury.panel._access import Role
 from medjury.panel._exchange import collect
 from medjury.panel._live import _stopping
-from medjury.panel._live._stopping import Stopping, Told, stopping_of
+from medjury.panel._live._stopping import Stopping, Told, stopping_of, table_beside_run
 from medjury.studies import RatedStudy
 from medjury.tables import open_run
 from medjury.validation import settling
@@ -104,3 +107,34 @@ def test_without_a_run_nothing_is_claimed(reviewed: tuple[PanelDatabase, RatedSt
         (tmp_path / name).write_bytes((reviewed[1].file.parent / name).read_bytes())
     database, study = drawn_panel(tmp_path)
     assert "Once the study has a complete run" in page_of(database, study)
+
+
+def test_it_follows_the_studys_own_rule_where_somebody_settles_what_raters_say(tmp_path: Path) -> None:
+    judged_study(tmp_path, "{path: panel, consensus: adjudicated, adjudicator: reconciled}")
+    draw(tmp_path)
+    database, study = drawn_panel(tmp_path)
+    raters_rate(database)
+    with database.reading() as connection:
+        ratings = collect(connection)
+    database.close()
+    stopping = Stopping(study, wait_seconds=60)
+    told = stopping.of(ratings, RATINGS)
+    assert told is not None and not told.rows, "the mean of raters is not what this study takes"
+    assert "'reconciled'" in told.why and "none yet" in told.why
+    said: dict[str, dict[str, float]] = {}
+    for each in ratings:
+        said.setdefault(each.item, {})[each.rater] = each.score or 0
+    apart = [item for item, grades in said.items() if len(set(grades.values())) == 2]
+    assert apart, "two raters differ somewhere"
+    one = next(each for each in ratings if each.item == apart[0])
+    settled = [*ratings, replace(one, rater="reconciled", panel="reconciled", outcome=Score(5))]
+    alike = [replace(each, probability=None) for each in settled]
+    table = table_beside_run(study, open_run(run_of(study)), alike)
+    grid = table.grid("accuracy")
+    found = dict(zip(grid.items, table.reference_scores(grid), strict=True))
+    assert found[apart[0]] == 5
+    assert all(np.isnan(found[item]) for item in apart[1:]), "what nobody settled has no score"
+    assert {item: found[item] for item in said if item not in apart} == {
+        item: max(grades.values()) for item, grades in said.items() if item not in apart
+    }
+    assert stopping_of(study, run_of(study), settled, RATINGS).rows

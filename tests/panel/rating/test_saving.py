@@ -19,7 +19,7 @@ from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.instruments import Reason, Score, Unscored
 from medjury.panel._design import assignment_of, rounds, set_state
-from medjury.panel._rating import RatedAnswer, Version, history, latest_answers, progress
+from medjury.panel._rating import RatedAnswer, Version, _saving, history, latest_answers, progress
 from medjury.panel._rating._tables import answers_table
 
 MakePanel = Callable[..., FastAPI]
@@ -297,3 +297,32 @@ def test_the_rows_of_a_case_share_its_time(make_panel: MakePanel, clock: Clock) 
     assert [each.seconds for each in said(app)] == [30.0, 30.0, 30.0]
     with app.state.panel.database.reading() as connection:
         assert connection.execute(select(answers_table.c.measured)).scalar() is False
+
+
+def test_what_one_case_keeps_has_an_end_and_the_answer_still_finds_room(
+    make_panel: MakePanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every version is kept, so a rater (or whoever has their session) could fill the disk with drafts."""
+    monkeypatch.setattr(_saving, "MOST_LETTERS", 300_000)
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    sent = GOOD | {"csrf": one.token("/rate/profile")}
+    large = one.post(f"/rate/{code}/draft", data=sent | {"version": "0", "comment": "x" * 1_000_000})
+    assert large.status_code == 409 and "10,000 letters" in large.json()["message"]
+    page = one.post(
+        f"/rate/{code}", data=sent | {"version": "0", "action": "save", "why.accuracy": "y" * 10_001}
+    )
+    assert page.status_code == 409 and "10,000 letters" in page.text and "y" * 10_001 in page.text
+    assert not versions(app, one.person.id, code)
+    version, told = 0, ""
+    for number in range(80):
+        fields = sent | {"version": str(version), "comment": f"{number} {'z' * 9_000}"}
+        answer = one.post(f"/rate/{code}/draft", data=fields)
+        if answer.status_code != 200:
+            told = answer.json()["message"]
+            break
+        version = answer.json()["version"]
+    assert version == 50 and "more drafts than are kept" in told
+    assert one.post(f"/rate/{code}", data=sent | {"version": "50", "comment": "final"}).status_code == 303
+    assert [each.comment for each in versions(app, one.person.id, code)][-1] == "final"

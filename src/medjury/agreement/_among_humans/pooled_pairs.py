@@ -107,10 +107,10 @@ class _Shared:
         )
 
     def overlap(self, weights: Floats) -> Floats:
-        return np.asarray(weights @ self.by_pair)
+        return _counted(weights, self.by_pair)
 
     def habits(self, weights: Floats) -> Floats:
-        return np.asarray(weights @ self.by_habit).reshape(len(weights), self.raters, len(self.levels))
+        return _counted(weights, self.by_habit).reshape(len(weights), self.raters, len(self.levels))
 
     def one_group(self) -> bool:
         """Whether the same raters stand on both sides of the pairs, as where clinicians are compared."""
@@ -125,7 +125,7 @@ def _grade_reader(shared: _Shared, names: Sequence[str]) -> Read:
     left, right = shared.sides
 
     def per_row(penalty: Floats) -> Floats:
-        paid = np.zeros(shared.by_pair.shape[0])
+        paid = np.zeros(shared.by_pair.shape[1])
         np.add.at(paid, shared.row, penalty[shared.first, shared.second])
         return paid
 
@@ -155,7 +155,7 @@ def _grade_reader(shared: _Shared, names: Sequence[str]) -> Read:
 def _number_reader(shared: _Shared, names: Sequence[str]) -> Read:
     values = shared.levels - (shared.levels.mean() if shared.levels.size else 0.0)
     together = shared.one_group()
-    apart = np.zeros(shared.by_pair.shape[0])
+    apart = np.zeros(shared.by_pair.shape[1])
     np.add.at(apart, shared.row, (values[shared.first] - values[shared.second]) ** 2)
 
     def read(weights: Floats) -> dict[str, Floats]:
@@ -223,7 +223,7 @@ def _products(
     shared: _Shared, weights: Floats, scores: tuple[Floats, Floats]
 ) -> tuple[Floats, tuple[Floats, Floats]]:
     """Σ x_i x_j over all shared scores, and for each pair Σ x_i and Σ x_j over them."""
-    count, pairs = len(weights), shared.by_pair.shape[1]
+    count, pairs = len(weights), shared.by_pair.shape[0]
     products, sums = np.empty(count), (np.empty((count, pairs)), np.empty((count, pairs)))
     inside = _counter(np.arange(len(shared.pair)), shared.pair, (len(shared.pair), pairs))
     step = max(1, _BLOCK // max(1, len(shared.row)))
@@ -232,7 +232,7 @@ def _products(
         drawn = weights[some][:, shared.row]
         one, two = scores[0][some][:, shared.first], scores[1][some][:, shared.second]
         products[some] = np.einsum("bt,bt,bt->b", drawn, one, two)
-        sums[0][some], sums[1][some] = (drawn * one) @ inside, (drawn * two) @ inside
+        sums[0][some], sums[1][some] = _counted(drawn * one, inside), _counted(drawn * two, inside)
     return products, sums
 
 
@@ -246,7 +246,13 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 
 
 def _counter(rows: NDArray[np.int64], columns: NDArray[np.int64], shape: tuple[int, int]) -> Any:
-    """A sparse matrix with ones at these places, so that weights of rows times it count."""
+    """A sparse matrix with ones at these places, given row by row; it lies on its side, ready for `_counted`."""
     from scipy.sparse import csr_array
 
-    return csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    ends = np.append(0, np.cumsum(np.bincount(rows, minlength=shape[0])))
+    return csr_array((np.ones(len(rows)), columns, ends), shape=shape).T
+
+
+def _counted(weights: Floats, counter: Any) -> Floats:
+    """Weights of rows, added up by column."""
+    return np.asarray((counter @ weights.T).T)

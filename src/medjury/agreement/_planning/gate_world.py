@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from math import sqrt
 
 import numpy as np
@@ -14,7 +14,7 @@ from medjury.agreement._among_humans.non_inferiority import non_inferiority
 from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.agreement._planning.joint_distribution import check_marginals, joint_with_kappa
 from medjury.errors import MedjuryError
-from medjury.runs import GateRules
+from medjury.runs import DangerBy, GateRules
 from medjury.tables import danger_reference
 
 Numbers = NDArray[np.float64]
@@ -126,7 +126,15 @@ class World:
 def look_at(
     expected: Expected, rules: GateRules, clinicians: int, *, confidence: float = 0.95, seed: int = 0
 ) -> World:
-    """Draw many studies and look at what varies between them."""
+    """Draw many studies and look at what varies between them; the same question is answered from memory."""
+    stated = replace(expected, shares=tuple(expected.shares))
+    return _looked_at(stated, rules.danger, rules.danger_by, clinicians, confidence, seed)
+
+
+@lru_cache(maxsize=64)
+def _looked_at(
+    expected: Expected, danger: float, danger_by: DangerBy, clinicians: int, confidence: float, seed: int
+) -> World:
     generator = np.random.default_rng(seed)
     found = np.empty((_STUDIES, 5))
     raters, top = max(2, clinicians), len(expected.shares) - 1
@@ -137,7 +145,7 @@ def look_at(
         with_jury = _kappa(own.ravel(), np.repeat(jury, own.shape[1]))
         pairs = [(i, j) for i in range(raters) for j in range(raters) if i != j]
         among = _kappa(*(np.concatenate([humans[:, pair[side]] for pair in pairs]) for side in (0, 1)))
-        dangerous = danger_reference(own, rules.danger_by) <= rules.danger * top + 1e-9
+        dangerous = danger_reference(own, danger_by) <= danger * top + 1e-9
         correlation = float(np.corrcoef(mean, jury)[0, 1]) if jury.std() and mean.std() else 0.0
         found[study] = (
             with_jury, with_jury - among, float((jury - mean).mean()), correlation, float(dangerous.mean()),

@@ -14,7 +14,7 @@ from pathlib import Path
 from medjury.cases._case import Origin
 from medjury.cases._fhir.document import is_document
 from medjury.cases._fhir.observations import UNUSED
-from medjury.cases._fhir.resources import Entry, name_in, server_of
+from medjury.cases._fhir.resources import Entry, local_name, name_in, server_of
 from medjury.cases._fhir.rows import NO_MATCH, READ, UNNAMED, rows_of_entries
 from medjury.cases._fhir.values import Resource, reference_in, text_in
 from medjury.cases._json import parse_json
@@ -66,6 +66,7 @@ class _Export:
         self._observations: dict[str, list[_Place]] = defaultdict(list)
         self._others: dict[str, _Place] = {}
         self._used: set[str] = set()
+        self._measured: set[str] = set()
         self._server = ""
         self._left_out: Counter[str] = Counter()
 
@@ -86,7 +87,7 @@ class _Export:
         content = parsed.content if isinstance(parsed.content, dict) else {}
         entry = Entry(content, "", Origin(place.file.name, place.line))
         subject = reference_in(content.get("subject"))
-        patient = name_in(subject)
+        patient = local_name(entry, subject) or name_in(subject)
         if not entry.kind:
             return "is not a FHIR resource; an export has one to a line"
         if entry.kind == "Bundle":
@@ -98,7 +99,10 @@ class _Export:
             )
         if is_document(entry):
             self.documents[patient].append(place)
+        elif entry.kind == "Observation" and entry.name and entry.name in self._measured:
+            return "an earlier line holds an Observation of the same id"
         elif entry.kind == "Observation":
+            self._measured.add(entry.name)
             self._observations[patient].append(place)
         elif entry.kind in READ:
             if entry.name in self._others:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from medjury.cases._fhir.resources import DEEPEST
+from medjury.cases._fhir.resources import DEEPEST, NO_TEXT
 from medjury.cases._xhtml import FhirError, Narrative
 
 CODED = "coded entry of a C-CDA, left out"
 _SPACE = "urn:hl7-org:v3"
-_AS_HTML = {"paragraph": "p", "list": "ul", "item": "li", "content": "span", "renderMultiMedia": "img"}
+_AS_HTML = {"paragraph": "p", "list": "ul", "item": "li", "content": "span", "renderMultiMedia": "img",
+            "footnote": "p"}  # fmt: skip
 
 
 def cda_text(content: bytes, remarks: Counter[str]) -> str:
@@ -29,6 +30,8 @@ def cda_text(content: bytes, remarks: Counter[str]) -> str:
     found = [part for part in _texts(reader.document, 0) if part]
     if not any(each.body for each in reader.sections):
         raise FhirError("the attachment is a C-CDA that holds no narrative text")
+    silent = sum(not each.body and not each.inner for each in reader.sections[1:])
+    remarks.update({NO_TEXT: silent} if silent else {})
     return "\n\n".join(found)
 
 
@@ -91,6 +94,8 @@ class _Reader:
             if parent == "nonXMLBody" and (kind != "text/plain" or attributes.get("representation") == "B64"):
                 raise FhirError("the attachment is a C-CDA that holds a scan or another file instead of text")
             self._narrative = Narrative()
+            if parent == "nonXMLBody":  # its lines are lines
+                self._narrative.handle_starttag("pre", [])
         elif tag == "title":
             self._words = []
 

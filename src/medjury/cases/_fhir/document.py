@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from medjury.cases._attachment import DamagedError, attachment_text
 from medjury.cases._case import Origin
-from medjury.cases._fhir.resources import DEEPEST, Entry, Resources
+from medjury.cases._fhir.resources import DEEPEST, NO_TEXT, Entry, Resources, local_name
 from medjury.cases._fhir.status import marks_of
 from medjury.cases._fhir.values import (
     Resource,
@@ -24,7 +24,6 @@ from medjury.cases._fhir.values import (
 from medjury.cases._xhtml import FhirError, text_of
 
 FURTHER = "further attachment of a document, left out"
-NO_TEXT = "section of a document without text, left out"
 # Where the releases and the kinds of documents keep the same thing; STU3 has no `date` and no `category`.
 _DATES = ("date", "created", "indexed", "effectiveDateTime", "effectivePeriod.start", "issued")
 
@@ -95,7 +94,7 @@ def read_document(entry: Entry, resources: Resources, replaced_names: set[str]) 
         date=date or None,
         kind=kind or None,
         marks=marks,
-        patient=resources.name_of(subject, entry.url) or None,
+        patient=local_name(entry, subject) or resources.name_of(subject, entry.url) or None,
         encounter=encounter,
         system=system,
         vendor=vendor,
@@ -186,7 +185,7 @@ def _encounter(entry: Entry, resources: Resources) -> tuple[str, str]:
             codes = [text_in(each.get("code")) for each in objects_in(stated)]
             nested = [concept_name(each) for each in objects_in(stated)]
             found = next((each for each in [*codes, *nested] if each), "")
-            return resources.name_of(reference, entry.url), found
+            return local_name(entry, reference) or resources.name_of(reference, entry.url), found
     return "", ""
 
 

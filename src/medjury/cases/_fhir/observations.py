@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from medjury.cases._fhir.resources import Entry, Resources
+from medjury.cases._fhir.resources import Entry, Resources, local_name
 from medjury.cases._fhir.values import (
     Resource,
     codes_in,
@@ -48,9 +48,10 @@ def measured_in(entries: Iterable[Entry], resources: Resources, remarks: Counter
         elif status in ("entered-in-error", "cancelled"):
             remarks[WITHDRAWN] += 1
         else:
-            patient = resources.name_of(reference_in(resource.get("subject")), entry.url)
+            subject = reference_in(resource.get("subject"))
+            patient = local_name(entry, subject) or resources.name_of(subject, entry.url)
             visit = reference_in(resource.get("encounter")) or reference_in(resource.get("context"))
-            encounter = resources.name_of(visit, entry.url)
+            encounter = local_name(entry, visit) or resources.name_of(visit, entry.url)
             values = list(_values(resource, status if status in _UNSURE else ""))
             remarks[NO_VALUE] += _unread(resource)
             found += [Measured(patient, encounter, each) for each in values]

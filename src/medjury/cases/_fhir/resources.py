@@ -12,6 +12,7 @@ from medjury.cases._fhir.values import Resource, object_in, objects_in, text_in
 from medjury.cases._xhtml import FhirError
 
 DEEPEST = 20
+NO_TEXT = "section of a document without text, left out"
 _NAME = re.compile(r"([A-Z][A-Za-z]+/[^/#?]+)$")
 
 
@@ -99,6 +100,12 @@ class Resources:
         if found is not None:
             self.found.add(id(found.resource))
         return found
+
+
+def local_name(entry: Entry, reference: str) -> str:
+    """A name for what a resource holds itself (`#p`): the same sign means something else in every other one."""
+    own = entry.name or f"{entry.origin.file}:{entry.origin.row}"
+    return f"{own}{reference}" if reference.startswith("#") else ""
 
 
 def address_of(reference: str) -> str:

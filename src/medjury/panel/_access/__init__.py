@@ -22,12 +22,13 @@ from medjury.panel._access._people import (
     person_named,
 )
 from medjury.panel._access._trail import TrailEntry, about_in_words, check_trail, trail, trail_entries
-from medjury.panel._access._visitors import anyone, person_with, signed_in
+from medjury.panel._access._visitors import Claim, anyone, claimed_by, person_with, signed_in
 
 __all__ = [
     "NAVIGATION",
     "NOBODYS_NAMES",
     "RECONCILED",
+    "Claim",
     "Form",
     "Person",
     "Role",
@@ -38,6 +39,7 @@ __all__ = [
     "anyone",
     "api_access",
     "check_trail",
+    "claimed_by",
     "compared",
     "form_of",
     "guard",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartParser
 
@@ -64,6 +65,8 @@ class _FormOf:
         secret = form_secret(request)
         given = request.headers.get("x-csrf-token") or form.get("csrf", "")
         if secret is None or not hmac.compare_digest(given.encode(), form_token(secret).encode()):
+            if (claim := getattr(request.state, "claim", None)) is not None:
+                await run_in_threadpool(claim.check)  # whoever is not signed in is told that first
             raise HTTPException(
                 403, "This form is no longer valid. Open the page again and send it once more."
             )

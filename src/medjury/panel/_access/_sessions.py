@@ -7,9 +7,9 @@ over: the person signs in once more.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Select, bindparam, insert, select, update
 
 from medjury.panel._access._moments import read, stored
 from medjury.panel._access._people import Person, person_of
@@ -23,6 +23,21 @@ LASTS = timedelta(hours=12)  # one working day
 IDLE = timedelta(hours=2)
 SEEN_AGAIN = timedelta(minutes=1)  # how exactly we know when somebody was last here
 CLOCK_MAY_STEP_BACK = timedelta(minutes=2)
+
+# Asked at every request, so it is put together once.
+_FIND: Select[Any] = (
+    select(
+        people_table.c.id,
+        people_table.c.name,
+        people_table.c.role,
+        people_table.c.disabled_at,
+        sessions_table.c.seen_at,
+        sessions_table.c.expires_at,
+        sessions_table.c.ended_at,
+    )
+    .join(people_table, people_table.c.id == sessions_table.c.person)
+    .where(sessions_table.c.hash == bindparam("secret"))
+)
 
 
 def start_session(connection: Connection, person: Person, now: datetime) -> str:
@@ -42,16 +57,7 @@ def start_session(connection: Connection, person: Person, now: datetime) -> str:
 
 def find_session(connection: Connection, secret: str, now: datetime) -> tuple[Person, bool] | None:
     """Whose session this is, and whether it is time to note that they were here; None where it is over."""
-    found = connection.execute(
-        select(
-            people_table,
-            sessions_table.c.seen_at,
-            sessions_table.c.expires_at,
-            sessions_table.c.ended_at,
-        )
-        .join(people_table, people_table.c.id == sessions_table.c.person)
-        .where(sessions_table.c.hash == hash_of(secret))
-    ).first()
+    found = connection.execute(_FIND, {"secret": hash_of(secret)}).first()
     if found is None or found.ended_at is not None or found.disabled_at is not None:
         return None
     seen, end = read(found.seen_at), read(found.expires_at)

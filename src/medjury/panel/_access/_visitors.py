@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from fastapi import HTTPException, Request
@@ -12,6 +13,11 @@ from medjury.panel._access._people import Person, Role
 from medjury.panel._access._secrets import form_token
 from medjury.panel._access._sessions import find_session, note_seen
 from medjury.panel._panel import Panel
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy.engine import Connection
 
 
 class SignInFirst(Exception):  # noqa: N818 - no error: the answer is the way to the sign-in
@@ -38,6 +44,47 @@ class person_with:  # noqa: N801 - read in a route: Depends(person_with(Role.RAT
 
 
 @dataclass(frozen=True)
+class Claim:
+    """Somebody with a session that may or may not hold. Who it is comes out in the transaction that does what they
+    ask for, so a route that saves looks at the database once."""
+
+    request: Request
+    roles: frozenset[str]
+
+    def person(self, connection: Connection, now: datetime) -> Person | SignInFirst | HTTPException:
+        """The person, where the session holds and they have one of the roles; else what to raise."""
+        secret = session_secret(self.request)
+        found = find_session(connection, secret, now) if secret else None
+        if found is None:
+            return _sign_in_first(self.request)
+        person, should_note = found
+        if secret and should_note:
+            note_seen(connection, secret, now)
+        _make_known(self.request, person)
+        return person if person.role in self.roles else HTTPException(403)
+
+    def check(self) -> None:
+        """Refuse whoever is not who they claim to be, before anything else is said to them."""
+        signed_in(self.request, *(Role(role) for role in self.roles))
+
+
+@dataclass(frozen=True)
+class claimed_by:  # noqa: N801 - read in a route: Depends(claimed_by(Role.RATER))
+    """Like `person_with`, for a route that asks for the person in its own transaction."""
+
+    roles: frozenset[str]
+
+    def __init__(self, *roles: Role) -> None:
+        object.__setattr__(self, "roles", person_with(*roles).roles)
+
+    async def __call__(self, request: Request) -> Claim:
+        if session_secret(request) is None:
+            raise _sign_in_first(request)
+        claim = request.state.claim = Claim(request, self.roles)
+        return claim
+
+
+@dataclass(frozen=True)
 class _Anyone:
     roles: frozenset[str] = frozenset()
 
@@ -53,8 +100,7 @@ def signed_in(request: Request, *roles: Role) -> Person:
     """The person who is signed in, where they have one of the roles (none named: whoever it is)."""
     person = visitor(request)
     if person is None:
-        path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        raise SignInFirst(path if request.method == "GET" else "/")
+        raise _sign_in_first(request)
     if roles and person.role not in roles:
         raise HTTPException(403)
     return person
@@ -62,11 +108,19 @@ def signed_in(request: Request, *roles: Role) -> Person:
 
 def visitor(request: Request) -> Person | None:
     """The person who is signed in, or None; pages and forms learn of it."""
-    panel: Panel = request.app.state.panel
-    person = _person(request, panel)
+    person = _person(request, request.app.state.panel)
+    _make_known(request, person)
+    return person
+
+
+def _make_known(request: Request, person: Person | None) -> None:
     request.state.person = person
     request.state.csrf = form_token(form_secret(request) or begin_visit(request))
-    return person
+
+
+def _sign_in_first(request: Request) -> SignInFirst:
+    path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return SignInFirst(path if request.method == "GET" else "/")
 
 
 def address_of(request: Request) -> str:

@@ -7,6 +7,7 @@ from medjury.panel._design._form import CANNOT_JUDGE, NOT_APPLICABLE, Choice, Qu
 from medjury.panel._design._membership import Left, deal, has_joined, join, leave
 from medjury.panel._design._practice import Compared, compare_with_key, share_right
 from medjury.panel._design._reading import (
+    LONGEST,
     Problem,
     Read,
     Said,
@@ -15,13 +16,14 @@ from medjury.panel._design._reading import (
     read_form,
     said_in,
 )
-from medjury.panel._design._rounds import Round, round_by_id, round_named, rounds, set_state
+from medjury.panel._design._rounds import Round, round_as_set_up, round_by_id, round_named, rounds, set_state
 from medjury.panel._design._setting_up import SetUp, item_count, set_up
 from medjury.panel._design._shown import Passage, ShownNote
 from medjury.panel._design._work import Work, members
 
 __all__ = [
     "CANNOT_JUDGE",
+    "LONGEST",
     "NOT_APPLICABLE",
     "Assignment",
     "Choice",
@@ -51,6 +53,7 @@ __all__ = [
     "outcome_row",
     "places",
     "read_form",
+    "round_as_set_up",
     "round_by_id",
     "round_named",
     "rounds",

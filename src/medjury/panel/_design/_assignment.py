@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import case, select
+from sqlalchemy import bindparam, case, select
 
 from medjury.panel._design._shown import Passage, passages_from_row
 from medjury.panel._design._tables import assignments_table, items_table
@@ -74,15 +74,19 @@ def places(connection: Connection, round_id: int, person: str) -> list[Place]:
     ]
 
 
+_T = assignments_table
+_HERE = select(_T.c.position).where(_T.c.code == bindparam("after")).scalar_subquery()
+_NEXT = (
+    select(_T.c.code)
+    .where(
+        _T.c.round == bindparam("of_round"), _T.c.person == bindparam("rater"), _T.c.withdrawn_at.is_(None)
+    )
+    .where(_T.c.finished_at.is_(None), _T.c.code != bindparam("after"))
+    .order_by(case((_T.c.position > _HERE, 0), else_=1), _T.c.position, _T.c.code)
+    .limit(1)
+)
+
+
 def next_code(connection: Connection, round_id: int, person: str, after: str) -> str | None:
     """The next case that is not done: first those that follow, then those that were left behind."""
-    table = assignments_table
-    here = select(table.c.position).where(table.c.code == after).scalar_subquery()
-    query = (
-        select(table.c.code)
-        .where(table.c.round == round_id, table.c.person == person, table.c.withdrawn_at.is_(None))
-        .where(table.c.finished_at.is_(None), table.c.code != after)
-        .order_by(case((table.c.position > here, 0), else_=1), table.c.position, table.c.code)
-        .limit(1)
-    )
-    return connection.execute(query).scalar()
+    return connection.execute(_NEXT, {"of_round": round_id, "rater": person, "after": after}).scalar()

@@ -76,6 +76,16 @@ def round_by_id(connection: Connection, identity: int) -> Round:
     return _round(connection.execute(select(rounds_table).where(rounds_table.c.id == identity)).one())
 
 
+def round_as_set_up(connection: Connection, identity: int, state: str, set_up_at: str) -> Round:
+    """A round in this state. Its form never changes once it is set up, so a connection reads it once (what the
+    coordinator is warned of may have changed since)."""
+    known: dict[tuple[int, str, str], Round] = connection.info.setdefault("rounds", {})
+    found = known.get((identity, state, set_up_at))
+    if found is None:
+        found = known[identity, state, set_up_at] = round_by_id(connection, identity)
+    return found
+
+
 def round_named(connection: Connection, name: str) -> Round:
     row = connection.execute(select(rounds_table).where(rounds_table.c.name == name)).first()
     if row is None:

@@ -22,6 +22,7 @@ from medjury.panel._exchange._collecting import (
     counted_ratings,
     ratings_frame,
 )
+from medjury.panel._exchange._one_at_a_time import one_at_a_time
 from medjury.panel._meeting._tables import reference_cases_table
 from medjury.studies import (
     PANEL,
@@ -65,6 +66,11 @@ class Included:
 
 def include(study: RatedStudy, database: PanelDatabase) -> Included:
     """Write the ratings beside the study file, and bring them into its run. No model is asked anything."""
+    with one_at_a_time(panel_file(study.file, study.name)):
+        return _include(study, database)
+
+
+def _include(study: RatedStudy, database: PanelDatabase) -> Included:
     with database.reading() as connection:
         ratings = collect(connection)
         refuse_changed_questions(study, connection, ratings)

@@ -15,7 +15,7 @@ from medjury.errors import MedjuryError
 from medjury.panel._access import RECONCILED
 from medjury.panel._exchange import Collected, ratings_frame
 from medjury.runs import files, read_manifest
-from medjury.tables import MACHINES, RatingTable, open_run, rating_table, with_rules
+from medjury.tables import MACHINES, ConsensusRule, RatingTable, open_run, rating_table, with_rules
 from medjury.validation import SettlingRow, settling
 
 if TYPE_CHECKING:
@@ -88,12 +88,22 @@ def stopping_of(study: RatedStudy, folder: Path, ratings: Sequence[Collected], p
 
 
 def table_beside_run(study: RatedStudy, run: RatingTable, ratings: Sequence[Collected]) -> RatingTable:
-    """The run's judges with what clinicians said in the panel so far: those of rating rounds, each for themselves.
-    Of cases that the run has not judged nothing is taken."""
+    """The run's judges with what clinicians said in the panel so far: those of rating rounds, each for themselves,
+    and whoever settles what they say. Of cases that the run has not judged nothing is taken."""
     import polars as pl
 
     alone = {each.name for each in study.rounds if each.settings.kind == "rating"}
-    own = [each for each in ratings if each.panel in alone and each.rater != RECONCILED]
+    consensus, settles = _rule(study)
+    own = [
+        each
+        for each in ratings
+        if each.rater == settles or (each.panel in alone and each.rater != RECONCILED)
+    ]
+    if settles and not any(each.rater == settles for each in own):
+        raise MedjuryError(
+            f"Where raters differ, the study takes the word of {settles!r}, and there is none yet: it is computed "
+            "once the first difference is settled."
+        )
     kept = ["item", "system", "rater", "dimension", "score", "status", "reason", "rater_kind", "patient"]
     judged = run.everything.filter(pl.col("rater_kind").is_in(list(MACHINES))).with_columns(
         pl.col("cluster").alias("patient")
@@ -111,7 +121,6 @@ def table_beside_run(study: RatedStudy, run: RatingTable, ratings: Sequence[Coll
         [judged.select(*kept, "repeat"), said.select(*kept, "probability")], how="diagonal_relaxed"
     )
     table = with_rules(rating_table(frame, instrument=study.instrument), run.rules)
-    consensus = run.consensus if not run.adjudicator else "mean"
     return replace(
         table,
         jury_rule=run.jury_rule,
@@ -119,7 +128,14 @@ def table_beside_run(study: RatedStudy, run: RatingTable, ratings: Sequence[Coll
         no_jury=run.no_jury,
         settings=run.settings,
         consensus=consensus,
+        adjudicator=settles,
     )
+
+
+def _rule(study: RatedStudy) -> tuple[ConsensusRule, str]:
+    """How the study makes one score of several raters', and who settles it ("": nobody)."""
+    stated = study.settings.humans
+    return ("mean", "") if stated is None else (stated.consensus, stated.adjudicator or "")
 
 
 def _run_folder(study: RatedStudy | None) -> Path | None:

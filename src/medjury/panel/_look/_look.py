@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 
@@ -45,19 +46,22 @@ class Look:
 
 def look_of(parts: Sequence[ModuleType], links: Sequence[NavigationLink]) -> Look:
     """Gather the templates and the files of these parts."""
-    folders = {
-        Path(part.__file__ or "").parent.name.strip("_"): Path(part.__file__ or "").parent for part in parts
-    }
+    folders = [Path(part.__file__ or "").parent for part in parts]
+    return Look(*_gathered(tuple(folders)), tuple(links))
+
+
+@cache
+def _gathered(folders: tuple[Path, ...]) -> tuple[Environment, Mapping[str, bytes]]:
+    """Read and compiled once in a process, however many panels it serves."""
+    named = {folder.name.strip("_"): folder for folder in folders}
     files = {
         f"{name}/{file.relative_to(folder / 'static').as_posix()}": file.read_bytes()
-        for name, folder in folders.items()
+        for name, folder in named.items()
         for file in sorted((folder / "static").rglob("*"))
         if file.suffix in KINDS
     }
     templates = Environment(
-        loader=PrefixLoader(
-            {name: FileSystemLoader(folder / "templates") for name, folder in folders.items()}
-        ),
+        loader=PrefixLoader({name: FileSystemLoader(folder / "templates") for name, folder in named.items()}),
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
@@ -66,4 +70,4 @@ def look_of(parts: Sequence[ModuleType], links: Sequence[NavigationLink]) -> Loo
     )
     marks = {name: hashlib.sha256(content).hexdigest()[:12] for name, content in files.items()}
     templates.globals["file"] = lambda name: f"/static/{name}?v={marks[name]}"
-    return Look(templates, files, tuple(links))
+    return templates, MappingProxyType(files)

@@ -14,7 +14,7 @@ from medjury.panel._rating._course import Step, course
 from medjury.panel._rating._differences import Piece, differences
 from medjury.panel._rating._pages import NAVIGATION, routes
 from medjury.panel._rating._profile import Profile, profile_of
-from medjury.panel._rating._saving import Closed, Entry, Saved, Stale, save
+from medjury.panel._rating._saving import Closed, Entry, Saved, Stale, TooMuch, save
 from medjury.panel._rating._training import let_pass
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Saved",
     "Stale",
     "Step",
+    "TooMuch",
     "Version",
     "course",
     "differences",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fastapi import HTTPException, Request
+from fastapi.responses import Response
+
 from medjury.instruments import Example
 from medjury.panel._design import (
     Assignment,
@@ -12,8 +15,12 @@ from medjury.panel._design import (
     Problem,
     Round,
     Said,
+    assignment_of,
     places,
+    round_by_id,
 )
+from medjury.panel._look import page
+from medjury.panel._panel import Panel
 from medjury.panel._rating._answers import progress
 from medjury.panel._rating._differences import Piece, differences
 from medjury.panel._rating._saving import newest
@@ -79,6 +86,17 @@ def case_values(
         "examples": [_example(round_, each) for each in round_.instrument.examples],
         "every_seconds": EVERY_SECONDS,
     }
+
+
+def case_page(
+    request: Request, panel: Panel, code: str, person: str, *, status: int = 200, **values: Any
+) -> Response:
+    with panel.database.reading() as connection:
+        assignment = assignment_of(connection, code, person)
+        if assignment is None:
+            raise HTTPException(404)
+        known = case_values(connection, round_by_id(connection, assignment.round), assignment, **values)
+    return page(request, "rating/case.html", status=status, minutes=minutes, **known)
 
 
 def minutes(seconds: float | None) -> str:

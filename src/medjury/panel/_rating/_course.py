@@ -16,6 +16,7 @@ from medjury.panel._rating._answers import Progress, progress
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
+PRACTICE = ("training", "calibration")  # what comes before the cases, and may hold a rater back
 StepState = Literal["now", "done", "locked", "discussion", "waiting", "not passed"]
 
 
@@ -61,9 +62,7 @@ def is_reached(connection: Connection, person: str, round_id: int) -> bool:
     blocked = ""
     for each in rounds(connection):
         is_asked = each.id == round_id
-        if not (is_asked or each.kind in ("training", "calibration")) or not has_joined(
-            connection, each, person
-        ):
+        if not (is_asked or each.kind in PRACTICE) or not has_joined(connection, each, person):
             continue
         if is_asked and each.counts and not blocked:
             return each.state != "waiting"

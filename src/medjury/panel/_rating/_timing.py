@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
+from medjury.panel._design._tables import assignments_table
 from medjury.panel._rating._tables import looks_table
 
 if TYPE_CHECKING:
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 10  # the page's signs of life
 _LONGEST_GAP = 2.5 * EVERY_SECONDS
+
+_OF_CASE = looks_table.c.assignment == bindparam("of_case")
+_LOOK = select(looks_table).where(_OF_CASE)
+_T = assignments_table
+_BEGIN = (
+    update(_T)
+    .where(_T.c.id == bindparam("of_case"), _T.c.opened_at.is_(None))
+    .values(opened_at=bindparam("at"))
+)
+_SAVED = (
+    update(looks_table)
+    .where(_OF_CASE)
+    .values(opened_at=bindparam("at"), last_at=bindparam("at"), seconds=bindparam("so_far"))
+)
 
 
 @dataclass(frozen=True)
@@ -31,9 +46,10 @@ class Looked:
 
 
 def note_opened(connection: Connection, assignment: int, now: datetime) -> None:
-    """The rater opened the case (again)."""
+    """The rater opened the case (again); from the first time on it is theirs."""
     row = _row(connection, assignment)
     at = now.isoformat()
+    connection.execute(_BEGIN, {"of_case": assignment, "at": at})
     if row is None:
         values = {"opened_at": at, "last_at": at, "seconds": 0.0, "beats": 0}
         connection.execute(insert(looks_table).values(assignment=assignment, **values))
@@ -58,8 +74,12 @@ def note_sign_of_life(connection: Connection, assignment: int, now: datetime) ->
 
 def looked(connection: Connection, assignment: int, now: datetime, idle_seconds: float) -> Looked | None:
     """The time up to now, for an answer that is being saved; None where the case was never opened."""
-    row = _row(connection, assignment)
-    if row is None:
+    return looked_until(_row(connection, assignment), now, idle_seconds)
+
+
+def looked_until(row: Any, now: datetime, idle_seconds: float) -> Looked | None:
+    """The same, from the row of the case."""
+    if row is None or row.opened_at is None:
         return None
     if row.beats:
         return Looked(row.seconds + _gap(row.last_at, now), True)
@@ -69,8 +89,7 @@ def looked(connection: Connection, assignment: int, now: datetime, idle_seconds:
 
 def note_saved(connection: Connection, assignment: int, now: datetime, seconds: float) -> None:
     """What was counted up to a save is kept, and counting goes on from there."""
-    at = now.isoformat()
-    _change(connection, assignment, opened_at=at, last_at=at, seconds=seconds)
+    connection.execute(_SAVED, {"of_case": assignment, "at": now.isoformat(), "so_far": seconds})
 
 
 def _gap(last: str, now: datetime) -> float:
@@ -79,7 +98,7 @@ def _gap(last: str, now: datetime) -> float:
 
 
 def _row(connection: Connection, assignment: int) -> Row[Any] | None:
-    return connection.execute(select(looks_table).where(looks_table.c.assignment == assignment)).first()
+    return connection.execute(_LOOK, {"of_case": assignment}).first()
 
 
 def _change(connection: Connection, assignment: int, **values: object) -> None:

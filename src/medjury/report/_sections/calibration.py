@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.calibration import Reliability, calibrate
+from medjury.calibration import CalibrationStudy, Reliability, calibrate
 from medjury.errors import MedjuryError
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
@@ -32,6 +32,22 @@ def section(material: Material) -> Section | None:
         whole = calibrate(table)
     except MedjuryError as error:
         return Section("calibration", _TITLE, paragraph(str(error), class_="note"))
+    lead = (
+        "The gate judges the scores as they were given. This section shows what a calibration to the clinicians "
+        "would change: each answer is calibrated by a map that was fitted on other cases. Calibration corrects "
+        "offset and size of error; it may lower kappa, because it draws scores to the middle."
+    )
+    own, others = _body(material, whole), material.folded(lambda other: _body(other, whole))
+    refused = bullets(
+        f"{evidence.label(each.dimension)}: {each.reason}" for each in whole.only(evidence.rater).refused
+    )
+    maps = calibration_maps(material, whole)
+    return Section("calibration", _TITLE, Html(paragraph(lead) + own + others + maps + refused))
+
+
+def _body(material: Material, whole: CalibrationStudy) -> Html:
+    """Before and after, of one rater."""
+    evidence, table = material.evidence, material.evidence.table
     study = whole.only(evidence.rater)
     rows: list[tuple[Cell, ...]] = [
         (evidence.label(row.dimension), _SHOWN[row.statistic], row.n, row.before, row.after, row.change)
@@ -50,15 +66,8 @@ def section(material: Material) -> Section | None:
         (table.dimension(each.dimension), *study.reliability(each.rater, each.dimension))
         for each in study.calibrations[:PANELS]
     ]
-    lead = (
-        "The gate judges the scores as they were given. This section shows what a calibration to the clinicians "
-        "would change: each answer is calibrated by a map that was fitted on other cases. Calibration corrects "
-        "offset and size of error; it may lower kappa, because it draws scores to the middle."
-    )
-    refused = bullets(f"{evidence.label(each.dimension)}: {each.reason}" for each in study.refused)
     picture = _figure(material, curves, len(study.calibrations)) if curves else Html("")
-    maps = calibration_maps(material, whole)
-    return Section("calibration", _TITLE, Html(paragraph(lead) + picture + shown_rows + maps + refused))
+    return Html(picture + shown_rows)
 
 
 def _figure(material: Material, curves: list[Curves], whole: int) -> Html:

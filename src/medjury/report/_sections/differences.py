@@ -22,6 +22,10 @@ _MARKS = 300
 def section(material: Material) -> Section | None:
     if not material.compared:
         return None
+    return Section("differences", "How far apart", Html(_body(material) + material.folded(_body)))
+
+
+def _body(material: Material) -> Html:
     found = {each.name: limits(material, each) for each in material.compared}
     rows: list[tuple[Cell, ...]] = [
         (
@@ -37,13 +41,12 @@ def section(material: Material) -> Section | None:
         "differences",
         ("dimension", "n", "mean difference", "lower limit", "upper limit"),
         rows,
-        caption="Jury less clinicians: mean difference and limits between which 95 % of differences are expected. "
-        "The intervals take answers as independent",
+        caption="Jury less clinicians: mean difference and limits between which 95 % of differences are expected",
         shown=40,
     )
     chosen = [each for each in material.compared if found[each.name].n > 1][:PANELS]
     if not chosen:
-        return Section("differences", "How far apart", table)
+        return table
     picture = material.exhibits.figure(
         "bland-altman",
         (9, height(len(chosen), 3, 2.7)),
@@ -57,12 +60,22 @@ def section(material: Material) -> Section | None:
             f"{each.label}: mean difference {shown(found[each.name].bias.value)}" for each in chosen
         ),
     )
-    return Section("differences", "How far apart", Html(picture + table))
+    return Html(picture + table)
 
 
 def limits(material: Material, dimension: Measured) -> BlandAltman:
-    _, reference, said = material.evidence.both(dimension.name)
-    return bland_altman(reference, said)
+    """The limits with the intervals of the other tables: the answers to one patient are drawn together."""
+    evidence = material.evidence
+    grid, reference, said = evidence.both(dimension.name)
+    alone = len(set(grid.clusters)) == len(grid.clusters)
+    return bland_altman(
+        reference,
+        said,
+        clusters=None if alone else grid.clusters,
+        confidence=evidence.confidence,
+        resamples=evidence.resamples,
+        seed=evidence.seed,
+    )
 
 
 def _draw(axes: Axes, material: Material, dimension: Measured, found: BlandAltman) -> None:

@@ -41,7 +41,13 @@ def section(material: Material) -> Section | None:
             if curve is not None:
                 counts = (found.n_labelled, found.n_dangerous)
                 rows.append(
-                    (evidence.label(found.dimension), title, *counts, curve.review_to_catch, curve.area)
+                    (
+                        evidence.label(found.dimension),
+                        material.about(title),
+                        *counts,
+                        curve.review_to_catch,
+                        curve.area,
+                    )
                 )
     table = material.exhibits.table(
         "triage",

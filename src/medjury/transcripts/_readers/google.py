@@ -40,7 +40,7 @@ def google(content: Any) -> Rows | None:
         rows.append(
             {
                 "text": alternative.get("transcript"),
-                "start": first_of(first, "startTime", "startOffset", "start_time"),
+                "start": _start(first),
                 "end": first_of(last, "endTime", "endOffset", "end_time")
                 or first_of(result, "resultEndTime", "resultEndOffset"),
                 "confidence": alternative.get("confidence") or None,  # 0 is Google's "not set"
@@ -55,13 +55,16 @@ def _all_words_again(best: list[tuple[Row, Row]]) -> list[Word] | None:
     """The words of the last result, where it repeats those of all others and names the speaker of each."""
     if len(best) < 2:
         return None
-    *others, last = [objects(alternative.get("words")) for _, alternative in best]
-    said = [word.get("word") for words in others for word in words]
+    *before, last = [objects(alternative.get("words")) for _, alternative in best]
+    others = [word for words in before for word in words]
+    said = [word.get("word") for word in others]
     if not said:
         # Without words of their own the others are compared by what they say.
         said = [word for _, each in best[:-1] for word in str(each.get("transcript") or "").split()]
     if not said or [word.get("word") for word in last][: len(said)] != said:
         return None
+    if any(map(_speaker, others)) and list(map(_start, others)) != list(map(_start, last[: len(others)])):
+        return None  # the same words were said again, at another time
     return _words(last) if all(_speaker(word) for word in last) else None
 
 
@@ -75,12 +78,16 @@ def _words(words: list[Row]) -> list[Word]:
         Word(
             str(word.get("word") or ""),
             _speaker(word),
-            first_of(word, "startTime", "startOffset", "start_time"),
+            _start(word),
             first_of(word, "endTime", "endOffset", "end_time"),
             word.get("confidence") or None,
         )
         for word in words
     ]
+
+
+def _start(word: Row) -> Any:
+    return first_of(word, "startTime", "startOffset", "start_time")
 
 
 def _speaker(word: Row) -> str | None:

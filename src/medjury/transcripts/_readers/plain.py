@@ -34,10 +34,15 @@ def plain_turns(content: Any, file: str = "transcript") -> Rows | None:
                 "start": first_of(turn, "start", "startedAt"),
                 "end": first_of(turn, "end", "endedAt"),
                 "confidence": turn.get("confidence"),
-                "interim": turn.get("final", turn.get("is_final", turn.get("isFinal"))) is False,
+                "interim": _is_interim(first_of(turn, "final", "is_final", "isFinal", "isfinal")),
             }
         )
     return rows
+
+
+def _is_interim(final: Any) -> bool:
+    """True where a turn says that it is not final, as JSON or as a table writes it."""
+    return final is False or (isinstance(final, str) and final.strip().casefold() in ("false", "0", "no"))
 
 
 def _refuse_unread_speakers(turn: dict[str, Any], place: str) -> None:

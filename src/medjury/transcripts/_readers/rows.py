@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from medjury.errors import MedjuryError
+
+UNREAD = "a part cannot be read"
 Row = dict[str, Any]
 Rows = list[Row]
 
@@ -48,7 +51,14 @@ def _turn(words: list[Word]) -> Row:
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    """The objects of a list; where something else is among them, it would be lost, and the file is refused."""
+    found = value if isinstance(value, list) else []
+    for number, each in enumerate(found, 1):
+        if not isinstance(each, dict):
+            raise MedjuryError(
+                f"{UNREAD}: number {number} of a list is no object, as the others are; export it again"
+            )
+    return found
 
 
 def first_of(row: dict[str, Any], *names: str) -> Any:

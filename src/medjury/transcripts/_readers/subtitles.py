@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.transcripts._readers.marks import Mark, named, speakers_among
+from medjury.transcripts._readers.marks import Mark, named, refuse_names_within, speakers_among
 from medjury.transcripts._readers.names import is_role, like_a_name, tidy
 
 _TIMES = re.compile(r"\s*([\d:]+[.,]\d+|[\d:]+)\s*-->\s*([\d:]+[.,]\d+|[\d:]+)(?:\s.*)?")
@@ -31,19 +32,26 @@ class _Line:
     text: str
 
 
-def subtitle_cues(text: str, file: str, speakers: Collection[str] | None = None) -> list[dict[str, Any]]:
-    """One row for each speaker in a cue; blocks of notes and styles have no times and are no cues.
+def subtitle_cues(
+    text: str, file: str, speakers: Collection[str] | None, left_out: Counter[str]
+) -> list[dict[str, Any]]:
+    """One row for each speaker in a cue; blocks of notes and styles have no times and are no cues: `left_out`
+    counts them.
 
     The speaker is WebVTT's voice tag, of which a cue may have several, else `Name: ` or `[Name] ` at the beginning
     of a line. A cue without a name has no speaker, and takes nobody else's name away.
     """
     times: list[tuple[str, str]] = []
-    found = list(_cue_lines(text.splitlines(), times, file))
+    found = list(_cue_lines(text.splitlines(), times, file, left_out))
     voices = any(each.voice for each in found)
     if voices:
         _refuse_names_beside_voices(found, file)
     else:
         found = _named(found, file, speakers)
+    if speakers is None:
+        refuse_names_within(
+            [(each.number, each.text) for each in found], {each.voice or "" for each in found}, file
+        )
     rows: list[dict[str, Any]] = []
     last: tuple[int, str | None] | None = None
     for each in found:
@@ -57,7 +65,9 @@ def subtitle_cues(text: str, file: str, speakers: Collection[str] | None = None)
     return rows
 
 
-def _cue_lines(lines: list[str], times: list[tuple[str, str]], file: str) -> Iterator[_Line]:
+def _cue_lines(
+    lines: list[str], times: list[tuple[str, str]], file: str, left_out: Counter[str]
+) -> Iterator[_Line]:
     """The lines of all cues in pieces of one voice each; `times` grows by each cue's own."""
     at = 0
     first = next((place for place, line in enumerate(lines) if "-->" in line), 0)
@@ -69,7 +79,7 @@ def _cue_lines(lines: list[str], times: list[tuple[str, str]], file: str) -> Ite
                 f"{file}, line {at + 1}: a cue's times must look like 00:00:01.000 --> 00:00:02.500"
             )
         if found is None:
-            at = _beside_cues(lines, at, file)
+            at = _beside_cues(lines, at, file, left_out)
             continue
         at += 1
         times.append((found[1], found[2]))
@@ -88,13 +98,14 @@ def _cue_lines(lines: list[str], times: list[tuple[str, str]], file: str) -> Ite
             yield _Line(at, len(times) - 1, None, "")
 
 
-def _beside_cues(lines: list[str], at: int, file: str) -> int:
+def _beside_cues(lines: list[str], at: int, file: str, left_out: Counter[str]) -> int:
     """The place after a line that is in no cue: a blank one, a block of notes, or a cue's name. Others are words
     that would be lost, and are refused."""
     line = lines[at].strip()
     if not line:
         return at + 1
     if line.startswith(_ASIDE):
+        left_out["blocks of notes and styles"] += not line.startswith("WEBVTT")
         while at < len(lines) and lines[at].strip() and "-->" not in lines[at]:
             at += 1
         return at

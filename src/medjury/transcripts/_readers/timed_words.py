@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +19,16 @@ class _Segment:
     end: float
 
 
-def timed_words(file: Path, read: dict[str, str]) -> tuple[Rows, list[str]]:
+def timed_words(file: Path, read: dict[str, str], left_out: Counter[str]) -> tuple[Rows, list[str]]:
     """The turns of a .ctm file, told apart by the .rttm file beside it. `read` has the text of each, by ending."""
     words = _words(read[".ctm"], file.with_suffix(".ctm").name)
+    lines = [line.split() for line in read.get(".rttm", "").splitlines()]
+    left_out["lines of a .ctm file that are remarks"] += read[".ctm"].count("\n;;") + read[".ctm"].startswith(
+        ";;"
+    )
+    left_out["lines of an .rttm file that name no speaker"] += sum(
+        bool(parts) and parts[0] != "SPEAKER" for parts in lines
+    )
     if ".rttm" not in read:
         note = f"{file.name}: no {file.stem}.rttm is beside it, so that nobody knows who speaks"
         return [row for turn in _by_pause(words) for row in turns_of_words(turn)], [note]

@@ -62,18 +62,16 @@ def _permuted(trial: Trial) -> float:
     sizes = np.bincount(codes)
     starts = np.cumsum(sizes) - sizes
     generator = np.random.default_rng(trial.seed)
-    groups = [starts[sizes == size][:, np.newaxis] + np.arange(size) for size in np.unique(sizes)]
+    places = [starts[sizes == size][:, np.newaxis] + np.arange(size) for size in np.unique(sizes)]
     centred = scores - scores.mean()
+    groups = [(lost[place], centred[place]) for place in places]
     observed, extreme = abs(float(lost @ centred)), 0
     for _ in range(PERMUTATIONS):
-        total = sum(
-            float(
-                (
-                    lost[group]
-                    * generator.permuted(centred[group[generator.permutation(len(group))]], axis=1)
-                ).sum()
+        total = 0.0
+        for silent, given in groups:
+            moved = given[generator.permutation(len(given))]
+            total += float(
+                (silent * (generator.permuted(moved, axis=1) if moved.shape[1] > 1 else moved)).sum()
             )
-            for group in groups
-        )
         extreme += abs(total) >= observed - 1e-9
     return (1 + extreme) / (1 + PERMUTATIONS)

@@ -1,0 +1,232 @@
+"""`medjury bench run` and `medjury bench leaderboard`: from a suite to a page that anybody can open."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medjury.cli._main import EXIT_INCOMPLETE, say
+from medjury.errors import MedjuryError
+
+if TYPE_CHECKING:
+    from medjury.suites import Board, Results
+
+_ABOUT = """
+SUITE is a suite file (.yaml), or the names of benchmarks. A benchmark without data runs on its three made-up rows,
+and the page says so. A candidate or judge is an endpoint kind, or settings as in a study file:
+--candidate embedded, --candidate "kind=openai,url=http://127.0.0.1:8000/v1,model=llama-3.3-70b,name=llama".
+"""
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _ABOUT
+    add = parser.add_argument
+    add("suite", nargs="+", metavar="SUITE", help="a suite file, or names of benchmarks")
+    add(
+        "--candidate",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a model under test; may be repeated",
+    )
+    add(
+        "--judge",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a judge of open answers; may be repeated",
+    )
+    add(
+        "--data",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="the data of a benchmark; may be repeated",
+    )
+    add(
+        "--items",
+        type=int,
+        metavar="N",
+        help="ask at most so many items of each benchmark, drawn by their ids",
+    )
+    add("--money", type=float, metavar="M", help="stop asking when so much is spent")
+    add("--allow-host", action="append", default=[], metavar="HOST", help="a host that may be called")
+    add("--output", metavar="FOLDER", help="where everything is kept (default: suites/benchmarks)")
+    add("--dry-run", action="store_true", help="check everything and print calls, tokens, price")
+    add(
+        "--keep-going",
+        action="store_true",
+        help="ask on although a candidate's first answers show that none can be used",
+    )
+    add("--retry-unscored", action="store_true", help="ask again for every answer without a score")
+    add("--no-preflight", action="store_true", help="do not ask each model one short question first")
+    add("--quiet", action="store_true", help="no progress line")
+    _add_board_arguments(parser)
+
+
+def add_leaderboard_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("folder", metavar="FOLDER", help="the folder that `medjury bench run` wrote")
+    add("--candidates", metavar="NAME[,NAME...]", help="only these")
+    add("--benchmarks", metavar="NAME[,NAME...]", help="only these")
+    add("--output", metavar="PAGES", help="where to write the pages (default: FOLDER/leaderboard)")
+    _add_board_arguments(parser)
+
+
+def _add_board_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--texts", action="store_true",
+        help="show the texts and ids of gated and private data too: such pages are not for publishing")  # fmt: skip
+    add("--leave-out-decided", action="store_true", help="leave out items on which a trivial answer is right")
+    add("--resamples", type=int, default=2000, metavar="N", help="of the intervals (2000)")
+    add("--seed", type=int, default=0, metavar="N", help="of the intervals (0)")
+    add("--json", action="store_true", help="print the leaderboard as JSON")
+    add("--csv", action="store_true", help="print the standings as CSV")
+
+
+def run_suite_command(options: argparse.Namespace) -> int:
+    from medjury.suites import plan_suite, run_suite
+
+    if options.resamples < 200:
+        raise MedjuryError(f"--resamples must be 200 or more, not {options.resamples}")
+    suite = _suite(options)
+    plan = plan_suite(suite, preflight=not options.no_preflight)
+    if options.dry_run:
+        print(plan.text())
+        return 0
+    from medjury.cli._progress import ProgressLine
+
+    say(plan.text(), sys.stderr)
+    line = None if options.quiet else ProgressLine()
+    ran = run_suite(
+        suite,
+        plan,
+        watch=line,
+        tell=lambda told: say(told, sys.stderr),
+        keep_going=options.keep_going,
+        retry_unscored=options.retry_unscored,
+        preflight=not options.no_preflight,
+        resamples=options.resamples,
+    )
+    _show(ran.results, suite.output / "leaderboard", options)
+    if ran.complete:
+        return 0
+    for why in ran.why:
+        say(f"medjury: INCOMPLETE: {why}", sys.stderr)
+    say("medjury: run again to go on: nothing answered is lost", sys.stderr)
+    return EXIT_INCOMPLETE
+
+
+def leaderboard_command(options: argparse.Namespace) -> int:
+    from medjury.suites import read_results
+
+    results = read_results(options.folder)
+    results = results.only(_words(options.candidates), _words(options.benchmarks))
+    _show(results, Path(options.output or Path(options.folder) / "leaderboard"), options)
+    return 0
+
+
+def _show(results: Results, folder: Path, options: argparse.Namespace) -> None:
+    from medjury.suites import board_json, board_of, standings_csv, write_leaderboard
+
+    board = board_of(
+        results, leave_out_decided=options.leave_out_decided, resamples=options.resamples, seed=options.seed
+    )
+    page = write_leaderboard(board, folder, texts=options.texts)
+    if options.json:
+        print(json.dumps(board_json(board), indent=1, ensure_ascii=False, allow_nan=False))
+    elif options.csv:
+        print(standings_csv(board), end="")
+    else:
+        say(_text(board))
+    say(f"Leaderboard: {page}", sys.stderr if options.json or options.csv else sys.stdout)
+
+
+def _text(board: Board) -> str:
+    from medjury.statistics import text_table
+
+    rows = [
+        {
+            "rank": None if (place := each.places.get("win_half")) is None else place.rank,
+            "candidate": each.candidate,
+            "win_rate": each.win_half,
+            "win_or_tie": each.win_or_tie,
+            "macro_average": each.macro,
+            "tie_group": "" if place is None else place.tie_group,
+        }
+        for each in board.overall.rows
+    ]
+    lines = [f"! {note}" for note in board.results.notes]
+    if board.samples:
+        lines.append(f"! NOT A MEASUREMENT: made-up rows stand in for the data of {', '.join(board.samples)}")
+    lines += [f"! {warning}" for warning in board.overall.warnings]
+    lines += text_table(rows)
+    lines += [f"{name}: {why}" for name, why in board.overall.unranked.items()]
+    return "\n".join(lines)
+
+
+def _suite(options: argparse.Namespace) -> Any:
+    from medjury.suites import load_suite, make_suite
+
+    first = options.suite[0]
+    if len(options.suite) == 1 and first.endswith((".yaml", ".yml")) and not options.candidate:
+        given = [
+            name
+            for name in ("judge", "data", "items", "money", "allow_host", "output")
+            if getattr(options, name)
+        ]
+        if given:
+            raise MedjuryError(f"--{given[0].replace('_', '-')} belongs into the suite file {first}")
+        return load_suite(first)
+    if not options.candidate:
+        raise MedjuryError("name a model under test, such as --candidate embedded, or give a suite file")
+    data = dict(_pair(each, "--data") for each in options.data)
+    unknown = [name for name in data if name not in options.suite]
+    if unknown:
+        raise MedjuryError(f"--data names {unknown[0]!r}, which is not among the benchmarks")
+    settings: dict[str, Any] = {
+        "suite": "benchmarks",
+        "benchmarks": [_benchmark(name, data.get(name), options.items) for name in options.suite],
+        "candidates": [_model(each) for each in options.candidate],
+        "allow_hosts": options.allow_host,
+    }
+    if options.judge:
+        settings["jury"] = [_model(each) for each in options.judge]
+    if options.money is not None:
+        settings["budget"] = {"money": options.money}
+    return make_suite(settings, Path(options.output or "suites/benchmarks").resolve())
+
+
+def _benchmark(name: str, data: str | None, items: int | None) -> dict[str, Any]:
+    where = str(Path(name).resolve()) if name.endswith((".yaml", ".yml")) else name
+    stated = {"name": where, "data": None if data is None else str(Path(data).resolve()), "items": items}
+    return {key: value for key, value in stated.items() if value is not None}
+
+
+def _model(text: str) -> dict[str, Any]:
+    """`embedded`, or `kind=openai,url=...,model=...`."""
+    if "=" not in text:
+        return {"kind": text}
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        name, value = _pair(part, "a model")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def _pair(text: str, what: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value:
+        raise MedjuryError(f"{what}: {text!r} is not NAME=VALUE")
+    return name.strip(), value
+
+
+def _words(text: str | None) -> list[str] | None:
+    return None if text is None else [each.strip() for each in text.split(",") if each.strip()]

@@ -1,0 +1,134 @@
+"""`medjury bench list | tasks | check | fetch | new`: benchmarks, their data, and your own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from medjury.cli import _bench_new, _bench_run
+from medjury.errors import MedjuryError
+from medjury.suites import (
+    check_data,
+    coverage,
+    fetch_files,
+    fetch_plan,
+    library,
+    listed,
+    listing_text,
+    load_benchmark,
+    read_taxonomy,
+    sample_file,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="the benchmarks of MedHELM: access, metric, open or closed")
+    listing.add_argument("--extras", action="store_true", help="those of other collections too")
+    tasks = actions.add_parser("tasks", help="the taxonomy of clinical tasks, or what benchmarks cover of it")
+    tasks.add_argument("--covered", nargs="*", metavar="NAME", help="what these benchmarks (or all) cover")
+    check = actions.add_parser("check", help="read a benchmark's data and name every row that cannot be used")
+    check.add_argument(
+        "name", nargs="?", metavar="NAME", help="a benchmark, or the path of your own .yaml file"
+    )
+    check.add_argument(
+        "--data", metavar="PATH", help="its file or folder; without it the made-up sample is read"
+    )
+    check.add_argument("--all", action="store_true", help="every built-in benchmark on its sample")
+    fetch = actions.add_parser(
+        "fetch", help="download a public benchmark's files; shows licence and checksum"
+    )
+    fetch.add_argument("name", metavar="NAME", help="a benchmark, or the path of your own .yaml file")
+    fetch.add_argument("--to", metavar="FOLDER", help="where to put them (default: benchmark-data/NAME)")
+    fetch.add_argument("--yes", action="store_true", help="do not ask")
+    fetch.add_argument(
+        "--most-mb", type=int, default=500, metavar="N", help="refuse larger files (default: 500)"
+    )
+    for each in (listing, tasks, check):
+        each.add_argument("--json", action="store_true", help="as JSON")
+    _bench_new.add_arguments(
+        actions.add_parser("new", help="your own benchmark from a table, in one command")
+    )
+    _bench_run.add_run_arguments(
+        actions.add_parser("run", help="ask candidates, mark and judge their answers, write the leaderboard")
+    )
+    _bench_run.add_leaderboard_arguments(
+        actions.add_parser("leaderboard", help="write the leaderboard of a run again, whole or of some")
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    actions = {
+        "run": _bench_run.run_suite_command,
+        "leaderboard": _bench_run.leaderboard_command,
+        "list": _list,
+        "tasks": _tasks,
+        "check": _check,
+        "fetch": _fetch,
+        "new": _bench_new.run,
+    }
+    return actions[options.action](options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    benchmarks = library(extras=options.extras)
+    if options.json:
+        print(json.dumps(listed(benchmarks), indent=2, ensure_ascii=False))
+        return 0
+    print(listing_text(benchmarks))
+    if not options.extras:
+        others = [each.name for each in library(extras=True) if each not in benchmarks]
+        print(f"{len(benchmarks)} benchmarks; of other collections: {', '.join(others)} (--extras)")
+    return 0
+
+
+def _tasks(options: argparse.Namespace) -> int:
+    if options.covered is not None:
+        found = coverage([load_benchmark(name) for name in options.covered] or library())
+        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False) if options.json else found.text())
+    else:
+        taxonomy = read_taxonomy()
+        print(
+            json.dumps(taxonomy.to_json(), indent=2, ensure_ascii=False) if options.json else taxonomy.text()
+        )
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    if options.all == bool(options.name) or (options.all and options.data):
+        raise MedjuryError("name one benchmark (and its --data), or check every sample with --all")
+    benchmarks = library(extras=True) if options.all else (load_benchmark(options.name),)
+    results: list[dict[str, Any]] = []
+    for benchmark in benchmarks:
+        items, problems = check_data(benchmark, options.data or sample_file(benchmark))
+        results.append({"name": benchmark.name, "items": items, "problems": list(problems)})
+    if options.json:
+        print(json.dumps(results if options.all else results[0], indent=2, ensure_ascii=False))
+    for each in [] if options.json else results:
+        print(f"{each['name']}: {each['items']:,} items, {len(each['problems'])} problems")
+        print("".join(f"  {problem}\n" for problem in each["problems"]), end="")
+    return 1 if any(each["problems"] for each in results) else 0
+
+
+def _fetch(options: argparse.Namespace) -> int:
+    benchmark = load_benchmark(options.name)
+    print(fetch_plan(benchmark))
+    if not options.yes:
+        if not sys.stdin.isatty():
+            raise MedjuryError(
+                "nothing was downloaded: nobody is here to agree; agree to the licence with --yes"
+            )
+        if (
+            input("Do you accept the licence, and shall these files be downloaded? [y/N] ").strip().lower()
+            != "y"
+        ):
+            print("nothing was downloaded")
+            return 0
+    folder = Path(options.to or Path("benchmark-data") / benchmark.name)
+    fetch_files(benchmark, folder, most_bytes=options.most_mb * 1_000_000)
+    items, problems = check_data(benchmark, folder)
+    print(f"{items:,} items, {len(problems)} problems. Use it with --data {folder}")
+    return 1 if problems else 0

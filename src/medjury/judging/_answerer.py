@@ -1,0 +1,149 @@
+"""Answering: a model is asked a prompt as it stands, and its answer is kept word for word.
+
+It runs through the engine like a rater with one row per case, which says whether there is an answer; the answer
+itself is the record beside that row. What becomes of it (a mark, a jury's grades) is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from medjury.cases import Case
+from medjury.instruments import Dimension, Input, Instrument, NotApplicable, Outcome, Reason, Unscored
+from medjury.judging._asking import Speaker, Unusable, ask, no_answer
+from medjury.judging._most import most_prompt, most_question
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._rows import rows_of
+from medjury.models import ChatModel, Gate, Message, Reply, estimate_tokens
+from medjury.runs import Body
+
+# Part of every answer's key: raise it whenever the way of asking changes.
+ANSWERING_VERSION = "1"
+ANSWER, PROMPT, LIMIT = "answer", "prompt", "most_tokens"
+# What an answer takes, for a plan: a letter is shorter, a note longer.
+TOKENS_PER_ANSWER = 300
+
+
+class AnswerText(Body):
+    """What a model said. An answer that cannot count as one (declined, cut off, empty) has a `reason`, and the
+    words that there are of it."""
+
+    kind: str = "answer"
+    text: str = ""
+    reason: str | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Answerer(PlainRater):
+    """Asks the `prompt` of each case. An answer may be as long as the case says (`most_tokens`), unless the model
+    has a limit of its own: one that thinks before it answers needs more than any benchmark states."""
+
+    speaker: Speaker
+    own_limit: bool = False
+    instrument: Instrument = field(init=False, repr=False, compare=False)
+    _settings_hash: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        settings = {
+            "version": ANSWERING_VERSION,
+            "speaker": self.speaker.settings(),
+            "own_limit": self.own_limit,
+        }
+        object.__setattr__(self, "instrument", _INSTRUMENT)
+        object.__setattr__(self, "_settings_hash", hashlib.sha256(json.dumps(settings).encode()).hexdigest())
+
+    @property
+    def name(self) -> str:
+        return self.speaker.model.name
+
+    @property
+    def models(self) -> Sequence[ChatModel]:
+        return (self.speaker.model,)
+
+    @property
+    def groups(self) -> Sequence[tuple[str, ...]]:
+        return ((ANSWER,),)
+
+    def settings_hash(self) -> str:
+        return self._settings_hash
+
+    def describe(self) -> Mapping[str, object]:
+        return {
+            "strategy": "answering",
+            "temperature": self.speaker.temperature,
+            "seed": self.speaker.seed,
+            "max_tokens": self.speaker.max_tokens if self.own_limit else "as each benchmark states",
+        }
+
+    def units(self, case: Case, repeat: int) -> list[Unit]:
+        return make_units(self, case, repeat)
+
+    def expected(self, unit: Unit) -> Expected | Unscored:
+        messages = _messages(unit.case)
+        if isinstance(messages, Unscored):
+            return messages
+        speaker = self._speaker(unit.case)
+        tokens = sum(estimate_tokens(message.content) for message in messages)
+        most = most_question(most_prompt(messages), speaker)
+        return Expected(1, tokens, min(TOKENS_PER_ANSWER, speaker.max_tokens), most)
+
+    async def rate(self, unit: Unit, gate: Gate) -> Rated:
+        messages = _messages(unit.case)
+        if isinstance(messages, Unscored):
+            rows = rows_of(unit, {ANSWER: messages}, None, system=self.name)
+            return Rated(rows, _record("", messages))
+        speaker = self._speaker(unit.case)
+
+        def read(reply: Reply) -> str:
+            failure = no_answer(reply, speaker.max_tokens)
+            if failure is not None:
+                raise Unusable(failure.message, failure.reason, so_far=reply.text)
+            return reply.text
+
+        about = ["answer", unit.case.fingerprint()]
+        asked = await ask(gate, speaker, messages, None, read, unit.sample, about)
+        outcome: Outcome = asked.failure or NotApplicable("an answer was given; it is marked elsewhere")
+        said = (asked.value if asked.failure is None else asked.so_far) or ""
+        rows = rows_of(unit, {ANSWER: outcome}, asked.answers, system=self.name)
+        return Rated(rows, _record(said, asked.failure))
+
+    def _speaker(self, case: Case) -> Speaker:
+        limit = case.metadata.get(LIMIT)
+        if self.own_limit or not isinstance(limit, int):
+            return self.speaker
+        return replace(self.speaker, max_tokens=limit)
+
+
+def _messages(case: Case) -> tuple[Message, ...] | Unscored:
+    prompt = case.texts.get(PROMPT, "")
+    if not prompt.strip():
+        return Unscored(Reason.INPUT, "the case has no prompt to answer")
+    return (Message("user", prompt),)
+
+
+def _record(text: str, failure: Unscored | None) -> AnswerText:
+    if failure is None:
+        return AnswerText(kind="answer", text=text)
+    return AnswerText(kind="answer", text=text, reason=failure.reason.value, message=failure.message)
+
+
+_INSTRUMENT = Instrument(
+    name="answering",
+    version=ANSWERING_VERSION,
+    title="Answering",
+    instructions="",
+    inputs=(Input(PROMPT, "Prompt"),),
+    dimensions=(
+        Dimension(
+            ANSWER,
+            "Answer",
+            "Whether there is an answer.",
+            {0: "no answer", 1: "an answer"},
+            may_be_not_applicable=True,
+        ),
+    ),
+)

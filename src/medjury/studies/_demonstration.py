@@ -1,0 +1,65 @@
+"""The demonstration: its files, and which of the planted errors a jury found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+GOOD_JURY, LIVE = "study.yaml", "live.yaml"
+_FOUND_AT = 3.5  # a summary with an error deserves no better grade, on the axis that the error concerns
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedErrors:
+    """Summaries with a planted error that the jury graded low, those that it did not, and those without an error
+    that it graded low all the same."""
+
+    found: tuple[str, ...]
+    missed: tuple[str, ...]
+    without: int
+    alarms: tuple[str, ...]
+
+    def text(self) -> str:
+        planted = len(self.found) + len(self.missed)
+        missed = f" It missed: {', '.join(self.missed)}." if self.missed else ""
+        return (
+            f"Of {planted} summaries with a planted error the jury found {len(self.found)}.{missed} "
+            f"Of {self.without} without one it graded {len(self.alarms)} low all the same."
+        )
+
+
+def copy_demonstration(folder: Path) -> None:
+    """The demonstration's files, in a folder of the user's own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with resources.as_file(resources.files("medjury.studies").joinpath("demo")) as source:
+        for file in sorted(source.iterdir()):
+            shutil.copyfile(file, folder / file.name)
+
+
+def planted_errors(run: Path, cases: Path) -> PlantedErrors:
+    """What a run's jury made of the errors that the cases say were planted."""
+    from medjury.tables import open_run
+
+    table = open_run(run)
+    lowest: dict[tuple[str, str], float] = {}
+    for dimension in table.chosen(derived=False):
+        grid = table.grid(dimension.name)
+        for item, system, score in zip(grid.items, grid.systems, grid.scores[table.stored_jury], strict=True):
+            key = (str(item), str(system))
+            lowest[key] = min(lowest.get(key, 9.0), float(score))
+    told: dict[tuple[bool, bool], list[str]] = {}
+    for line in cases.read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        planted = case["metadata"]["planted"] != "nothing"
+        low = lowest.get((case["id"], case["system"]), 9.0) <= _FOUND_AT
+        told.setdefault((planted, low), []).append(f"{case['id']} ({case['system']})")
+    clean = len(told.get((False, True), ())) + len(told.get((False, False), ()))
+    return PlantedErrors(
+        found=tuple(told.get((True, True), ())),
+        missed=tuple(told.get((True, False), ())),
+        without=clean,
+        alarms=tuple(told.get((False, True), ())),
+    )

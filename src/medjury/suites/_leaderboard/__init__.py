@@ -1,0 +1,41 @@
+"""Leaderboards: who does better on which benchmarks, how sure that is, and a page that anybody can open."""
+
+from medjury.suites._leaderboard._board import Board, board_of
+from medjury.suites._leaderboard._names import metric_name, slugs
+from medjury.suites._leaderboard._page import board_json, cells_csv, standings_csv, write_leaderboard
+from medjury.suites._leaderboard._results import (
+    AgreementResult,
+    AnswerResult,
+    BaselineResult,
+    BenchmarkResult,
+    CandidateResult,
+    ItemResult,
+    JuryResult,
+    Results,
+    Spending,
+    State,
+)
+from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
+
+__all__ = [
+    "AgreementResult",
+    "AnswerResult",
+    "BaselineResult",
+    "BenchmarkResult",
+    "Board",
+    "CandidateResult",
+    "ItemResult",
+    "JuryResult",
+    "Results",
+    "Spending",
+    "State",
+    "board_json",
+    "board_of",
+    "candidate_costs",
+    "cells_csv",
+    "metric_name",
+    "payer_costs",
+    "slugs",
+    "standings_csv",
+    "write_leaderboard",
+]

@@ -1,0 +1,127 @@
+"""The leaderboard as data: one JSON for machines, the part of it that the page computes with, and tables as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from medjury.report import Html
+from medjury.statistics import ends
+from medjury.suites._leaderboard._board import Board
+from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
+
+# A cell that a spreadsheet would take for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def board_json(board: Board) -> dict[str, Any]:
+    """Everything on the page, without a text of an item."""
+    results = board.results
+    return {
+        "suite": results.suite,
+        "made_at": results.made_at,
+        "confidence": board.confidence,
+        "leave_out_decided": board.leave_out_decided,
+        "candidates": [asdict(each) for each in results.candidates],
+        "benchmarks": [
+            {**asdict(each), "items": _items(board, each.name), "decided": _decided(board, each.name)}
+            for each in results.benchmarks
+        ],
+        "overall": board.overall.as_dict(),
+        "categories": [each.as_dict() for each in board.categories.values()],
+        "by_benchmark": [each.as_dict() for each in board.benchmarks.values()],
+        "cells": [each.as_dict() for each in board.cells.values()],
+        "detectable": detectable_rows(board),
+        "agreement": [
+            {
+                "benchmark": each.benchmark,
+                "answers": each.answers,
+                "clinicians": each.clinicians,
+                **{name: ends(estimate) for name, estimate in each.columns.items()},
+            }
+            for each in results.agreement
+        ],
+        "cost": {
+            "currency": results.currency,
+            "prices_as_of": results.prices_as_of,
+            "paid": results.paid,
+            "by_candidate": [each.as_dict() for each in candidate_costs(results)],
+            "by_model": [each.as_dict() for each in payer_costs(results)],
+        },
+        "notes": list(results.notes),
+    }
+
+
+def page_data(board: Board) -> Html:
+    """What the script of the page computes with, safe inside a page."""
+    candidates = [each.name for each in board.results.candidates]
+    benchmarks = [each.name for each in board.results.benchmarks]
+    content = {
+        "candidates": candidates,
+        "benchmarks": benchmarks,
+        "compared": [[board.cells[one, each].compared for each in benchmarks] for one in candidates],
+        "hard": [[board.hard[one, each] for each in benchmarks] for one in candidates],
+        "counting": [benchmarks.index(each) for each in board.overall.benchmarks],
+        "places": {row.candidate: row.as_dict()["places"] for row in board.overall.rows},
+    }
+    return Html(json.dumps(content, allow_nan=False).replace("<", "\\u003c"))
+
+
+def detectable_rows(board: Board) -> list[dict[str, Any]]:
+    """The smallest difference that each benchmark can show."""
+    found = []
+    for standings in board.benchmarks.values():
+        if standings.detectable is not None:
+            found += [dict(each.as_dict()) for each in standings.detectable.rows]
+    return found
+
+
+def cells_csv(board: Board) -> str:
+    """One row for every candidate and benchmark."""
+    rows = []
+    for cell in board.cells.values():
+        row = {name: value for name, value in cell.as_dict().items() if name not in ("others", "method")}
+        rows.append(row | {name: sum(row[name].values()) for name in ("unanswered", "missing")})
+    return csv_text(rows)
+
+
+def standings_csv(board: Board) -> str:
+    """One row for every candidate overall and in each category."""
+    rows = []
+    for standings in (board.overall, *board.categories.values()):
+        for each in standings.rows:
+            row = each.as_dict()
+            for measure, place in row.pop("places").items():
+                row |= {f"{measure}_{name}": value for name, value in place.items()}
+            rows.append({"over": standings.name, **row})
+    return csv_text(rows)
+
+
+def costs_csv(board: Board) -> str:
+    return csv_text([each.as_dict() for each in payer_costs(board.results)])
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table that no spreadsheet takes for a program."""
+    made = io.StringIO()
+    names: Iterable[str] = dict.fromkeys(name for row in rows for name in row)
+    writer = csv.DictWriter(made, list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _safe(value) for name, value in row.items()} for row in rows)
+    return made.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _items(board: Board, benchmark: str) -> int:
+    return sum(each.benchmark == benchmark for each in board.results.items)
+
+
+def _decided(board: Board, benchmark: str) -> int:
+    return sum(each.benchmark == benchmark and each.decided for each in board.results.items)

@@ -1,0 +1,344 @@
+"""The sections below the standings: categories, coverage, what can be told apart, the jury, cost, and how to
+read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from medjury.report import Figure, Html, bullets, element, joined, paragraph, sentence, table_html
+from medjury.statistics import Printable, counted, percent
+from medjury.suites._leaderboard._board import Board
+from medjury.suites._leaderboard._cells import MOST_MISSING
+from medjury.suites._leaderboard._names import metric_name
+from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
+from medjury.validation import MEANING
+
+_POINT, _FRONT = "#0072b2", "#d55e00"
+_AGREEMENT = {"jury": "jury", "rouge_l": "ROUGE-L", "bertscore": "BERTScore", "clinicians": "clinician"}
+
+
+def categories(board: Board) -> Html:
+    """The macro average of each category, with ranks of its own."""
+    if len(board.categories) < 2:
+        return Html("")
+    rows: list[Sequence[Printable]] = []
+    for standings in board.categories.values():
+        for each in standings.rows:
+            place = each.places.get("macro")
+            rows.append(
+                (
+                    standings.name,
+                    each.candidate,
+                    None if place is None else place.rank,
+                    "" if place is None else f"{place.low} to {place.high}",
+                    "" if place is None else place.tie_group,
+                    each.macro,
+                    each.win_half,
+                    each.win_or_tie,
+                    len(standings.benchmarks),
+                )
+            )
+    return table_html(
+        ("category", "candidate", "rank", "ranks left open", "tie group", "macro average", "win rate (tie = ½)",
+         "win rate (tie = win)", "benchmarks"),
+        rows,
+        caption="Within each category, ranked by the macro average; a win rate over few benchmarks moves in large "
+        "steps",
+    )  # fmt: skip
+
+
+def coverage(board: Board) -> Html:
+    """Who was asked how much, who stayed silent and why, and what never arrived."""
+    rows: list[Sequence[Printable]] = []
+    for candidate in board.results.candidates:
+        cells = [cell for (name, _), cell in board.cells.items() if name == candidate.name]
+        silent: Counter[str] = Counter()
+        missing: Counter[str] = Counter()
+        for cell in cells:
+            silent.update(cell.unanswered)
+            missing.update(cell.missing)
+        declined = silent.pop("refusal", 0)
+        unread = silent.pop("parse", 0)
+        beaten = [cell for cell in cells if cell.beats_baseline]
+        rows.append(
+            (
+                candidate.name,
+                sum(cell.items for cell in cells),
+                sum(cell.scored for cell in cells),
+                declined,
+                unread,
+                _reasons(silent),
+                _reasons(missing),
+                f"{sum(cell.beats_baseline == 'yes' for cell in beaten)} of {len(beaten)}" if beaten else "–",
+            )
+        )
+    table = table_html(
+        ("candidate", "items", "scored", "declined", "unreadable", "other silence", "missing",
+         "benchmarks on which it beats the best trivial answer"),
+        rows,
+        caption="What a candidate left unanswered counts as not right. What is missing (the endpoint or the jury "
+        "failed) counts neither way",
+    )  # fmt: skip
+    left = [
+        f"{each.title}: {', '.join(f'{reason}: {count:,}' for reason, count in each.left_out.items())}"
+        for each in board.results.benchmarks
+        if each.left_out
+    ]
+    parts: list[Html] = [table]
+    if left:
+        parts += [paragraph("Rows of the sources that are no items:"), bullets(left)]
+    parts.append(bullets(board.results.notes))
+    return joined(parts)
+
+
+def detectable(board: Board) -> Html:
+    """The smallest difference of two candidates that each benchmark can show, and how many of its items tell a
+    candidate that reads from one that does not."""
+    rows: list[Sequence[Printable]] = []
+    for benchmark in board.results.benchmarks:
+        part = board.benchmarks[benchmark.name].detectable
+        items = [each for each in board.results.items if each.benchmark == benchmark.name]
+        found = None if part is None else part.rows[0]
+        spread = "" if found is None or found.mde_sd is None else f" ± {found.mde_sd:.3f}"
+        rows.append(
+            (
+                benchmark.title,
+                len(items),
+                sum(each.decided for each in items),
+                "–" if found is None else f"{found.mde:.3f}{spread}",
+                None if found is None else found.largest,
+                "–" if found is None else f"{found.beyond} of {found.pairs}",
+            )
+        )
+    return table_html(
+        (
+            "benchmark",
+            "items",
+            "decided without reading",
+            "smallest detectable difference",
+            "largest of a pair",
+            "pairs that differ by more",
+        ),
+        rows,
+        caption="Mean ± SD over pairs of candidates, on the same items (alpha 0.05, power 0.8, one pair at a "
+        "time). A difference smaller than this may well be chance. An item is decided without reading where an "
+        "answer is right that says nothing: it cannot tell who reads from who does not",
+    )
+
+
+def jury(board: Board) -> Html:
+    """The verdict on the jury of every open benchmark, and its agreement with clinicians where they rated."""
+    judged = [each for each in board.results.benchmarks if each.jury is not None]
+    unjudged = [each.title for each in board.results.benchmarks if each.open and each.jury is None]
+    parts: list[Html] = []
+    if unjudged:
+        parts.append(paragraph(f"Open benchmarks that no jury judged: {', '.join(unjudged)}.", class_="note"))
+    for each in judged:
+        assert each.jury is not None
+        words = dict.fromkeys(each.jury.verdicts.values()) or {"NOT VALIDATED": None}
+        worst = _worst(list(words))
+        parts.append(
+            element(
+                "div",
+                element("p", f"{each.title}: judged by {', '.join(each.jury.judges)}", class_="whose"),
+                element("p", worst, class_="word"),
+                paragraph(_of_verdict(worst)),
+                paragraph(each.jury.why) if each.jury.why else "",
+                class_=f"verdict {worst.lower().replace(' ', '-')}",
+            )
+        )
+    if board.results.agreement:
+        names = [name for name in _AGREEMENT if any(name in each.columns for each in board.results.agreement)]
+        rows: list[Sequence[Printable]] = [
+            (each.benchmark, each.answers, each.clinicians, *(each.columns.get(name) for name in names))
+            for each in board.results.agreement
+        ]
+        parts.append(
+            table_html(
+                ("benchmark", "answers", "clinicians", *(_AGREEMENT[name] for name in names)),
+                rows,
+                caption="Agreement with clinicians: ICC(3,k) of mean scores after each rater's scores are "
+                "standardised (consistency, not absolute agreement); last, the average of clinicians with one "
+                "another",
+            )
+        )
+    elif judged:
+        parts.append(
+            paragraph(
+                "No clinician has rated these answers, so nobody knows how far the jury agrees with one."
+            )
+        )
+    return joined(parts)
+
+
+def cost(board: Board) -> Html:
+    """Tokens and money, per candidate and per model, the bound before and what it came to."""
+    results = board.results
+    if not results.spending:
+        return Html("")
+    unit = results.currency
+    by_candidate: list[Sequence[Printable]] = [
+        (
+            each.candidate,
+            each.vendor or "–",
+            each.window,
+            each.benchmark_tokens,
+            each.jury_tokens,
+            each.benchmark_money,
+            each.jury_money,
+            each.money,
+            each.expected_money,
+            each.bound_money,
+        )
+        for each in candidate_costs(results)
+    ]
+    by_model: list[Sequence[Printable]] = [
+        (
+            each.payer,
+            each.role,
+            each.calls,
+            each.tokens_in,
+            each.tokens_out,
+            each.money,
+            each.expected_tokens,
+            each.expected_money,
+            each.bound_tokens,
+            each.bound_money,
+        )
+        for each in payer_costs(results)
+    ]
+    prices: list[Sequence[Printable]] = [
+        (each.name, each.model or "–", *each.price) for each in results.candidates if each.price is not None
+    ]
+    parts = [
+        _cost_picture(board),
+        table_html(
+            ("candidate", "made by", "window", "benchmark tokens", "jury tokens", f"benchmark {unit}", f"jury "
+             f"{unit}",
+             f"total {unit}", f"expected {unit}", f"bound {unit}"),
+            by_candidate,
+            caption="Each candidate: tokens and money of its own answers and of judging them. The bound, stated "
+            "before the run, counts the input and the longest answer allowed",
+            digits=4,
+        ),
+        table_html(
+            ("model", "role", "calls", "tokens in", "tokens out", unit, "expected tokens", f"expected {unit}",
+             "bound tokens", f"bound {unit}"),
+            by_model,
+            caption="Each model that was asked, as a candidate or as a judge",
+            digits=4,
+        ),
+    ]  # fmt: skip
+    if prices:
+        parts.append(
+            table_html(
+                ("candidate", "model", f"input {unit} per million", f"output {unit} per million"),
+                prices,
+                caption=f"Prices, as of {results.prices_as_of or 'a day that is not known'}",
+                digits=2,
+            )
+        )
+    if results.paid is not None:
+        parts.append(
+            paragraph(
+                f"Paid in all, failed and repeated calls included: {results.paid:,.4f} {unit}.", class_="soft"
+            )
+        )
+    return joined(parts)
+
+
+def _cost_picture(board: Board) -> Html:
+    """Win rate against the cost of a candidate's own answers, with the front that nobody is better and cheaper
+    than."""
+    part = board.overall.cost
+    if part is None or not any(each.cost > 0 for each in part.rows):
+        return paragraph(
+            "There is no picture of cost and performance: a price is not known, or nothing was paid."
+        )
+    figure = Figure((7.5, 3.6))
+    axes = figure.axes(
+        x_name=f"cost of its answers, {board.results.currency}",
+        y_name="win rate, ties count half",
+        y_limits=(0.0, 1.0),
+    )
+    front = sorted((each for each in part.rows if each.on_front), key=lambda each: each.cost)
+    axes.line(
+        [each.cost for each in front], [each.performance for each in front], _FRONT, dash="--",
+        label="nobody is better and cheaper",
+    )  # fmt: skip
+    for each in part.rows:
+        axes.points([each.cost], [each.performance], _FRONT if each.on_front else _POINT, size=4)
+        axes.text(each.cost, each.performance + 0.04, each.system, shift=4)
+    words = "; ".join(f"{each.system}: {each.performance:.2f} for {each.cost:.4g}" for each in part.rows)
+    careful = [each.system for each in part.rows if each.cheapest_of_best]
+    said = f"Cheapest candidate that is not separated from the best: {', '.join(careful)}." if careful else ""
+    return element(
+        "figure",
+        element("div", Html(figure.svg(words)), class_="picture"),
+        element("figcaption", "Win rate against what a candidate's own answers cost. ", said),
+    )
+
+
+def reading(board: Board) -> Html:
+    """The rules, in plain words."""
+    lines = [
+        "A score is the mean mark of a benchmark's items, from 0 to 1. A jury's grades are put on that scale: the "
+        "lowest grade is 0, the highest 1, and axes and judges weigh alike.",
+        "What a candidate left unanswered (it declined, said nothing, was cut off, or nothing could be read) "
+        "counts as not right: a model that stays silent on hard questions must not look better for it.",
+        "What the endpoint or the jury failed to give is missing. It counts neither as right nor as wrong; the "
+        f"cell says INCOMPLETE, with the lowest and the highest score still possible. With more than "
+        f"{percent(MOST_MISSING)} missing a candidate has no rank there.",
+        "The win rate is how often a candidate does better than a rival, over all rivals and benchmarks. A tie "
+        "counts half, or, by the other rule, as a win for both (score ≥ rival's).",
+        "The macro average is the mean of the scores, each benchmark weighing the same.",
+        "A tie group holds candidates that the data do not tell apart; that is no proof that they are equal. "
+        "Beside a rank are all ranks that the data leave open.",
+        "A trivial answer is given without reading: empty, always the same letter, the most frequent answer, a "
+        "copy of the input. A score that is not above the best of them shows nothing.",
+        "Choose other candidates or benchmarks, and ranks, win rates and averages follow. Their intervals belong "
+        "to the whole table: for another choice `medjury bench leaderboard` makes them anew.",
+    ]
+    return bullets(map(sentence, lines))
+
+
+def sources(board: Board) -> Html:
+    """Which data, under which licence, and the same numbers as files."""
+    rows: list[Sequence[Printable]] = []
+    for each in board.results.benchmarks:
+        asked = sum(item.benchmark == each.name for item in board.results.items)
+        drawn = f"{asked:,} of {each.drawn_from:,}" if each.drawn_from > asked else f"{asked:,}"
+        data = "made-up rows" if each.sample else each.source
+        rows.append(
+            (each.title, metric_name(each.metric), drawn, each.access, each.curation, each.licence, data)
+        )
+    links = [
+        element("a", name, href=f"data/{name}")
+        for name in ("leaderboard.json", "standings.csv", "cells.csv", "costs.csv")
+    ]
+    return joined(
+        [
+            table_html(
+                ("benchmark", "marked by", "items", "access", "curation", "licence", "source"),
+                rows,
+                caption="The benchmarks of this leaderboard",
+            ),
+            paragraph("The same numbers as data: ", joined(p for each in links for p in (each, " "))),
+            paragraph(counted(len(board.results.candidates), "candidate") + " asked at temperature 0 unless a "
+                      "candidate states another.", class_="soft"),
+        ]
+    )  # fmt: skip
+
+
+def _reasons(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common()) or "0"
+
+
+def _worst(words: Sequence[str]) -> str:
+    order = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
+    return next((word for word in order if word in words), "NOT VALIDATED")
+
+
+def _of_verdict(word: str) -> str:
+    return next((meant for name, meant in MEANING.items() if name == word), "")

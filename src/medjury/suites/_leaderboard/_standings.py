@@ -1,0 +1,255 @@
+"""The order of the candidates over a set of benchmarks: win rates by both rules, macro average, ranks left open.
+
+Two questions have two kinds of interval. The macro average resamples items: would other items of these benchmarks
+give the same scores? A win rate resamples benchmarks: would other benchmarks of this kind give as many wins? Items
+cannot be resampled for it: a win is a step, and resampled noise breaks ties and turns close wins around, always
+towards one half, so that the interval would miss the very win rate it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from medjury.ranking import Ranking, Standing, rank
+from medjury.statistics import FEWEST_CLUSTERS, Estimate, counted, ends, undefined
+from medjury.suites._leaderboard._cells import Cell, counted_score, shared_items
+from medjury.suites._leaderboard._results import AnswerResult, Results
+
+if TYPE_CHECKING:
+    import polars
+
+Measure = Literal["win_half", "win_or_tie", "macro"]
+# What may order the candidates: by `rank`'s own words, what is measured and what a tie counts.
+MEASURES: Mapping[Measure, tuple[Any, Any]] = {
+    "win_half": ("win_rate", "half"),
+    "win_or_tie": ("win_rate", "win"),
+    "macro": ("macro_average", "half"),
+}
+
+NOTHING_SCORED = "no rank: nothing has a score"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A rank, the ranks that the data leave open, and the letters of those who are not told apart."""
+
+    rank: int
+    low: int
+    high: int
+    tie_group: str
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateStanding:
+    """One candidate. `win_half` counts a tie half, `win_or_tie` (score ≥ rival's) as a win for both."""
+
+    candidate: str
+    win_half: Estimate | None
+    win_or_tie: Estimate | None
+    win_sd: float | None
+    macro: Estimate
+    macro_sd: float | None
+    places: Mapping[Measure, Place] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        nothing = undefined("there is nobody to be compared with", 0, "")
+        return {
+            "candidate": self.candidate,
+            **ends(self.win_half or nothing, "win_half"),
+            **ends(self.win_or_tie or nothing, "win_or_tie"),
+            "win_sd": self.win_sd,
+            **ends(self.macro, "macro"),
+            "macro_sd": self.macro_sd,
+            "places": {
+                name: {"rank": each.rank, "low": each.low, "high": each.high, "tie_group": each.tie_group}
+                for name, each in self.places.items()
+            },
+            "method": self.macro.method,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """Candidates from best to worst by the win rate that counts ties half, over these benchmarks. `unranked` says
+    of each of the others why it has no rank: a mean over other items or benchmarks would compare different
+    things."""
+
+    name: str
+    benchmarks: tuple[str, ...]
+    rows: tuple[CandidateStanding, ...]
+    unranked: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+    detectable: Any = None  # of a single benchmark
+    cost: Any = None
+
+    def find(self, candidate: str) -> CandidateStanding | None:
+        return next((each for each in self.rows if each.candidate == candidate), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "benchmarks": list(self.benchmarks),
+            "rows": [each.as_dict() for each in self.rows],
+            "unranked": dict(self.unranked),
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What standings are made from: the results, their cells, and how intervals are made."""
+
+    results: Results
+    cells: Mapping[tuple[str, str], Cell]
+    leave_out_decided: bool
+    how: Mapping[str, Any]
+    _given: dict[tuple[str, str], dict[str, AnswerResult]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for answer in self.results.answers:
+            self._given.setdefault((answer.candidate, answer.benchmark), {})[answer.item] = answer
+
+    def over(
+        self,
+        name: str,
+        benchmarks: Sequence[str],
+        measures: Sequence[Measure] = tuple(MEASURES),
+        costs: Mapping[str, float] | None = None,
+    ) -> Standings:
+        """The standings over these benchmarks."""
+        unranked = self._unranked(benchmarks)
+        if not benchmarks:
+            return Standings(name, (), (), {each.name: NOTHING_SCORED for each in self.results.candidates})
+        those = [each.name for each in self.results.candidates if each.name not in unranked]
+        if len(those) < 2:
+            alone = tuple(self._alone(candidate, benchmarks) for candidate in those)
+            return Standings(name, tuple(benchmarks), alone, unranked)
+        items, means = self._table(those, benchmarks), self._means(those, benchmarks)
+        costs = None if costs is None else {name: costs[name] for name in those}
+        made = {
+            each: rank(
+                items if each == "macro" else means, by=by, ties=ties, costs=costs, scale=(0, 1), **self.how
+            )
+            for each, (by, ties) in MEASURES.items()
+            if each in measures
+        }
+        first = next(iter(made.values()))
+        few = _few(items, benchmarks)
+        rows = tuple(
+            _standing(row.system, made, self._compared(row.system, benchmarks), few) for row in first.rows
+        )
+        warnings = dict.fromkeys(warning for each in made.values() for warning in each.warnings)
+        warnings |= dict.fromkeys(few.values())
+        return Standings(
+            name, tuple(benchmarks), rows, unranked, tuple(warnings), made["macro"].detectable, first.cost
+        )
+
+    def _unranked(self, benchmarks: Sequence[str]) -> dict[str, str]:
+        found = {}
+        for candidate in self.results.candidates:
+            lacking = [each for each in benchmarks if self.cells[candidate.name, each].compared is None]
+            if lacking:
+                more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+                found[candidate.name] = f"no rank: {lacking[0]}{more} INCOMPLETE"
+        return found
+
+    def _means(self, candidates: Sequence[str], benchmarks: Sequence[str]) -> polars.DataFrame:
+        import polars as pl
+
+        rows = [
+            (candidate, benchmark, self.cells[candidate, benchmark].compared)
+            for candidate in candidates
+            for benchmark in benchmarks
+        ]
+        schema = {"system": pl.String, "benchmark": pl.String, "score": pl.Float64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def _compared(self, candidate: str, benchmarks: Sequence[str]) -> list[float]:
+        scores = [self.cells[candidate, each].compared for each in benchmarks]
+        return [each for each in scores if each is not None]
+
+    def _alone(self, candidate: str, benchmarks: Sequence[str]) -> CandidateStanding:
+        scores = self._compared(candidate, benchmarks)
+        if len(benchmarks) == 1:
+            macro = self.cells[candidate, benchmarks[0]].score
+        else:
+            macro = Estimate(
+                float(np.mean(scores)), None, None, len(scores), "no interval: a single candidate"
+            )
+        return CandidateStanding(candidate, None, None, None, macro, _sd(scores))
+
+    def _table(self, candidates: Sequence[str], benchmarks: Sequence[str]) -> polars.DataFrame:
+        """One row for every candidate and item that all comparable candidates of the benchmark have."""
+        import polars as pl
+
+        rows = []
+        for benchmark in benchmarks:
+            items = [
+                each
+                for each in self.results.items
+                if each.benchmark == benchmark and not (self.leave_out_decided and each.decided)
+            ]
+            cells = [self.cells[each.name, benchmark] for each in self.results.candidates]
+            patients = {each.item: each.patient or None for each in items}
+            for item in shared_items(cells, items, self._given):
+                for candidate in candidates:
+                    answer = self._given[candidate, benchmark][item]
+                    rows.append(
+                        (candidate, benchmark, item, patients[item], counted_score(answer), answer.weight)
+                    )
+        schema = {
+            "system": pl.String, "benchmark": pl.String, "item": pl.String, "patient": pl.String,
+            "score": pl.Float64, "weight": pl.Float64,
+        }  # fmt: skip
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _few(items: polars.DataFrame, benchmarks: Sequence[str]) -> dict[str, str]:
+    """Where too few units are resampled for an interval to hold: of win rates, and of the macro average."""
+    import polars as pl
+
+    found = {}
+    if len(benchmarks) < FEWEST_CLUSTERS:
+        found["wins"] = f"fewer than {FEWEST_CLUSTERS} benchmarks: no interval of a win rate"
+    units = items.with_columns(pl.coalesce("patient", "item").alias("unit")).group_by("benchmark")
+    fewest = units.agg(pl.col("unit").n_unique()).filter(pl.col("unit") < FEWEST_CLUSTERS)
+    if fewest.height:
+        found["items"] = (
+            f"{counted(fewest.height, 'benchmark')} with fewer than {FEWEST_CLUSTERS} items: no interval of the "
+            "macro average, and nobody is told apart by it"
+        )
+    return found
+
+
+def _standing(
+    candidate: str, made: Mapping[Measure, Ranking], scores: Sequence[float], few: Mapping[str, str]
+) -> CandidateStanding:
+    rows: dict[Measure, Standing] = {name: found.find(system=candidate) for name, found in made.items()}
+    half, either = rows.get("win_half"), rows.get("win_or_tie")
+    places = {
+        name: Place(each.rank, each.rank_low, each.rank_high, each.tie_group) for name, each in rows.items()
+    }
+    if "items" in few:
+        places["macro"] = Place(rows["macro"].rank, 1, len(made["macro"].rows), "a")
+    return CandidateStanding(
+        candidate,
+        None if half is None else _without(half.win_rate, few.get("wins")),
+        None if either is None else _without(either.win_rate, few.get("wins")),
+        None if half is None else half.win_sd,
+        _without(rows["macro"].macro_average, few.get("items")),
+        _sd(scores),
+        places,
+    )
+
+
+def _without(estimate: Estimate, why: str | None) -> Estimate:
+    """The estimate alone, where its interval would not hold."""
+    return estimate if why is None else replace(estimate, low=None, high=None, method=f"no interval: {why}")
+
+
+def _sd(values: Sequence[float]) -> float | None:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None

@@ -1,0 +1,108 @@
+"""Finds the loader of a benchmark's format."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from medjury.documents import nearest
+from medjury.errors import MedjuryError
+from medjury.suites._benchmark import Benchmark
+from medjury.suites._item import Loaded
+from medjury.suites._loaders._aci_bench import load_aci_bench
+from medjury.suites._loaders._ehrsql import load_ehrsql
+from medjury.suites._loaders._head_qa import load_head_qa
+from medjury.suites._loaders._med_dialog import load_med_dialog
+from medjury.suites._loaders._medbullets import load_medbullets
+from medjury.suites._loaders._medcalc_bench import load_medcalc_bench
+from medjury.suites._loaders._medec import load_medec
+from medjury.suites._loaders._medhallu import load_medhallu
+from medjury.suites._loaders._medication_qa import load_medication_qa
+from medjury.suites._loaders._mediqa_qa import load_mediqa_qa
+from medjury.suites._loaders._medmcqa import load_medmcqa
+from medjury.suites._loaders._medqa import load_medqa
+from medjury.suites._loaders._mtsamples import load_mtsamples
+from medjury.suites._loaders._pubmedqa import load_pubmedqa
+from medjury.suites._loaders._race_bias import load_race_bias
+from medjury.suites._loaders._table import load_table
+
+LOADERS: Mapping[str, Callable[[Benchmark, Path], Loaded]] = {
+    "aci_bench": load_aci_bench,
+    "ehrsql": load_ehrsql,
+    "head_qa": load_head_qa,
+    "med_dialog": load_med_dialog,
+    "medbullets": load_medbullets,
+    "medcalc_bench": load_medcalc_bench,
+    "medec": load_medec,
+    "medhallu": load_medhallu,
+    "medication_qa": load_medication_qa,
+    "mediqa_qa": load_mediqa_qa,
+    "medmcqa": load_medmcqa,
+    "medqa": load_medqa,
+    "mtsamples": load_mtsamples,
+    "pubmedqa": load_pubmedqa,
+    "race_bias": load_race_bias,
+    "table": load_table,
+}
+
+_LOST = "\ufffd"
+_SAMPLES = (
+    Path(__file__).resolve().parents[1] / "_library" / "samples"
+)  # which have the names of the real files
+
+
+def load_items(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
+    """Every item of a benchmark from its source's file or folder. Rows that cannot be items are in `problems`; a
+    file that is not the source's at all raises."""
+    loader = LOADERS.get(benchmark.loader)
+    if loader is None:
+        raise MedjuryError(
+            f"there is no loader {benchmark.loader!r}; {nearest(benchmark.loader, list(LOADERS))}"
+        )
+    loaded = loader(benchmark, Path(path))
+    if not loaded.items and not loaded.problems:
+        raise MedjuryError(f"{path}: holds no item of {benchmark.name}")
+    return replace(loaded, remarks=_remarks(benchmark, Path(path), loaded))
+
+
+def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> tuple[int, tuple[str, ...]]:
+    """How many items a file has, and everything that is wrong with it."""
+    try:
+        loaded = load_items(benchmark, path)
+    except MedjuryError as error:
+        return 0, tuple(str(error).splitlines())
+    return len(loaded.items), (*loaded.problems, *loaded.remarks)
+
+
+def _remarks(benchmark: Benchmark, path: Path, loaded: Loaded) -> tuple[str, ...]:
+    """Files that have the name of the source's and are not that file: cut short, changed, or of another version. A
+    table that lost its last rows is still a table, so that no loader can see it. Letters that were lost when a file
+    was saved are told where the file is not known to be the source's own."""
+    if path.resolve().is_relative_to(_SAMPLES):
+        return ()
+    copies = {
+        file: known
+        for name, known in benchmark.files.items()
+        for file in ([path] if path.name == name else path.rglob(name) if path.is_dir() else [])
+        if known
+    }
+    others = {file.name: found for file, known in copies.items() if (found := _sha256(file)) != known}
+    remarks = [
+        f"{name}: is not the copy that {benchmark.name} {benchmark.version} was described from (its sha256 is "
+        f"{found}); fetch it again, or say in your own copy of the benchmark's file which one you mean"
+        for name, found in others.items()
+    ]
+    lost = sum(any(_LOST in text for text in (*item.inputs.values(), *item.gold)) for item in loaded.items)
+    if lost and (others or not copies):
+        remarks.append(
+            f"{lost:,} items hold the sign {_LOST}, which stands for letters lost when a file was saved"
+        )
+    return tuple(remarks)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

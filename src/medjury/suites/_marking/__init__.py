@@ -1,0 +1,21 @@
+"""Marking: what an answer to an item says, and whether that is right. What cannot be read is never guessed."""
+
+from medjury.suites._marking._codes import CodeCounts, code_counts, counts_of, gold_codes, micro_f1
+from medjury.suites._marking._metrics import JURY, METRICS, mark, mark_all
+from medjury.suites._marking._sandbox import QueryResult, run_queries
+from medjury.suites._marking._sql import ABSTAINED
+
+__all__ = [
+    "ABSTAINED",
+    "JURY",
+    "METRICS",
+    "CodeCounts",
+    "QueryResult",
+    "code_counts",
+    "counts_of",
+    "gold_codes",
+    "mark",
+    "mark_all",
+    "micro_f1",
+    "run_queries",
+]

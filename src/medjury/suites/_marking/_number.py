@@ -1,0 +1,161 @@
+"""The number that an answer gives, in the unit that was asked for where one is known."""
+
+from __future__ import annotations
+
+import re
+
+from medjury.instruments import Reason
+from medjury.suites._marking._given import given_forms
+from medjury.suites._marking._reading import Reading
+from medjury.suites._marking._units import factor_between
+
+_DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+_POWER = r"(?:\s*(?:[x×*·]\s*10\s*(?:\^|\*\*)?\s*\{?([+-]?\d+)\}?)|[eE]([+-]?\d+))?"
+NUMBER = re.compile(
+    rf"(?<![\w.,/])(?<![A-Za-z]-)(?P<sign>[-−–]\s?)?(?P<digits>{_DIGITS}){_POWER}(?![\w]|\.\d|,\d)(?P<share>\s*/\s*\d+(?![\d.]))?"
+)
+_UNIT_NUMBERS = re.compile(
+    r"/\s*1\.73\s*m(?:\^?\{?2\}?|²)?|\b(kg|lb|mg|g)\s*/\s*m\s*(?:\^\s*\{?2\}?|2|²)|\bm\s*\^\s*\{?[23]\}?|[x×]\s*10\s*\^?\s*[39]\s*/\s*[Lμu]",
+    re.IGNORECASE,
+)
+_CUE = re.compile(
+    r"\b(?P<final>final\s+)?(?:answer|result|score|value|total)\b(?!\s*\w*\s*=\s*\()[^.\n=:]{0,80}?(?:\bis\b|\bare\b|\bof\b|\bwould\s+be\b|:|=|≈)"
+    r"|(?:\bis|\bare|\bwas|\bwould\s+be|\bequals|\bequal\s+to|\bequivalent\s+to|\bat|\bto\s+be|=|≈|~|:)(?=[\s*_$(]*(?:approximately|about|around|roughly|≈|~)?[\s*_$(]*[-−–]?\s?[\d.])",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"\s*(?:-|–|—|to|and|or)\s*\d|\s*(?:±|\+/-)")
+_WORDS = {
+    word: value
+    for value, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ]
+    )
+}
+
+
+def read_number(text: str, unit: str = "") -> Reading:
+    """The one number that is the answer, or why it cannot be told; `text` is free of reasoning in tags."""
+    text = _cleared(text)
+    forms = [each.value for each in given_forms(text)]
+    if forms:
+        values = {_shown(each, unit) for each in forms}
+        return _one(values, "several final answers that differ")
+    alone = _alone(text, unit)
+    if alone is not None:
+        return Reading(alone)
+    cues = [(each, found) for each in _CUE.finditer(text) if (found := _after(text, each, unit))]
+    final = [found for each, found in cues if each.group("final")]
+    if final:
+        return _one(set(final), "several final answers that differ")
+    if cues:
+        last = cues[-1][1]
+        if last in (_IS_RANGE, _UNDECIDED):
+            return Reading(None, Reason.PARSE, "the answer gives a range or several numbers")
+        return Reading(last)
+    numbers = {_value(each, text, unit) for each in NUMBER.finditer(text)}
+    if len(numbers) == 1:
+        return Reading(numbers.pop())
+    word = [found for found in re.findall(r"[a-z]+", text.lower()) if found in _WORDS]
+    if not numbers and len(set(word)) == 1:
+        return Reading(str(_WORDS[word[0]]))
+    note = (
+        "the answer holds several numbers and says of none that it is the answer"
+        if numbers
+        else "the answer holds no number"
+    )
+    return Reading(None, Reason.PARSE, note)
+
+
+_IS_RANGE, _UNDECIDED = "range", "undecided"
+_WEAK = 15  # characters of a cue such as "is" or "=", which does not name what it gives
+
+
+def _cleared(text: str) -> str:
+    """The text without numbers that belong to units, and with decimal commas as points."""
+    text = text.replace("−", "-").replace("\\times", "×").replace("\\,", " ").replace("\\%", "%")
+    text = re.sub(r"(?<=\d),(?=\d{1,2}(?![\d,]))", ".", text)
+    return _UNIT_NUMBERS.sub(lambda found: " " * len(found.group()), text)
+
+
+def _shown(form: str, unit: str) -> str:
+    found = list(NUMBER.finditer(_cleared(form)))
+    if len(found) == 1 and not _RANGE.match(form, found[0].end()):
+        return _value(found[0], form, unit)
+    words = form.strip(" .").lower()
+    return str(_WORDS[words]) if words in _WORDS else ""
+
+
+def _one(values: set[str], what: str) -> Reading:
+    if len(values) > 1 or _IS_RANGE in values:
+        return Reading(
+            None, Reason.PARSE, f"the answer holds {what}" if len(values) > 1 else "the answer gives a range"
+        )
+    value = next(iter(values))
+    return Reading(value) if value else Reading(None, Reason.PARSE, "the final answer is not one number")
+
+
+def _alone(text: str, unit: str) -> str | None:
+    """A number with nothing but a unit of a few signs around it."""
+    words = text.strip(" \n\t*_`$.")
+    found = NUMBER.search(words)
+    if found is None or len(NUMBER.findall(words)) != 1 or "\n" in words:
+        return None
+    around = (words[: found.start()] + words[found.end() :]).strip(" ~≈=<>±")
+    return (
+        _value(found, words, unit)
+        if len(around.split()) <= 2 and len(around) <= 20 and not _RANGE.match(words, found.end())
+        else None
+    )
+
+
+def _after(text: str, cue: re.Match[str], unit: str) -> str | None:
+    """The number behind a cue; behind a calculation that ends in "= number" it is that number."""
+    line = text[cue.end() :].split("\n", 1)[0][:400]
+    sentence = re.split(r"(?<=\D)\.\s|(?<=\d)\.\s+(?=[A-Z])", line)[0]
+    found = NUMBER.search(sentence)
+    if found is None:
+        word = re.match(r"\W*([a-z]+)\b", sentence.lower())
+        return str(_WORDS[word[1]]) if word and word[1] in _WORDS else None
+    if "=" in sentence[found.end() :]:
+        calculated = NUMBER.search(sentence, sentence.rindex("=") + 1)
+        return _value(calculated, sentence, unit) if calculated else None
+    if _RANGE.match(sentence, found.end()):
+        return _IS_RANGE
+    if re.match(r"\s*[+*×x/^(]\s*[\d(]", sentence[found.end("digits") :]) and not found.group("share"):
+        return None  # a formula without its result
+    value = _value(found, sentence, unit)
+    more = re.sub(r"\([^)]*\)|\bout\s+of\s+\d+|\bof\s+\d+\s*%", " ", sentence[found.end() :])
+    others = {_value(each, more, unit) for each in NUMBER.finditer(more)} - {value}
+    named = re.match(r"\W*\w+", cue.group()) is not None and len(cue.group()) > _WEAK
+    return _UNDECIDED if others and not named else value
+
+
+def _value(found: re.Match[str], text: str, unit: str) -> str:
+    value = float(found.group("digits").replace(",", ""))
+    power = found.group(3) or found.group(4)
+    value *= 10.0 ** int(power) if power and abs(int(power)) < 300 else 1.0
+    value = -value if found.group("sign") else value
+    if unit and (factor := factor_between(text[found.end() : found.end() + 30], unit)):
+        value *= factor
+    return f"{value:.12g}"

@@ -1,0 +1,76 @@
+"""Runs SQL that a model wrote, in a process that may read one database and nothing else (`_sql_worker.py`)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from medjury.errors import MedjuryError
+from medjury.suites._marking import _sql_worker
+
+Row = tuple[object, ...]
+SECONDS = 5.0  # for one query
+_START = 10.0  # for the process, on a busy machine
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The rows of a query, or why there are none: a few words that quote nothing of it."""
+
+    rows: tuple[Row, ...] = ()
+    failed: str = ""
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether all it returned is no row, NULL or 0, as a query does that found nothing."""
+        return not self.failed and all(value is None or value == 0 for row in self.rows for value in row)
+
+
+def run_queries(
+    database: Path, queries: Sequence[str], *, seconds: float = SECONDS, now: str | None = None
+) -> tuple[QueryResult, ...]:
+    """The result of each query. One that takes too long or too much costs its own result, not that of the others.
+
+    `now` is what CURRENT_TIME and its like return, where a benchmark fixes the day.
+    """
+    if not database.is_file():
+        raise MedjuryError(f"{database}: there is no such database, and SQL answers are run on it")
+    found: list[QueryResult] = []
+    while len(found) < len(queries):
+        some = _run(database, list(queries[len(found) :]), seconds, now)
+        found += some
+        if len(found) < len(queries):  # the process was ended while it ran the next one
+            found.append(QueryResult(failed="too slow or too much"))
+    return tuple(found)
+
+
+def _run(database: Path, queries: list[str], seconds: float, now: str | None) -> list[QueryResult]:
+    address = f"{database.resolve().as_uri()}?mode=ro&immutable=1"
+    task = json.dumps({"address": address, "queries": queries, "seconds": seconds, "now": now})
+    command = [sys.executable, "-I", "-S", _sql_worker.__file__]
+    with subprocess.Popen(  # noqa: S603 - our own program; the query travels as data
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+    ) as worker:
+        try:
+            output, _ = worker.communicate(task, timeout=_START + (seconds + 0.5) * len(queries))
+        except subprocess.TimeoutExpired as late:
+            worker.kill()
+            worker.communicate()
+            output = (late.stdout or b"").decode("utf-8", "replace") if isinstance(late.stdout, bytes) else ""
+    return [_result(line) for line in output.splitlines() if line.endswith("}")]
+
+
+def _result(line: str) -> QueryResult:
+    value = json.loads(line)
+    if "failed" in value:
+        return QueryResult(failed=value["failed"])
+    return QueryResult(tuple(tuple(row) for row in value["rows"]))

@@ -1,0 +1,190 @@
+"""SQL by what it returns: the answer's query and the gold one are run on the same database and their rows compared.
+
+Rows are compared as a bag: how often each comes counts, their order does only where the gold query orders them.
+Names of columns do not count, their order does. Numbers may differ by a millionth of their size. NULL equals NULL and
+nothing else: not 0, not an empty text. A question that the database cannot answer is answered rightly by `null`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from medjury.errors import MedjuryError
+from medjury.instruments import Reason
+from medjury.suites._benchmark import Benchmark
+from medjury.suites._item import Item
+from medjury.suites._mark import Mark
+from medjury.suites._marking._exact_match import NO_GOLD
+from medjury.suites._marking._reading import Reading, said
+from medjury.suites._marking._sandbox import SECONDS, QueryResult, Row, run_queries
+
+ABSTAINED = "null"
+_TOLERANCE = 1e-6
+_MOST_MATCHED = 500  # rows that are matched one by one where sorting them does not
+_VERB = r"(?:select|with|values|insert|update|delete|replace|drop|create|alter|attach|detach|pragma|vacuum|explain|begin|reindex|analyze)"
+_FENCE = re.compile(r"```[ \t]*(?:(?:sqlite3|sqlite|sql)\b)?[ \t]*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
+_OPEN_FENCE = re.compile(
+    r"```[ \t]*(?:(?:sqlite3|sqlite|sql)\b)?[ \t]*\n(?!.*```)(.*)", re.DOTALL | re.IGNORECASE
+)
+_STARTS = re.compile(
+    rf"(?:^|\n)\s*(?:(?:sql(?:ite)?|query|answer|sql\s+query)\s*:\s*)?(?P<query>(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*{_VERB}\b.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_PROSE = re.compile(
+    r";\s*\n\s*(?=[A-Z][a-z]+ )|;\s*\n\s*\n(?=[A-Z])|\n\s*\n(?=(?:This|The|Note|Explanation|Here|It|In)\b)"
+)
+_ABSTAINS = re.compile(
+    r"[\W_]*(?:(?:answer|query|sql)\s*:\s*)?[\W_]*(?:null|none|n/?a|unanswerable|impossible|not\s+answerable|cannot\s+answer)[\W_]*",
+    re.IGNORECASE,
+)
+_SAYS_IMPOSSIBLE = re.compile(
+    r"\b(?:can\s?not|can['’]t|could\s+not)\s+be\s+answered|\bunanswerable\b|\bnot\s+(?:answerable|possible\s+to\s+answer)|\bimpossible\s+to\s+answer|"
+    r"\b(?:cannot|can['’]t|unable\s+to)\s+(?:be\s+)?answer|\bno\s+(?:table|column)s?\s+(?:that\s+)?(?:hold|contain|store)",
+    re.IGNORECASE,
+)
+
+
+def sql_marks(
+    benchmark: Benchmark, items: Sequence[Item], answers: Sequence[str], database: Path | None
+) -> list[Mark]:
+    """1 for each answer that returns what its gold query returns, or rightly abstains."""
+    queries = [read_query(answer) for answer in answers]
+    pairs = list(zip(items, queries, strict=True))
+    marks = [_without_running(item, query) for item, query in pairs]
+    open_ones = [place for place, mark in enumerate(marks) if mark is None]
+    asked = [text for place in open_ones for text in (items[place].gold[0], str(queries[place]))]
+    distinct = list(dict.fromkeys(asked))
+    results = dict(zip(distinct, _run(benchmark, distinct, database), strict=True)) if distinct else {}
+    for place in open_ones:
+        gold, query = items[place].gold[0], str(queries[place])
+        marks[place] = _compared(gold, query, results[gold], results[query])
+    return [mark or NO_GOLD for mark in marks]
+
+
+def _without_running(item: Item, query: str | Reading) -> Mark | None:
+    """The mark of what need not be run: nothing that could be read, and abstaining, rightly or not."""
+    if not item.gold:
+        return NO_GOLD
+    if isinstance(query, Reading):
+        return Mark(None, query.reason, note=query.note)
+    abstained = query == ABSTAINED
+    if is_impossible(item):
+        note = "" if abstained else "the question cannot be answered from the database"
+        return Mark(float(abstained), read=query, note=note)
+    return Mark(0.0, read=query, note="the question can be answered from the database") if abstained else None
+
+
+def _run(benchmark: Benchmark, queries: Sequence[str], database: Path | None) -> tuple[QueryResult, ...]:
+    if database is None:
+        raise MedjuryError("sql_execution runs queries: name the database that lies beside the questions")
+    seconds = float(benchmark.options.get("seconds", SECONDS))
+    return run_queries(database, queries, seconds=seconds, now=benchmark.options.get("now"))
+
+
+def is_impossible(item: Item) -> bool:
+    """Whether the right answer is to abstain."""
+    return bool(item.facts.get("is_impossible", item.gold[:1] == (ABSTAINED,)))
+
+
+def _compared(gold: str, query: str, wanted: QueryResult, got: QueryResult) -> Mark:
+    if wanted.failed:
+        return Mark(None, Reason.INPUT, read=query, note=f"the item's own query: {wanted.failed}")
+    if got.failed:
+        return Mark(0.0, read=query, note=f"the query was not run to its end: {got.failed}")
+    return Mark(float(same_rows(wanted, got, ordered=orders_rows(gold))), read=query)
+
+
+def read_query(answer: str) -> str | Reading:
+    """The one query of an answer, or `null` where it abstains."""
+    text = said(answer)
+    if isinstance(text, Reading):
+        return text
+    if _ABSTAINS.fullmatch(text):
+        return ABSTAINED
+    queries = list(dict.fromkeys(_trimmed(each) for each in _candidates(text)))
+    if len(queries) > 1:
+        return Reading(None, Reason.PARSE, "the answer holds several queries that differ; one was asked for")
+    if queries:
+        return ABSTAINED if _ABSTAINS.fullmatch(queries[0]) else queries[0]
+    if _SAYS_IMPOSSIBLE.search(text):
+        return ABSTAINED
+    return Reading(None, Reason.PARSE, "the answer holds no query")
+
+
+def _candidates(text: str) -> list[str]:
+    if text.startswith("{"):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = {}
+        given = [str(value[name]) for name in ("query", "sql", "answer") if value.get(name) is not None]
+        if given:
+            return given[:1]
+    fenced = [each for each in _FENCE.findall(text) if each.strip()] or _OPEN_FENCE.findall(text)
+    if fenced:
+        return [each for each in fenced if _STARTS.match(each.strip()) or _ABSTAINS.fullmatch(each)]
+    found = _STARTS.search(text)
+    return [_PROSE.split(found.group("query"))[0]] if found else []
+
+
+def _trimmed(query: str) -> str:
+    return query.strip().rstrip(";").strip()
+
+
+def orders_rows(query: str) -> bool:
+    """Whether a query orders its rows itself, not only those of a part in parentheses."""
+    plain = re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/", " ", query, flags=re.DOTALL)
+    outer: list[str] = []
+    depth = 0
+    for sign in plain:
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        outer.append(sign if depth == 0 else " ")
+    return re.search(r"\border\s+by\b", "".join(outer), re.IGNORECASE) is not None
+
+
+def same_rows(wanted: QueryResult, got: QueryResult, *, ordered: bool) -> bool:
+    """Whether two results are the same bag of rows, or the same list where the order counts."""
+    if len(wanted.rows) != len(got.rows):
+        return False
+    if ordered:
+        return all(map(_same_row, wanted.rows, got.rows))
+    first, second = sorted(wanted.rows, key=_place), sorted(got.rows, key=_place)
+    if all(map(_same_row, first, second)):
+        return True
+    return len(first) <= _MOST_MATCHED and _matched(first, second)
+
+
+def _matched(first: list[Row], second: list[Row]) -> bool:
+    """Pairs rows one by one, for numbers so near that sorting may have put them in another order."""
+    left = list(second)
+    for row in first:
+        place = next((number for number, other in enumerate(left) if _same_row(row, other)), None)
+        if place is None:
+            return False
+        del left[place]
+    return True
+
+
+def _place(row: Row) -> tuple[tuple[int, float, str], ...]:
+    return tuple(
+        (0, 0.0, "")
+        if value is None
+        else (1, float(value), "")
+        if isinstance(value, int | float)
+        else (2, 0.0, str(value))
+        for value in row
+    )
+
+
+def _same_row(one: Row, other: Row) -> bool:
+    return len(one) == len(other) and all(map(_same_value, one, other))
+
+
+def _same_value(one: object, other: object) -> bool:
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one == other or math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=1e-9)
+    return type(one) is type(other) and one == other

@@ -1,0 +1,236 @@
+"""From what was asked, marked and judged to the results that a leaderboard is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from medjury.instruments import Reason
+from medjury.models import context_window
+from medjury.studies import study_prices
+from medjury.suites._item import Item
+from medjury.suites._leaderboard import (
+    AgreementResult,
+    AnswerResult,
+    BenchmarkResult,
+    CandidateResult,
+    ItemResult,
+    JuryResult,
+    Results,
+    Spending,
+)
+from medjury.suites._library import prompt_of
+from medjury.suites._marking import JURY, gold_codes
+from medjury.suites._running._answers import Asked, Given, spent_in
+from medjury.suites._running._marks import Marks, text_marks, weight_of
+from medjury.suites._running._plan import SuitePlan
+from medjury.suites._running._suite import Chosen, Suite
+from medjury.suites._running._trivial import Trivial
+
+_AT_FAULT = "the gold answer cannot be marked"
+_NO_JURY, _NOT_JUDGED, _NOT_ASKED = "no jury", "not judged", "not asked"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What the jury said of one open benchmark: scores by (item, candidate), and what is known of the jury."""
+
+    scores: Mapping[tuple[str, str], float | None]
+    jury: JuryResult
+    spending: tuple[Spending, ...]
+    folder: Path
+
+
+def assemble(
+    suite: Suite,
+    plan: SuitePlan,
+    asked: Sequence[Asked],
+    marks: Marks,
+    sentences: Mapping[str, Sentence],
+    trivial: Trivial,
+    agreement: tuple[AgreementResult, ...],
+) -> Results:
+    """The results of a run. An item whose own gold answer is at fault marks nobody: it is left out, and counted."""
+    at_fault = {
+        chosen.name: {
+            item.id
+            for item in chosen.items
+            for each in asked
+            if (mark := marks.of(each.part.called, chosen.name, item.id).get(chosen.benchmark.metrics[0]))
+            and mark.reason is Reason.INPUT
+        }
+        for chosen in suite.benchmarks
+    }
+    notes = [*suite.notes()]
+    notes += [f"{metric} was not computed: {why}" for metric, why in marks.failed.items()]
+    folders = [*(each.study.output for each in asked), *(each.folder for each in sentences.values())]
+    paid = sum(spent_in(folder)[0] for folder in folders)
+    spending = _spending(plan, asked, sentences)
+    known = all(each.money is not None for each in spending)
+    return Results(
+        suite.name,
+        tuple(
+            _benchmark(each, sentences.get(each.name), len(at_fault[each.name])) for each in suite.benchmarks
+        ),
+        tuple(_candidate(each) for each in asked),
+        tuple(
+            ItemResult(
+                chosen.name,
+                item.id,
+                prompt_of(chosen.benchmark, item),
+                item.gold,
+                item.patient,
+                item.id in trivial.decided.get(chosen.name, ()),
+            )
+            for chosen in suite.benchmarks
+            for item in chosen.items
+            if item.id not in at_fault[chosen.name]
+        ),
+        tuple(
+            each
+            for each in _answers(suite, asked, marks, sentences)
+            if each.item not in at_fault[each.benchmark]
+        ),
+        trivial.baselines,
+        spending,
+        agreement,
+        plan.currency,
+        plan.prices_as_of,
+        paid if known else None,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        # What holds of every benchmark, the page says by itself.
+        tuple(each for each in notes if not each.startswith("MADE-UP ROWS")),
+    )
+
+
+def _benchmark(chosen: Chosen, sentence: Sentence | None, at_fault: int) -> BenchmarkResult:
+    facts = chosen.benchmark
+    left_out = dict(chosen.loaded.left_out) | ({_AT_FAULT: at_fault} if at_fault else {})
+    return BenchmarkResult(
+        facts.name,
+        facts.title,
+        facts.category,
+        facts.subcategory,
+        facts.metrics[0],
+        facts.metrics,
+        facts.open,
+        facts.access,
+        facts.curation,
+        chosen.sample,
+        facts.source,
+        facts.licence,
+        facts.citation,
+        len(chosen.loaded.items),
+        left_out,
+        len(chosen.loaded.problems),
+        None if sentence is None else sentence.jury,
+    )
+
+
+def _candidate(asked: Asked) -> CandidateResult:
+    model = asked.study.models[0][0]
+    price = study_prices(asked.study).price(model)
+    # Refusals and the like are findings about a candidate; what stopped it is told.
+    stopped = asked.result.why if asked.result.status != "complete" else ""
+    return CandidateResult(
+        asked.part.called,
+        model.vendor,
+        str(model.identity.get("model", "")),
+        context_window(model),
+        None if price is None else (price.input, price.output),
+        stopped,
+    )
+
+
+def _answers(
+    suite: Suite, asked: Sequence[Asked], marks: Marks, sentences: Mapping[str, Sentence]
+) -> Iterator[AnswerResult]:
+    for chosen in suite.benchmarks:
+        for each in asked:
+            for item in chosen.items:
+                given = each.answers.get(f"{chosen.name}/{item.id}")
+                found = _answer(chosen, item, each.part.called, given, marks)
+                if chosen.benchmark.metrics[0] == JURY and given is not None and given.state == "scored":
+                    found = _judged(found, sentences.get(chosen.name))
+                yield found
+
+
+def _answer(chosen: Chosen, item: Item, candidate: str, given: Given | None, marks: Marks) -> AnswerResult:
+    if given is None:
+        return AnswerResult(chosen.name, item.id, candidate, "missing", reason=_NOT_ASKED)
+    bare = AnswerResult(
+        chosen.name, item.id, candidate, "missing", reason=given.reason or _NOT_JUDGED, answer=given.text,
+        note=given.message,
+    )  # fmt: skip
+    if given.state != "scored":
+        return replace(bare, state=given.state, weight=_silent_weight(chosen, item))
+    metric = chosen.benchmark.metrics[0]
+    own = marks.of(candidate, chosen.name, item.id)
+    others = text_marks(own, metric)
+    if metric == JURY or metric not in own:
+        return replace(bare, others=others)
+    mark = own[metric]
+    read = replace(bare, read=mark.read, note=mark.note, others=others, weight=weight_of(metric, mark))
+    if mark.score is None:
+        return replace(read, state="unanswered", reason=mark.reason.value if mark.reason else "parse")
+    return replace(read, state="scored", score=mark.score, reason="")
+
+
+def _silent_weight(chosen: Chosen, item: Item) -> float:
+    """What an item counts for a candidate that said nothing: in a micro average, every code it missed."""
+    return float(max(1, len(gold_codes(item)))) if chosen.benchmark.metrics[0] == "code_f1" else 1.0
+
+
+def _judged(found: AnswerResult, sentence: Sentence | None) -> AnswerResult:
+    if sentence is None:
+        return replace(found, reason=_NO_JURY)
+    score = sentence.scores.get((found.item, found.candidate))
+    return (
+        replace(found, reason=_NOT_JUDGED)
+        if score is None
+        else replace(found, state="scored", score=score, reason="")
+    )
+
+
+def _spending(
+    plan: SuitePlan, asked: Sequence[Asked], sentences: Mapping[str, Sentence]
+) -> tuple[Spending, ...]:
+    """What was planned, with what it came to beside it."""
+    actual: dict[tuple[str, str, str, str], Spending] = {}
+    for each in asked:
+        for place, given in each.answers.items():
+            key = ("candidate", each.part.called, place.partition("/")[0], each.part.called)
+            actual[key] = _plus(actual.get(key), given)
+    for name, sentence in sentences.items():
+        for row in sentence.spending:
+            actual["judge", row.payer, name, row.candidate] = row
+    rows = []
+    for row in plan.spending:
+        found = actual.get((row.role, row.payer, row.benchmark, row.candidate))
+        rows.append(
+            replace(row, calls=0, money=0.0)
+            if found is None
+            else replace(
+                row,
+                calls=found.calls,
+                tokens_in=found.tokens_in,
+                tokens_out=found.tokens_out,
+                money=found.money,
+            )
+        )
+    return tuple(rows)
+
+
+def _plus(before: Spending | None, given: Given) -> Spending:
+    known = before or Spending("", "", "", money=0.0)
+    # An answer that never came cost nobody knows how much; the log has what was paid.
+    money = given.money if given.calls else 0.0
+    return replace(
+        known,
+        calls=known.calls + given.calls,
+        tokens_in=known.tokens_in + given.tokens_in,
+        tokens_out=known.tokens_out + given.tokens_out,
+        money=None if money is None or known.money is None else known.money + money,
+    )

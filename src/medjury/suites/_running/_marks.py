@@ -1,0 +1,116 @@
+"""Marking: every answer by every metric of its benchmark, each mark a rating like any other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from medjury.errors import MedjuryError
+from medjury.ratings import Rating, Store, StoredRecord
+from medjury.suites._item import Item
+from medjury.suites._mark import Mark
+from medjury.suites._marking import JURY, counts_of, mark_all
+from medjury.suites._running._answers import Asked
+from medjury.suites._running._suite import Chosen, Suite
+
+
+@dataclass
+class Marks:
+    """Marks by metric for each (candidate, benchmark, item), and the metrics that could not be computed, with
+    why."""
+
+    found: dict[tuple[str, str, str], dict[str, Mark]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def of(self, candidate: str, benchmark: str, item: str) -> Mapping[str, Mark]:
+        return self.found.get((candidate, benchmark, item), {})
+
+
+def mark_answers(suite: Suite, asked: Sequence[Asked]) -> Marks:
+    """Mark all answers that were given. A metric that cannot work here (its model is not installed) is left out,
+    and said so."""
+    marks = Marks()
+    for chosen in suite.benchmarks:
+        answered = [
+            (each.part.called, item, given.text)
+            for each in asked
+            for item in chosen.items
+            if (given := each.answers.get(f"{chosen.name}/{item.id}")) is not None and given.state == "scored"
+        ]
+        for metric in chosen.benchmark.metrics if answered else ():
+            if metric == JURY:
+                continue
+            try:
+                made = marked(
+                    chosen, [item for _, item, _ in answered], [text for *_, text in answered], metric
+                )
+            except (MedjuryError, ImportError, OSError) as error:
+                if metric == chosen.benchmark.metrics[0]:
+                    raise
+                marks.failed[metric] = str(error)
+                continue
+            for (candidate, item, _), each in zip(answered, made, strict=True):
+                marks.found.setdefault((candidate, chosen.name, item.id), {})[metric] = each
+    return marks
+
+
+def marked(chosen: Chosen, items: Sequence[Item], answers: Sequence[str], metric: str) -> list[Mark]:
+    return mark_all(chosen.benchmark, items, answers, metric, database=chosen.loaded.database)
+
+
+def weight_of(metric: str, found: Mark) -> float:
+    """How much a mark counts in the score of its benchmark: a micro average sums the parts of all items first."""
+    if metric != "code_f1" or (counts := counts_of(found)) is None:
+        return 1.0
+    return float(max(1, 2 * counts.true + counts.false + counts.missed))
+
+
+def store_marks(suite: Suite, marks: Marks, store: Store) -> str:
+    """Keep the marks in the store as ratings of the metrics, with what was read; the name of their run."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    labels = {each.name: f"{each.name}@{each.benchmark.version}" for each in suite.benchmarks}
+    ratings, records = [], []
+    each_mark = ((*key, metric, each) for key, own in marks.found.items() for metric, each in own.items())
+    for candidate, benchmark, item, metric, each in each_mark:
+        said = [labels[benchmark], item, candidate, metric, each.score, each.reason, each.read, each.note]
+        key = hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        ratings.append(_rating(candidate, item, labels[benchmark], metric, each, now, key))
+        body = json.dumps({"kind": "mark", "read": each.read, "note": each.note})
+        records.append(StoredRecord(key, item, candidate, metric, 0, body, now))
+    whole = hashlib.sha256("".join(sorted(each.key for each in ratings)).encode()).hexdigest()
+    run = f"{suite.name} marks@{whole[:12]}"
+    store.put_run(run, {"suite": suite.name, "marks": len(ratings)})
+    store.write_ratings(run, ratings, records)
+    return run
+
+
+def _rating(
+    candidate: str, item: str, instrument: str, metric: str, found: Mark, now: str, key: str
+) -> Rating:
+    return Rating(
+        item=item,
+        system=candidate,
+        rater=metric,
+        rater_kind="metric",
+        instrument=instrument,
+        dimension=metric,
+        repeat=0,
+        score=found.score,
+        status="unscored" if found.score is None else "scored",
+        reason=found.reason,
+        explanation=found.note,
+        seconds=None,
+        tokens_in=None,
+        tokens_out=None,
+        cost=None,
+        created_at=now,
+        key=key,
+    )
+
+
+def text_marks(found: Mapping[str, Mark], first: str) -> dict[str, float]:
+    """The scores of the further metrics."""
+    return {name: each.score for name, each in found.items() if name != first and each.score is not None}

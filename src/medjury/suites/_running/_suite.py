@@ -1,0 +1,150 @@
+"""The suite: the file's words turned into benchmarks with their items, all read before anything is asked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from medjury.cases import Case
+from medjury.documents import Document, read_document, validate
+from medjury.errors import MedjuryError
+from medjury.files import private_folder, write_whole
+from medjury.suites._benchmark import Benchmark
+from medjury.suites._item import Item, Loaded
+from medjury.suites._library import load_benchmark, prompt_of, sample_file
+from medjury.suites._loaders import draw_items, load_items
+from medjury.suites._running._suite_file import BenchmarkPart, SuiteFile
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A benchmark of a suite with the items that are asked. `sample`: these are its made-up rows."""
+
+    benchmark: Benchmark
+    part: BenchmarkPart
+    loaded: Loaded
+    items: tuple[Item, ...]
+    sample: bool
+
+    @property
+    def name(self) -> str:
+        return self.benchmark.name
+
+    def cases(self) -> list[Case]:
+        """Each item as a case whose prompt is asked as it stands."""
+        return [
+            Case(
+                f"{self.name}/{item.id}",
+                texts={"prompt": prompt_of(self.benchmark, item)},
+                patient=f"{self.name}/{item.patient}" if item.patient else None,
+                metadata={"most_tokens": self.benchmark.most_tokens},
+            )
+            for item in self.items
+        ]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite ready to be planned and run; paths are resolved."""
+
+    name: str
+    file: Path
+    settings: SuiteFile
+    benchmarks: tuple[Chosen, ...]
+    output: Path
+    store: str
+
+    @property
+    def folder(self) -> Path:
+        return self.file.resolve().parent
+
+    def cases(self) -> list[Case]:
+        return [case for each in self.benchmarks for case in each.cases()]
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know before any number."""
+        told = []
+        samples = [each.name for each in self.benchmarks if each.sample]
+        if samples:
+            told.append(
+                f"MADE-UP ROWS, no data: {', '.join(samples)}. Their scores measure nothing; name the data of a "
+                "benchmark with `data`"
+            )
+        told += [
+            f"{each.name}: {len(each.loaded.problems):,} rows cannot be items and are left out"
+            for each in self.benchmarks
+            if each.loaded.problems
+        ]
+        unjudged = [each.name for each in self.benchmarks if each.benchmark.open]
+        if unjudged and self.settings.jury is None:
+            told.append(
+                f"no jury is named, so that the answers to open benchmarks ({', '.join(unjudged)}) are asked for "
+                "and not judged; name one with `jury`"
+            )
+        return tuple(told)
+
+
+def load_suite(path: str | os.PathLike[str]) -> Suite:
+    """Read a suite file; every problem is reported with its line and what to do about it."""
+    document = read_document(Path(path))
+    return _made(document, validate(document, SuiteFile))
+
+
+def make_suite(settings: dict[str, Any], output: Path) -> Suite:
+    """A suite from options. It is written as a file into its own folder, by which it can be run again."""
+    import yaml
+
+    private_folder(output)
+    file = output / "suite.yaml"
+    write_whole(file, yaml.safe_dump({**settings, "output": "."}, sort_keys=False, allow_unicode=True))
+    return load_suite(file)
+
+
+def _made(document: Document, settings: SuiteFile) -> Suite:
+    file = Path(document.file)
+    folder = file.resolve().parent
+    output = folder / (settings.output or f"suites/{settings.suite}")
+    chosen = []
+    for number, part in enumerate(settings.benchmarks):
+        try:
+            chosen.append(_chosen(part, folder))
+        except MedjuryError as error:
+            raise MedjuryError(document.complaint(("benchmarks", number), str(error))) from None
+    names = [each.name for each in chosen]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            problem = f"{name!r} is the name of another benchmark of this suite; give this one another"
+            raise MedjuryError(document.complaint(("benchmarks", number), problem))
+    try:
+        store = _store(settings.store, folder, output)
+    except MedjuryError as error:
+        raise MedjuryError(document.complaint(("store",), str(error))) from None
+    return Suite(settings.suite, file, settings, tuple(chosen), output, store)
+
+
+def _chosen(part: BenchmarkPart, folder: Path) -> Chosen:
+    own = part.name.endswith((".yaml", ".yml"))
+    benchmark = load_benchmark(str(folder / part.name) if own else part.name)
+    data = sample_file(benchmark) if part.data is None else folder / part.data
+    loaded = load_items(benchmark, data)
+    if not loaded.items:
+        raise MedjuryError(f"{data}: no row is an item of {benchmark.name}; first: {loaded.problems[0]}")
+    items = draw_items(benchmark, loaded, most=part.items)
+    ids = [item.id for item in items]
+    if len(set(ids)) < len(ids):
+        twice = next(each for each in ids if ids.count(each) > 1)
+        raise MedjuryError(f"{data}: the item {twice!r} appears twice; give each its own id")
+    return Chosen(benchmark, part, loaded, items, part.data is None)
+
+
+def _store(store: str | None, folder: Path, output: Path) -> str:
+    if store is None:
+        return str(output / "store.sqlite")
+    if store.startswith("env:"):
+        name = store.removeprefix("env:")
+        if not os.environ.get(name):
+            raise MedjuryError(f"the environment variable {name} is not set; it must hold the store's URL")
+        store = os.environ[name]
+    return store if "://" in store else str(folder / store)

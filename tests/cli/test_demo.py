@@ -1,0 +1,62 @@
+"""`medjury demo`: what a new user sees first."""
+
+from __future__ import annotations
+
+import filecmp
+from pathlib import Path
+
+import pytest
+from recipes._recording import write_recipe_files
+from recipes.demo import OVERLOOKED, make, name_of
+
+import medjury.studies
+from medjury.cli import main
+from medjury.studies import planted_errors
+
+DEMO = Path(medjury.studies.__file__).parent / "demo"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("first") / "demo"
+    assert main(["demo", "--folder", str(folder), "--no-live", "--quiet"]) == 0
+    return folder
+
+
+def test_the_good_jury_finds_most_planted_errors_and_misses_those_planted_to_be_missed(folder: Path) -> None:
+    found = planted_errors(folder / "runs" / "demonstration", folder / "cases.jsonl")
+    assert len(found.found) > 0.8 * (len(found.found) + len(found.missed))
+    assert {f"{name_of(number)} (summariser-b)" for number in OVERLOOKED} <= set(found.missed)
+    assert len(found.alarms) < 0.1 * found.without
+
+
+def test_its_page_says_auxiliary_and_shows_calibration_and_triage(folder: Path) -> None:
+    page = (folder / "runs" / "demonstration" / "report.html").read_text(encoding="utf-8")
+    assert "AUXILIARY" in page and "VALIDATED</h1>" not in page
+    assert "made-up-clinician-1" in page
+    assert 'id="calibration"' in page and 'id="triage"' in page
+
+
+def test_it_ends_with_the_page_to_open(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["demo", "--folder", str(folder), "--no-live", "--quiet"]) == 0
+    )  # again: nothing is asked twice
+    last = capsys.readouterr().out.strip().splitlines()[-1]
+    assert last.strip() == f"a good jury: {(folder / 'runs/demonstration/report.html').resolve()}"
+
+
+def test_without_the_embedded_model_the_live_part_is_left_out_and_says_why(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEDJURY_MODELS", str(tmp_path))
+    assert main(["demo", "--folder", str(folder), "--quiet"]) == 0
+    assert "The live part is left out: the embedded model's weights are not here" in capsys.readouterr().out
+
+
+def test_the_demonstration_is_made_by_its_generator(tmp_path: Path) -> None:
+    made = write_recipe_files(make(), tmp_path / "demo")
+    assert sorted(file.name for file in made.iterdir()) == sorted(file.name for file in DEMO.iterdir())
+    for file in made.iterdir():
+        assert filecmp.cmp(file, DEMO / file.name, shallow=False), (
+            f"{file.name}: run `python -m recipes demo`"
+        )

@@ -1,0 +1,38 @@
+"""The verdict at the end of a run: in its last lines, in Python, and as an exit status on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from medjury.cli import main
+from medjury.studies import GOOD_JURY, copy_demonstration, load_study, run_study
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("verdict")
+    copy_demonstration(folder)
+    (folder / GOOD_JURY).write_text(
+        (folder / GOOD_JURY).read_text().replace("resamples: 1000", "resamples: 200")
+    )
+    return folder / GOOD_JURY
+
+
+def test_run_gate_and_python_say_the_same_word(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(study), "--quiet"]) == 0  # a finished run is a success, whatever its verdict
+    said = capsys.readouterr().out
+    last = said[said.index("Verdict: ") :].split()[1]
+    assert main(["run", str(study), "--quiet", "--gate"]) == 3
+    capsys.readouterr()
+    assert main(["gate", str(study.parent / "runs" / "demonstration")]) == 3
+    assert capsys.readouterr().out.startswith("AUXILIARY\n")
+    assert (last, run_study(load_study(study)).verdict) == ("AUXILIARY", "AUXILIARY")
+
+
+def test_a_run_that_was_not_finished_has_no_verdict(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capped = study.with_name("capped.yaml")
+    capped.write_text(study.read_text().replace("demonstration", "capped") + "budget: {calls: 5}\n")
+    assert main(["run", str(capped), "--quiet", "--gate"]) == 5
+    assert "Verdict: INCOMPLETE" in capsys.readouterr().out

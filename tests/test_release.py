@@ -1,0 +1,122 @@
+"""What is released: one version, a citation, wheels with and without a compiler, a container that was tried."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from medjury import __version__
+
+ROOT = Path(__file__).parent.parent
+DOCKERFILE = ROOT / "Dockerfile"
+
+
+def steps() -> list[tuple[str, str]]:
+    """The Dockerfile's instructions, in order, lines that go on joined."""
+    text = re.sub(r"\\\n", " ", DOCKERFILE.read_text(encoding="utf-8"))
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in lines)]
+
+
+def test_the_version_stands_in_one_place() -> None:
+    for file in ("pyproject.toml", "CITATION.cff", "mkdocs.yml", "Dockerfile"):
+        assert f'version = "{__version__}"' not in (ROOT / file).read_text(encoding="utf-8"), file
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8") or "Unreleased" in (
+        ROOT / "CHANGELOG.md"
+    ).read_text(encoding="utf-8")
+
+
+def test_the_citation_is_one() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors", "license"} <= citation.keys()
+
+
+def test_the_workflow_builds_every_platform() -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/wheels.yml").read_text(encoding="utf-8"))["jobs"]
+    systems = {name for job in ("compiled", "pure") for name in jobs[job]["strategy"]["matrix"]["os"]}
+    assert systems >= {"ubuntu-latest", "ubuntu-24.04-arm", "macos-latest", "windows-latest"}
+    assert any(step.get("env", {}).get("MEDJURY_NO_KERNELS") for step in jobs["pure"]["steps"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="hadolint comes for Linux")
+def test_the_dockerfile_has_no_fault_that_its_critic_knows() -> None:
+    found = subprocess.run(
+        [Path(sys.executable).with_name("hadolint"), str(DOCKERFILE)], capture_output=True, text=True
+    )
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_nobody_in_the_container_is_root() -> None:
+    users = [rest for word, rest in steps() if word == "USER"]
+    assert users and users[-1] not in ("0", "root")
+    after = [word for word, _ in steps()][[word for word, _ in steps()].index("USER") :]
+    assert "COPY" not in after
+
+
+def test_the_steps_of_the_container_work_in_a_clean_folder(tmp_path: Path) -> None:
+    """Every step is carried out as the Dockerfile says it, with the folder in the place of `/`. The packages of the
+    lock are those of this environment, found and not fetched again; what is not there would be missed by pip."""
+    root, place, environment = tmp_path, tmp_path, dict(os.environ, HOME=str(tmp_path), PIP_NO_INDEX="1")
+    environment.pop("PYTHONPATH", None)
+    own = sysconfig.get_path("purelib")
+    for word, rest in steps():
+        here = re.sub(r"(?<![\w.$])/(opt|build|work)\b", rf"{root}/\1", rest)
+        if word == "WORKDIR":
+            place = Path(here)
+            place.mkdir(parents=True, exist_ok=True)
+        elif word == "COPY" and not rest.startswith("--from"):
+            *sources, target = rest.split()
+            (place / target).parent.mkdir(parents=True, exist_ok=True)
+            for source in sources:
+                subprocess.run(["cp", "-r", str(ROOT / source), str(place / target)], check=True)
+        elif word == "ENV":
+            for setting in shlex.split(here):
+                name, _, value = setting.partition("=")
+                environment[name] = os.path.expandvars(value.replace("$PATH", environment["PATH"]))
+        elif word == "RUN" and "useradd" in rest:
+            (root / "opt/models").mkdir(parents=True)
+            (root / "work").mkdir()
+        elif word == "RUN" and "models pull" in rest:
+            continue  # 93 MB of weights; `medjury models pull` has tests of its own
+        elif word == "RUN":
+            for command in here.split(" && "):
+                done = subprocess.run(
+                    command, shell=True, cwd=place, env=environment, capture_output=True, text=True
+                )
+                assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+                if " -m venv " in command:
+                    site = next((root / "opt/medjury/lib").glob("python3*")) / "site-packages"
+                    (site / "beside.pth").write_text(own)
+    entry = [word for start in ("ENTRYPOINT", "CMD") for word in yaml.safe_load(dict(steps())[start])]
+    assert entry == ["medjury", "demo"]
+    done = subprocess.run(
+        ["medjury", "--version"], cwd=root / "work", env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == f"medjury {__version__}\n"
+    where = subprocess.run(
+        [root / "opt/medjury/bin/python", "-c", "import medjury; print(medjury.__file__)"],
+        cwd=root / "work", env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert where.stdout.startswith(str(root)), "the container runs its own copy"
+
+
+def test_without_a_compiler_there_is_a_wheel_for_everybody(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, ROOT],
+        check=True, env={**os.environ, "MEDJURY_NO_KERNELS": "1"},
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name == f"medjury-{__version__}-py3-none-any.whl"
+    names = zipfile.ZipFile(wheel).namelist()
+    assert not [name for name in names if name.endswith(".so")]
+    assert "medjury/instruments/library/pdsqi9.yaml" in names
