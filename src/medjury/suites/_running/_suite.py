@@ -77,6 +77,11 @@ class Suite:
             for each in self.benchmarks
             if each.loaded.problems
         ]
+        told += [
+            f"{each.name}: {len(each.items):,} of {len(each.loaded.items):,} items are asked"
+            for each in self.benchmarks
+            if len(each.items) < len(each.loaded.items)
+        ]
         unjudged = [each.name for each in self.benchmarks if each.benchmark.open]
         if unjudged and self.settings.jury is None:
             told.append(
