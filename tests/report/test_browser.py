@@ -70,6 +70,16 @@ async def test_nothing_is_wider_than_the_window(page: Page) -> None:
         assert wide <= 0, name
 
 
+async def test_tables_of_intervals_are_not_cut_on_a_screen(page: Page) -> None:
+    await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    cut = """[...document.querySelectorAll('.scroll:has(> table.stacked)')].filter((each) =>
+      each.scrollWidth > each.clientWidth + 1).map((each) => each.ariaLabel)"""
+    for width in (1280, 1100):
+        await page.width(width)
+        assert await page.evaluate("document.querySelectorAll('table.stacked').length") > 2
+        assert await page.evaluate(cut) == [], width
+
+
 async def test_readers_with_other_senses_can_use_it(page: Page) -> None:
     await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     for width in WIDTHS.values():

@@ -141,13 +141,15 @@ def _serve(options: argparse.Namespace) -> int:
 
     from medjury.tuning.training import load_trained, serving
 
-    name = Path(options.folder).resolve().name
+    folder = Path(options.folder).resolve()
+    name = folder.name
 
     async def wait() -> None:
         async with serving(load_trained(options.folder), name, options.port) as address:
             print(f"{name} answers at {address}; end it with Ctrl-C", flush=True)
             print(
-                f"- {{kind: openai, name: {name}, url: {address!r}, model: {name}, explain: false}}",
+                f"- {{kind: openai, name: {name}, url: {address!r}, model: {name}, explain: false, "
+                f"trained: {str(folder)!r}}}",
                 flush=True,
             )
             await asyncio.Event().wait()

@@ -41,6 +41,7 @@ from medjury.studies._plan import Planned, RunPlan
 from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
 from medjury.studies._touched import tuned_facts
+from medjury.studies._trained import trained_facts
 from medjury.version import __version__
 
 _PACKAGES = (
@@ -83,7 +84,10 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         instrument=ManifestInstrument.of(study.instrument),
         humans=None if humans is None else humans.summary,
         prompt_version=PROMPT_VERSION,
-        judges=tuple(_describe_judge(judge, study.instrument) for judge in study.jury.judges),
+        judges=tuple(
+            _describe_judge(judge, study.instrument, trained_facts(study, part))
+            for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
+        ),
         **_describe_juries(study.jury),
         metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study, plan.touched),
@@ -123,13 +127,15 @@ def _describe_juries(jury: Jury) -> dict[str, Any]:
     return {"jury": made[0], **({"juries": tuple(made)} if len(made) > 1 else {})}
 
 
-def _describe_judge(judge: Rater, instrument: Instrument) -> ManifestJudge:
+def _describe_judge(judge: Rater, instrument: Instrument, trained: Mapping[str, Any]) -> ManifestJudge:
     models = tuple(describe_model(model) for model in judge.models)
     known = {"name": judge.name, "models": models, "settings_hash": judge.settings_hash()}
     own = judge.instrument
     words: dict[str, Any] = {}
     if own.fingerprint() != instrument.fingerprint():
         words["instrument"] = {"version": own.version, "fingerprint": own.fingerprint()}
+    if trained:
+        words["tuned"] = trained
     if tuned := tuned_facts(own):
         words["tuned"] = {name: value for name, value in tuned.items() if name != "touched"}
     return ManifestJudge.model_validate({**known, **judge.describe(), **words})

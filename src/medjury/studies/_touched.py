@@ -7,7 +7,6 @@ held against the cases too: who copies a tuned prompt by hand leaves its tuning 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from medjury.instruments import Instrument
 from medjury.ratings import is_empty_file, open_store
 from medjury.runs import TouchedBy, files, tunings_in
 from medjury.studies._study import Study
+from medjury.studies._trained import marks_of, training_folders
 
 # Under this name in the `parameters` of an instrument lies what its tuning says of itself.
 TUNED = "tuning"
@@ -104,8 +104,13 @@ def _known(study: Study) -> Iterator[tuple[str, Iterable[str]]]:
         for where, manifest in tunings_in(place) if place.is_dir() else ():
             yield _tuning_name(manifest.study, where.name), manifest.touched
         for file in sorted(place.glob(f"*/{files.TOUCHED}")):
-            said = json.loads(file.read_text(encoding="utf-8"))
-            yield f"the training of a judge ({file.parent.name})", said["marks"]
+            yield _training_name(file.parent), marks_of(file.parent)
+    for trained in training_folders(study):
+        yield _training_name(trained), marks_of(trained)
+
+
+def _training_name(folder: Path) -> str:
+    return f"the training of a judge ({folder.name})"
 
 
 def _tuning_name(study: str, folder: str) -> str:

@@ -1,5 +1,5 @@
-"""What tuning took beside what it gained: calls, money, clinicians' hours for the labels, and the "
-"learning curve."""
+"""What tuning and training took beside what they gained: calls, money, clinicians' hours for the labels, hours of
+machines, and the learning curve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from medjury.validation import Ways
 
 
 def tuning_cost(material: Material, ways: Ways) -> Html:
-    """A table of the tuned judges; nothing where none was tuned."""
+    """A table of the tuned and trained judges; nothing where there are none."""
     tuned = {
         judge.name: facts
         for judge in material.evidence.manifest.judges
@@ -30,12 +30,15 @@ def tuning_cost(material: Material, ways: Ways) -> Html:
             gains.get(name),
             _number(facts.get("training", 0)) + _number(facts.get("validation", 0)),
             facts.get("labels"),
-            None if minutes is None else _number(facts.get("labels")) * minutes / 60,
+            None if minutes is None or not facts.get("labels") else _number(facts["labels"]) * minutes / 60,
             facts.get("calls"),
+            facts.get("hours"),
             facts.get("cost"),
         )
         for name, facts in tuned.items()
     ]
+    trained = any(facts.get("hours") is not None for facts in tuned.values())
+    rows = rows if trained else [(*row[:-2], row[-1]) for row in rows]
     head = (
         "rater",
         "tuned by",
@@ -44,21 +47,48 @@ def tuning_cost(material: Material, ways: Ways) -> Html:
         "labels",
         "clinicians' hours",
         "calls",
+        *(("machine hours",) if trained else ()),
         "cost",
     )
+    told = "; machine hours are those of the training, times its GPUs" if trained else ""
     table = material.exhibits.table(
         "tuning",
         head,
         rows,
         caption=f"What tuning took. The gain is over {ways.yardstick}, on cases that no tuning has seen; hours are "
-        "the labels at the study's minutes per case",
-        digits=[3, 3, 3, 0, 0, 1, 0, 4],
+        f"the labels at the study's minutes per case{told}",
+        digits=[3, 3, 3, 0, 0, 1, 0, *((2,) if trained else ()), 4],
     )
     return Html(
         element("h3", "What tuning took")
         + table
         + bullets(line for name, facts in tuned.items() for line in _curve(name, facts))
+        + bullets(_by_size(tuned, gains))
     )
+
+
+def _by_size(tuned: Mapping[str, Mapping[str, Any]], gains: Mapping[str, Estimate | None]) -> list[str]:
+    """The learning curve of judges that were trained alike on more and more cases, on this study's own answers."""
+    points: dict[str, dict[float, Estimate]] = {}
+    for name, facts in tuned.items():
+        gain = gains.get(name)
+        if facts.get("hours") is not None and gain is not None and gain.value is not None:
+            size = _number(facts.get("training")) + _number(facts.get("validation"))
+            points.setdefault(str(facts.get("way", "")), {})[size] = gain
+    lines = []
+    for way, found in points.items():
+        if len(found) < 2:
+            continue
+        told = "; ".join(f"{size:,.0f} labelled cases: {shown(found[size])}" for size in sorted(found))
+        short = [size for size, gain in found.items() if (gain.low or 0.0) <= 0]
+        better = [size for size in found if size > max(short, default=-1.0)]
+        word = (
+            f"it beat the plain judge from {min(better):,.0f} labelled cases on"
+            if better
+            else "it was not shown to beat the plain judge"
+        )
+        lines.append(f"{way}, gain by labelled cases: {told}: {word}.")
+    return lines
 
 
 def _curve(name: str, facts: Mapping[str, Any]) -> list[str]:

@@ -124,6 +124,7 @@ class JudgePart(ModelPart):
 
     name: Name | None = None
     instrument: str | None = None  # other words on the same scale, such as a tuned prompt
+    trained: str | None = None  # the folder of the training that the model comes from
     explain: bool | Literal["after"] = True
     per_dimension: bool = False
     strategy: dict[str, Any] = {"name": "single"}

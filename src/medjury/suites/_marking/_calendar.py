@@ -39,7 +39,7 @@ _DATES = (
     ),
 )
 _CUE = re.compile(
-    r"\b(?:answer|date|due|EDD|age|conception)\b[^.\n:=]{0,90}?(?:\bis\b|\bwould\s+be\b|:|=)", re.IGNORECASE
+    r"\b(?:answer|date|due|EDD|age|conception)\b[^.\n:=]{0,90}?(?:\bis\b|\bwould\s+be\b|:|=)|=", re.IGNORECASE
 )
 _AGES = (
     re.compile(

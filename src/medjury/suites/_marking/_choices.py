@@ -1,4 +1,4 @@
-"""The choices of an item, and which of them the beginning of some words names: by its letter, by its text, or several."""
+"""The choices of an item, and which of them some words name as they begin: by letter, by text, or several."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _BUT = re.compile(
-    r"(?:[,;:—–-]|\bbut\b|\brather\b|\binstead\b)\s*(?:but\s+)?(?:rather\s+|instead\s+)?(?:it\s+is\s+|it['’]s\s+|is\s+)?",
+    r"\bbut\s+(?:rather\s+)?(?:it\s+is\s+|it['’]s\s+|is\s+)?|\b(?:rather|instead)\b[\s,:]*|"
+    r"[,;.—–-]\s*(?:it\s+is|it['’]s|the\s+answer\s+is)\s+",
     re.IGNORECASE,
 )
 _JOINED = re.compile(
@@ -40,6 +41,8 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 # Letters of other scripts that look like Latin ones and can mean no other place in their own order.
+# Texts of choices that are also words of any sentence.
+WHOLE_ANSWERS = frozenset({"yes", "no", "true", "false", "maybe"})
 _ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ALIKE = {"А": "A", "а": "A", "С": "C", "с": "C", "Α": "A", "α": "A", "Β": "B", "β": "B", "Ε": "E", "ε": "E"}
 
@@ -54,7 +57,7 @@ def folded(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The choices that some words name, how far these reach, and the rest. Several mean that the words do not decide."""
+    """The choices that some words name, and the words behind them. Several mean that the words do not decide."""
 
     keys: tuple[str, ...]
     rest: str = ""
@@ -108,7 +111,7 @@ class Choices:
         if raw.isascii() and rest[:1].isalpha() and not _ASIAN.match(rest):
             return Named(())
         letter = _ALIKE.get(raw, raw).upper()
-        stands = enclosed or re.match(r"\s*(?:[).\]}>:;,!?\n|/&+=*_\"'“”’。、–—-]|$)", rest) is not None
+        stands = enclosed or re.match(r"\s*(?:[).\]}>:;,!?\n|/&+=→*_\"'“”’。、–—-]|$)", rest) is not None
         stands = stands or _ASIAN.match(rest) is not None
         if not stands:
             clause = re.match(rf"\s+(?:{_CLAUSE})(?!\w)", rest) is not None
@@ -124,11 +127,19 @@ class Choices:
                 return Named(())
         if raw.islower() and not enclosed and re.match(r"\.\w\.?", rest):
             return Named(())  # i.e., e.g.
+        if not enclosed and self._abbreviates(letter, rest):
+            return Named(())  # E. coli
         if letter in self.texts:
             return Named((letter,), rest)
         if raw.isdigit() or not raw.isascii() or (raw.islower() and not enclosed):
             return Named(())
         return Named((), rest, unknown=letter)
+
+    def _abbreviates(self, letter: str, rest: str) -> bool:
+        """Whether a letter with a full stop shortens a name: a small word follows that is not its text."""
+        words = re.match(r"\.[ ]?(?=[a-z]{3,})(.*)", rest, re.DOTALL)
+        clause = words and re.match(rf"(?:{_CLAUSE})(?!\w)", words[1])
+        return words is not None and not clause and not self.starts_with(letter, words[1])
 
     def starts_with(self, key: str, words: str) -> bool:
         """Whether the words begin with the text of this choice."""
@@ -138,15 +149,21 @@ class Choices:
     def text_at(self, words: str) -> Named:
         """The choice with whose text the words begin; of two the longer."""
         for key, pattern in self._longest_first:
-            if found := pattern.match(words):
+            if (found := pattern.match(words)) and not self._goes_on(key, words[found.end() :]):
                 same = [other for other, text in self.folded.items() if text == self.folded[key]]
                 return Named(tuple(same), words[found.end() :])
         return Named(())
 
+    def _goes_on(self, key: str, rest: str) -> bool:
+        """Whether a yes or a no is only the first word of a sentence: "no evidence", "no longer"."""
+        if self.folded[key] not in WHOLE_ANSWERS:
+            return False
+        return re.match(rf"\s+(?!(?:{_CLAUSE}|to|was|were)(?!\w))[a-z]", rest, re.IGNORECASE) is not None
+
     def named_by(self, words: str) -> Named:
-        """What the words name as they begin, after words that carry nothing, one negation and all that is joined."""
+        """What the words name as they begin, behind filling words and a negation, with all that is joined."""
         words = self._filled(words)
-        if _NEGATED.match(words):
+        if _NEGATED.match(words) and not self.text_at(words).keys:
             turns = _BUT.search(words)
             return self.named_by(words[turns.end() :]) if turns else Named(())
         first = self._one(words)
@@ -197,5 +214,7 @@ class Choices:
 def _spelled(text: str) -> re.Pattern[str]:
     """A pattern for a folded text in whatever spacing, case and punctuation it is written."""
     words = (re.escape(word).replace("'", "['’]") for word in text.split())
-    between = r"[\s.,;:()\[\]/\"'“”’*_&-]+"
-    return re.compile(rf"(?:an?\s+|the\s+)?{between.join(words)}(?!\w)", re.IGNORECASE)
+    between = r"[\s.,;:()\[\]/\"'“”’*_&-]"
+    spaced = f"{between}+".join(words)
+    spaced = re.sub(rf"(?<=\d){re.escape(between)}\+(?=[^\W\d])", lambda _: f"{between}*", spaced)  # 15mg
+    return re.compile(rf"(?:an?\s+|the\s+)?{spaced}(?!\w)", re.IGNORECASE)
