@@ -71,8 +71,13 @@ def _measured(folder: Path, url: str | None) -> tuple[dict[str, list[float]], fl
     panel = open_panel(study, database=url)
     sessions = _sessions(panel)
     with _served(study, url) as (port, process):
-        raters = [_Rater(port, session) for session in sessions]
-        forms = [[rater.open(code) | {"action": "submit"} for code in rater.codes] for rater in raters]
+        raters, forms = [], []
+        for session in sessions:
+            raters.append(rater := _Rater(port, session))
+            forms.append([rater.open(code) | {"action": "submit"} for code in rater.codes])
+        for rater in raters:  # the server has closed what was quiet for some seconds
+            rater.connection.close()
+            rater.connection.connect()
         before = _processor_seconds(process)
         spent = {f"{RATERS} raters send a case at the same moment": _at_once(raters, forms)}
         each = (_processor_seconds(process) - before) / (RATERS * CASES)

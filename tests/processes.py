@@ -34,11 +34,11 @@ _ROOT = Path(__file__).parent.parent
 _LOOPBACK = ("tests.loopback", "--port", "0", "--latency", "0.03")
 
 
-def start(study: Path, *options: str) -> BaseProcess:
-    """`medjury run STUDY --quiet`, under way."""
+def start(study: Path, *options: str, command: tuple[str, ...] = ("run",)) -> BaseProcess:
+    """`medjury run STUDY --quiet`, or another command on a file, under way."""
     processes = get_context("forkserver")
     processes.set_forkserver_preload(list(_PRELOADED))
-    run = processes.Process(target=_run, args=(["run", str(study), "--quiet", *options],))
+    run = processes.Process(target=_run, args=([*command, str(study), "--quiet", *options],))
     run.start()
     return run
 

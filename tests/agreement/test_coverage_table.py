@@ -63,8 +63,9 @@ def test_what_is_too_narrow_or_far_too_wide_does_not_hold() -> None:
     assert not holds("kappa", [400, 360], 400)
     assert not holds("kappa", [400, 400], 400)
     assert holds("kappa", [2000, 1970], 2000) and not holds("kappa", [2000, 1971], 2000), "no allowance"
-    assert holds("fleiss_kappa", [2000, 1980], 2000, 20), "few counts, at 20 cases"
-    assert not holds("fleiss_kappa", [2000, 1980], 2000, 50)
+    assert not holds("fleiss_kappa", [2000, 1980], 2000, 20)
+    assert holds("spearman, jury", [2000, 1980], 2000, 20), "few ranks of each, at 20 cases"
+    assert not holds("spearman, jury", [2000, 1980], 2000, 50)
     assert holds("difference_q1", [400, 400], 400)
     assert holds("rmse", [0, 0], 400)
 

@@ -146,7 +146,7 @@ def scores(found: ImportedRatings) -> list[tuple[str, float | None]]:
 
 HIDDEN = '<o:s><s:style s:name="h"><s:table-properties t:display="false"/></s:style></o:s>'
 ODS_READ = {
-    "blanks, tabs and lines": (book(sheet(row('a<x:s x:c="2"/>b<x:tab/>c'))), [("a  b\tc", 4)]),
+    "blanks": (book(sheet(row('a<x:s x:c="2"/>b'))), [("a  b", 4)]),
     "a value behind what is shown": (
         book(
             sheet(row('<t:table-cell o:value-type="string" o:string-value="07"><x:p>7</x:p></t:table-cell>'))
@@ -181,6 +181,7 @@ ODS_REFUSED = {
     "repeats that are no number": (sheet(row(more='t:number-rows-repeated="x"')), "o.ods, row 2: states how often"),
     "repeats below one": (sheet(row(more='t:number-rows-repeated="-5"')), "o.ods, row 2: states how often"),
     "too many repeats": (sheet(row(more='t:number-rows-repeated="1000000000"')), "more cells than any table has"),
+    "a tab in an id": (sheet(row("a<x:tab/>b")), "row 2, column 'item': .* a sign that cannot be seen"),
     "a table in a cell": (sheet(row(score=f"<t:table-cell>{sheet(row())}</t:table-cell>")), "a table of its own"),
     "one name for two sheets": (sheet(row()) + sheet(row(score="1")), "two sheets have the same name"),
     "merged ids": (sheet(row(), row("<t:covered-table-cell/>", "3")), "row 3, column 'item': has a rating, but no"),

@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 from tests.formats.readable import reads
 
+from medjury.cases import read_cases
 from medjury.errors import MedjuryError
 from medjury.ratings import RatingsError, read_ratings
 from medjury.tables import rating_table, read_plain_table
@@ -94,3 +95,21 @@ def test_an_id_of_more_digits_than_a_spreadsheet_keeps_is_refused(tmp_path: Path
     mapping = {"item": "item", "rater": "rater", "dimensions": ["accuracy"]}
     with pytest.raises(RatingsError, match="more than 15 digits, which a spreadsheet rounds"):
         read_ratings(tmp_path / "i.xlsx", mapping=mapping)
+
+
+@pytest.mark.parametrize(
+    ("identity", "words"),
+    [
+        ("1.20E+16", "a number of many digits, which a spreadsheet rounds"),
+        ("c\u200b1", "cannot be seen"),
+        ("c\x001", "cannot be seen"),
+        ('"c\n1"', "a sign that cannot be seen"),
+    ],
+)
+def test_an_id_that_is_not_what_it_seems_is_refused(identity: str, words: str, tmp_path: Path) -> None:
+    """Two items that look the same, or one that was two, would change every number."""
+    (tmp_path / "t.csv").write_text(f"item,rater,dimension,score\n{identity},a,q,4\n", encoding="utf-8")
+    with pytest.raises(RatingsError, match=f"row 2, column 'item': .*{words}"):
+        read_ratings(tmp_path / "t.csv")
+    (tmp_path / "c.csv").write_text(f"id,candidate\n{identity},Text.\n", encoding="utf-8")
+    assert read_cases(tmp_path / "c.csv", on_bad="skip").skipped == 1

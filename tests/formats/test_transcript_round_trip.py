@@ -11,20 +11,21 @@ from html import escape
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from medjury.errors import MedjuryError
 from medjury.transcripts import merge_speaker_turns, read_transcript
 from medjury.transcripts._read import ENDINGS
 from medjury.transcripts._readers.forms import FORMS as JSON_FORMS
+from medjury.transcripts._readers.names import is_heading
 
 Dialogue = list[tuple[str, str]]
 
 NAMES = st.one_of(
     st.sampled_from(
         ["Doctor", "patient", "Jane Roe (she/her)", "O’Brien, Pat", "Speaker 2", "Dr. 3", "Note", "Aspirin", "R2",
-         "李医生",
+         "李医生", "SUBJECT",
          "D'Arcy", "Maria van der Berg", "anna", "Patient said", "Daughter", "Unknown", "One thing", "Smith & Co"]
     ),
     st.text(st.characters(whitelist_categories=("Lu", "Ll", "Nd")), min_size=1, max_size=8),
@@ -187,6 +188,8 @@ def _write(form: str, dialogue: Dialogue, file: Path) -> None:
 @given(dialogue=DIALOGUES)
 def test_a_dialogue_is_read_back_or_refused(form: str, dialogue: Dialogue) -> None:
     name, _ = FORMS[form]
+    # `Date: ` above the first who speaks is the head of a page, whoever may be called so.
+    assume(name != "t.txt" or not any(is_heading(each) for each, _ in dialogue))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / name
         _write(form, dialogue, file)

@@ -460,3 +460,47 @@ def test_questions_and_answers_have_speakers(read: Any) -> None:
     )
     with pytest.raises(MedjuryError, match="line 3: is 'A' a speaker"):
         read("Doctor: Which vitamin?\nPatient: It is vitamin\nA. I believe.\n", "t.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("t.txt", "Doctor: Hi Patient: Hello\nDoctor: Bye\nPatient: Ok\n", "line 1: does 'Patient' begin to"),
+        ("t.srt", "1\n00:00:01,000 --> 00:00:02,000\nDoctor: Hi Patient: Hello\n\n"
+         "2\n00:00:02,000 --> 00:00:03,000\nPatient: Ok\n", "t.srt, line 3: does 'Patient' begin"),
+        ("t.json", '[{"speaker": "A", "speaker": "B", "text": "x"}]', "t.json: the key 'speaker' appears twice"),
+        ("t.json", '{"results": {"items": [{"type": "pronunciation", "start_time": "x", "alternatives": []}]}}',
+         "t.json: looks like the output of AWS Transcribe, but a field"),
+    ],
+)  # fmt: skip
+def test_what_would_be_taken_for_anothers_words_is_refused(
+    name: str, content: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(MedjuryError, match=words):
+        read_transcript(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", b"speaker;text\nDoctor;Hi, there\nPatient;Hello\n"),
+        ("t.txt", "Doctor: Hi, there\r\nPatient: Hello\r\n".encode("utf-16")),
+        ("t.json", b'{"recognizedPhrases": [{"speaker": "Doctor", "nBest": [{"lexical": "Hi, there"}]}, '
+                   b'{"speaker": "Patient", "nBest": [{"display": "Hello"}]}]}'),
+    ],
+)  # fmt: skip
+def test_other_ways_to_write_the_same_are_read(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    found = read_transcript(tmp_path / name)
+    assert [(each.speaker, each.text) for each in found.turns] == [
+        ("Doctor", "Hi, there"),
+        ("Patient", "Hello"),
+    ]
+
+
+def test_a_word_of_headings_that_is_said_again_and_again_is_somebody(tmp_path: Path) -> None:
+    """`Subject:` is a line of a letter once, and who is interviewed where it comes back."""
+    (tmp_path / "t.txt").write_text("[SUBJECT]: pain\n[SUBJECT]: none\n", encoding="utf-8")
+    with pytest.raises(MedjuryError, match=r"t.txt, line 1: is 'SUBJECT' a speaker"):
+        read_transcript(tmp_path / "t.txt")

@@ -131,7 +131,7 @@ def test_accuracy_f1_and_kappa_of_every_judge(
                 assert close(found[title], wanted), (name, judge, title)
             if name == "concordant":
                 assert close(found["Cohen's kappa"], weighted_kappa(majority[name], said)), judge
-                assert "BCa" in found["Cohen's kappa method"] and "BCa" in found["F1 of 1 method"]
+                assert "BCa" in found["Cohen's kappa method"] and "Wilson" in found["F1 of 1 method"]
                 low, high = float(found["Cohen's kappa low"]), float(found["Cohen's kappa high"])
                 assert low < float(found["Cohen's kappa"]) < high
     assert close(line(run, "classes", dimension="Concordant", rater="reader-north")["Cohen's kappa"], 0.75)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 def loaded(name: str, folder: str) -> Loaded:
     found = load_items(load_benchmark(name), DATA / folder)
-    assert found.problems == ()
+    assert (found.problems, found.remarks) == ((), ())
     return found
 
 
@@ -54,6 +54,7 @@ def test_head_qa_has_6765_questions_split_as_its_authors_split_them() -> None:
     assert splits(found) == {"train": 2657, "development": 1366, "test": 2742}
     assert sum(bool(item.facts["image"]) for item in found.items) == 165
     assert Counter(len(item.choices) for item in found.items) == {4: 4108, 5: 2657}
+    assert sum(len(item.gold) > 1 for item in found.items) == 3  # right answers that appear twice
     first = found.items[0]
     assert first.choices[first.gold[0]] == "They can be added."
     assert "\nC. They can be added.\n" in prompt_of(load_benchmark("head_qa"), first)

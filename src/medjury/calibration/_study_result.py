@@ -15,7 +15,7 @@ from medjury.calibration._curves import CurvePoint, followed_points, mapped_poin
 from medjury.calibration._part import Part
 from medjury.calibration._reliability import Reliability, calibration_curve, reliability
 from medjury.calibration._written import as_json, flat, of_rater
-from medjury.statistics import Estimate, Printable, Result
+from medjury.statistics import Estimate, Printable, Result, seen
 from medjury.tables import JuryRule
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class CalibrationStudy(Result[CalibrationRow]):
         from medjury.calibration._figures import reliability_figure
 
         pairs = [(each.rater, each.dimension) for each in self.calibrations or self.derived]
-        return reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs])
+        return seen(reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs]))
 
     def to_json(self, *, curves: bool = False) -> str:
         """An object of `changes`, `refused` and `warnings`; with `curves` also reliability and maps, and all

@@ -14,7 +14,7 @@ from medjury.calibration._part import Part
 from medjury.calibration._review_curve import ReviewCurve
 from medjury.calibration._review_order import ReviewOrder
 from medjury.calibration._written import as_json, flat
-from medjury.statistics import Printable, Result, counted, ends, percent, shown, text_table
+from medjury.statistics import Printable, Result, counted, ends, percent, seen, shown, text_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,7 +103,7 @@ class Triage(Result[TriageRow]):
         from medjury.calibration._figures import review_figure
 
         caught = f"{self.order.target}s caught (%)"
-        return review_figure(f"{self.dimension} (n = {self.n_labelled:,})", self.curves or {}, caught)
+        return seen(review_figure(f"{self.dimension} (n = {self.n_labelled:,})", self.curves or {}, caught))
 
     def to_json(self) -> str:
         """An object with the whole `ranking`, the `curves` and what was decided."""

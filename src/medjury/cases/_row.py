@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -13,6 +14,7 @@ from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._labs import LABS, labs_text
 
 LONGEST_ID = 500
+_ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d{2}")  # 1.20E+16, as Excel writes what it could not keep
 EMPTY = "empty row, left out"
 NAMELESS = "column without a name, left out"
 
@@ -99,6 +101,10 @@ def _name(value: object, where: str, problems: Problems) -> str:
         problems.append((where, f"is longer than {LONGEST_ID} characters"))
     elif any(sign in value for sign in "\r\n\t"):
         problems.append((where, "holds a line break or a tab"))
+    elif any(sign in value for sign in "\u200b\u2060\ufeff"):
+        problems.append((where, "holds a blank of no width, which cannot be seen; remove it"))
+    elif _ROUNDED.fullmatch(value):
+        problems.append((where, "is a number of many digits, which a spreadsheet rounds; export it as text"))
     else:
         _check_characters(value, where, problems)
     return value

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from medjury.errors import MedjuryError
 
@@ -30,15 +29,25 @@ def open_workbook(path: str | os.PathLike[str], *, formulas: bool = False) -> It
     book = _checked(path, formulas)
     try:
         yield book
-    except (BadZipFile, EOFError, zlib.error):
+    except Exception as error:
+        if not _is_the_librarys(error):
+            raise
         raise WorkbookError("is damaged: it holds something else than it states") from None
     finally:
         book.close()
 
 
+def _is_the_librarys(error: BaseException) -> bool:
+    """True for an error out of what reads the file, which meets damaged parts with errors of every kind."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    room = "" if trace is None else str(trace.tb_frame.f_globals.get("__name__", ""))
+    return room.partition(".")[0] in ("openpyxl", "lxml", "xml", "zipfile", "zlib")
+
+
 def _checked(path: str | os.PathLike[str], formulas: bool) -> Workbook:
     import openpyxl
-    from openpyxl.utils.exceptions import InvalidFileException
 
     try:
         with ZipFile(path) as packed:
@@ -53,5 +62,5 @@ def _checked(path: str | os.PathLike[str], formulas: bool) -> Workbook:
         return openpyxl.load_workbook(path, read_only=True, data_only=not formulas)
     except WorkbookError:
         raise
-    except (InvalidFileException, BadZipFile, KeyError, ValueError, OSError, EOFError, zlib.error):
+    except Exception:  # of whatever kind: nothing but the library is called here
         raise WorkbookError("is not an .xlsx workbook, or it is damaged or encrypted") from None

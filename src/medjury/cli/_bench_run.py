@@ -91,21 +91,26 @@ def _add_board_arguments(parser: argparse.ArgumentParser) -> None:
 def run_suite_command(options: argparse.Namespace) -> int:
     from medjury.suites import plan_suite, run_suite
 
+    if options.resamples < 200:
+        raise MedjuryError(f"--resamples must be 200 or more, not {options.resamples}")
     suite = _suite(options)
+    plan = plan_suite(suite, preflight=not options.no_preflight)
     if options.dry_run:
-        print(plan_suite(suite, preflight=not options.no_preflight).text())
+        print(plan.text())
         return 0
     from medjury.cli._progress import ProgressLine
 
-    say(plan_suite(suite, preflight=not options.no_preflight).text(), sys.stderr)
+    say(plan.text(), sys.stderr)
     line = None if options.quiet else ProgressLine()
     ran = run_suite(
         suite,
+        plan,
         watch=line,
         tell=lambda told: say(told, sys.stderr),
         keep_going=options.keep_going,
         retry_unscored=options.retry_unscored,
         preflight=not options.no_preflight,
+        resamples=options.resamples,
     )
     _show(ran.results, suite.output / "leaderboard", options)
     if ran.complete:

@@ -93,8 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     chosen = words[0] if words and words[0] in COMMANDS else None
-    for name, summary in COMMANDS.items():
-        command = subparsers.add_parser(name, help=summary, description=summary)
+    for name in COMMANDS if chosen is None else (chosen,):
+        command = subparsers.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
         if name == chosen:
             importlib.import_module(_module(name)).add_arguments(command)
     options = parser.parse_args(words)

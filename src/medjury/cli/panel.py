@@ -119,8 +119,8 @@ def _references(options: argparse.Namespace) -> int:
 def _questions(options: argparse.Namespace) -> int:
     from medjury.panel import open_panel, save_question_replies
 
-    count = save_question_replies(open_panel(options.study, database=options.database), options.out)
-    print(f"{options.out}: {count} replies")
+    count, orders = save_question_replies(open_panel(options.study, database=options.database), options.out)
+    print("\n".join([f"{options.out}: {count} replies", *orders]))
     return 0
 
 

@@ -18,14 +18,15 @@ def save_references(panel: Panel, file: str | Path) -> tuple[int, int]:
         return write_references(connection, _study(panel).cases, file)
 
 
-def save_question_replies(panel: Panel, file: str | Path) -> int:
-    """Write the replies to the study's further questions as CSV; how many there are."""
+def save_question_replies(panel: Panel, file: str | Path) -> tuple[int, list[str]]:
+    """Write the replies to the study's further questions as CSV; how many there are, and what order did to each."""
     from medjury.panel._design import rounds
-    from medjury.panel._meeting import question_replies, write_question_replies
+    from medjury.panel._meeting import order_counts, question_replies, write_question_replies
 
     with panel.database.reading() as connection:
         found = [each for round_ in rounds(connection) for each in question_replies(connection, round_)]
-    return write_question_replies(found, file)
+    between = dict.fromkeys(each.question for each in found if each.left)
+    return write_question_replies(found, file), [order_counts(found, name).text() for name in between]
 
 
 def save_ratings(panel: Panel, file: str | Path, kind: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
@@ -55,8 +56,9 @@ def benchmark_scores(
         if empty.height:
             raise MedjuryError(f"row {empty['row'][0]}: there is no {name}.")
     rows = _turn(rows.with_columns(_numbers(rows).alias("score")), lower_is_better, scale)
+    words = "" if scale is None else f"scores from {min(scale):g} to {max(scale):g}"
     if "item" not in columns:
-        return from_benchmark_scores(rows, missing=missing)
+        return replace(from_benchmark_scores(rows, missing=missing), scale=words)
     # A prefix keeps a patient called 7 apart from an item called 7.
     cluster = pl.lit("item ") + pl.col("item")
     if "patient" in columns:
@@ -65,7 +67,7 @@ def benchmark_scores(
         pl.col("benchmark").alias("block"), pl.lit(WHOLE).alias("rater"), cluster.alias("cluster")
     )
     scored = pl.col("score").is_not_null()
-    return from_items(rows.filter(scored), rows.filter(~scored), missing=missing)
+    return replace(from_items(rows.filter(scored), rows.filter(~scored), missing=missing), scale=words)
 
 
 def _refuse_weights(rows: polars.DataFrame) -> None:

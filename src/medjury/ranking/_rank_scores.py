@@ -184,7 +184,7 @@ def _cautions(scores: SystemScores, freedom: int, resamples: int, by: Measure) -
     if single := [name for block in scores.blocks if len(block.clusters) == 1 for name in block.benchmarks]:
         found.append(f"{single[0]!r} has one case, which cannot be resampled: intervals leave its noise out")
     largest = np.abs(scores.means).max(axis=0)
-    if by == MACRO and largest.max() > SCALES_APART * max(float(largest.min()), 1e-12):
+    if by == MACRO and not scores.scale and largest.max() > SCALES_APART * max(float(largest.min()), 1e-12):
         low, high = scores.benchmarks[int(largest.argmin())], scores.benchmarks[int(largest.argmax())]
         found.append(
             f"{high!r} reaches {largest.max():g} and {low!r} only {largest.min():g}: if their scales differ, "

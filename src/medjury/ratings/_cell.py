@@ -14,6 +14,8 @@ from medjury.instruments import Dimension, NotApplicable, Outcome, Reason, Score
 from medjury.ratings._reading import DeclaredMissing, ShownNumber
 from medjury.ratings._table import is_blank
 
+_ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d{2}")  # 1.20E+16, as Excel writes what it could not keep
+_UNSEEN = re.compile("[\x00-\x1f\x7f\u200b\u2060\ufeff]")
 _NUMBER = {".": re.compile(r"[+-]?[0-9]+(\.[0-9]+)?"), ",": re.compile(r"[+-]?[0-9]+(,[0-9]+)?")}
 
 
@@ -101,6 +103,10 @@ def changed_id(cell: Any) -> str | None:
         return "a date" if isinstance(cell, date) else "a time"
     if isinstance(cell, float) and abs(cell) >= 10**15:
         return "a number of more than 15 digits, which a spreadsheet rounds"
+    if isinstance(cell, str) and _ROUNDED.fullmatch(cell.strip()):
+        return "a number of many digits, which a spreadsheet rounds"
+    if isinstance(cell, str) and _UNSEEN.search(cell.strip()):
+        return "text with a sign that cannot be seen (a line break, a blank of no width)"
     if isinstance(cell, ShownNumber) and not cell.shown:
         return "a number that the sheet shows with other signs"
     return None

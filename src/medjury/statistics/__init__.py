@@ -17,6 +17,7 @@ from medjury.statistics._bootstrap import (
 from medjury.statistics._choose import choose
 from medjury.statistics._clustered_proportion import clustered_proportion
 from medjury.statistics._estimate import Estimate, undefined
+from medjury.statistics._forest import seen
 from medjury.statistics._interval import SAME
 from medjury.statistics._looks import Look, look, more_for_width
 from medjury.statistics._memory import few_searches_for_cycles, keep_freed_memory
@@ -125,6 +126,7 @@ __all__ = [
     "refuse_off_scale",
     "replicates",
     "sample",
+    "seen",
     "shown",
     "side_by_side",
     "snapped_levels",

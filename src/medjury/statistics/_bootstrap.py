@@ -33,7 +33,7 @@ from scipy.special import stdtr
 
 from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
-from medjury.statistics._interval import SAME, IntervalMethod, interval, jackknife
+from medjury.statistics._interval import JACKKNIFE, SAME, IntervalMethod, interval, jackknife
 from medjury.statistics._resample import RESAMPLES, Floats, draw, index_weights, leave_one_out, sample
 from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items, symmetric
 
@@ -156,7 +156,10 @@ class Replicates:
         notes = f"; undefined in {lost} of them, left out" if lost else ""
         if np.ptp(kept) <= SAME * max(1.0, abs(value)):
             notes += "; all resamples agree, so the interval has no width"
-        return Estimate(float(value), low, high, self.n, f"{share} {said} bootstrap, {self.design}{notes}")
+        how = f"{said} bootstrap, {self.design}"
+        if said == JACKKNIFE:
+            how = f"{said}, each of {self.units} {self.unit}s left out once"
+        return Estimate(float(value), low, high, self.n, f"{share} {how}{notes}")
 
 
 def joined(parts: Mapping[str, Replicates]) -> Replicates:

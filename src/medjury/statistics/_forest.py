@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
@@ -44,6 +45,18 @@ def forest_figure(rows: Sequence[Mapping[str, Any]], measure: str | None = None)
     axes.invert_yaxis()
     axes.set_xlabel(chosen.replace("_", " "))
     axes.spines[["top", "right"]].set_visible(False)
+    return seen(figure)
+
+
+def seen(figure: Figure) -> Figure:
+    """The figure, which a notebook then shows by itself, whether or not pyplot is in use there."""
+
+    def png() -> bytes:
+        made = BytesIO()
+        figure.savefig(made, format="png", dpi=110)
+        return made.getvalue()
+
+    figure._repr_png_ = png  # type: ignore[attr-defined]
     return figure
 
 

@@ -9,7 +9,9 @@ the spread for known. Here BCa is read at Student's quantiles instead, stretched
 Am Stat 69:371-386), on as many degrees of freedom as the spread is known to: 2 / (2/(n − 1) + κ/n), where κ is
 the excess kurtosis of the leave-one-out values (Satterthwaite 1946, Biometrics Bull 2:110-114). And neither end
 lies nearer than that of the jackknife's t interval on the statistic's symmetric scale (Tukey 1958, Ann Math Stat
-29:614). What this covers in simulated studies is in docs/statistics.md.
+29:614). Coefficients of matches have the jackknife's t interval alone, as Gwet (2014, Handbook of Inter-Rater
+Reliability, 4th ed., ch. 5) has it for them: they take few values, and of a resample's quantiles, which are such
+values, the next one out is taken every time. What this covers in simulated studies is in docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -23,12 +25,14 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from medjury.statistics._choose import choose
 from medjury.statistics._resample import Floats
-from medjury.statistics._symmetric import Turn, symmetric
+from medjury.statistics._symmetric import Turn, of_matches, symmetric
 
 IntervalMethod = Literal["bca_t", "bca", "percentile", "basic"]
 
 # Two values of a statistic closer than this are the same value, computed in another order.
 SAME = 1e-12
+
+JACKKNIFE = "jackknife t"
 
 # What sums, squares and a ratio of them lose of sixteen digits, with room to spare.
 _ROUNDING = 1e-9
@@ -135,6 +139,8 @@ def interval(
     ordered = np.sort(resampled)
     turn = symmetric(name, np.concatenate([ordered, left_out]))
     spread = jackknife(left_out, multiplicity, turn) if method == "bca_t" else None
+    if spread is not None and spread.error > SAME and of_matches(name):
+        return *_jackknife_ends(value, spread, turn, confidence), JACKKNIFE
     wide = confidence
     if spread is not None:
         stretched = spread.reach(confidence) * math.sqrt(spread.clusters / (spread.clusters - 1.0))
@@ -152,7 +158,12 @@ def interval(
     if method == "basic":
         return 2.0 * value - high, 2.0 * value - low, "basic"
     if spread is not None:
-        centre, half = float(turn.there(np.asarray(value))), spread.reach(confidence) * spread.error
-        low, high = min(low, turn.back(centre - half)), max(high, turn.back(centre + half))
+        near, far = _jackknife_ends(value, spread, turn, confidence)
+        low, high = min(low, near), max(high, far)
         said = said.replace("BCa", "BCa-t", 1) if said == "BCa" else said
     return low, high, said
+
+
+def _jackknife_ends(value: float, spread: Jackknife, turn: Turn, confidence: float) -> tuple[float, float]:
+    centre, half = float(turn.there(np.asarray(value))), spread.reach(confidence) * spread.error
+    return turn.back(centre - half), turn.back(centre + half)

@@ -34,6 +34,15 @@ class Result(Generic[RowType]):
     rows: tuple[RowType, ...]
     warnings: tuple[str, ...]
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # A dataclass would print all that it holds, which fills a screen; it keeps a `__repr__` that is there.
+        cls.__repr__ = Result._short  # type: ignore[method-assign,assignment]
+
+    def _short(self) -> str:
+        said = f", {len(self.warnings)} warnings" if self.warnings else ""
+        return f"<{type(self).__name__}: {len(self.rows):,} rows{said}; text(), frame(), to_json(), plot()>"
+
     def frame(self) -> polars.DataFrame:
         """One polars row for each row, in the columns of `to_json`."""
         import polars as pl

@@ -38,6 +38,16 @@ _COEFFICIENTS = (
     "icc",
     "mcc",
 )
+# Whoever differs on an item moves these by one match, or by ranks, however far apart the two scores are: no rare
+# item decides, and there is no tail for a bootstrap to find.
+_OF_MATCHES = (
+    "fleiss_kappa",
+    "gwet_ac1",
+    "brennan_prediger",
+    "mcc",
+    "krippendorff_alpha_nominal",
+    "krippendorff_alpha_ordinal",
+)
 _SHARES = (
     "exact_match",
     "accuracy",
@@ -120,6 +130,11 @@ def symmetric(name: str, values: Floats) -> Turn:
     elif short in _FLIPS:
         turn = _PART
     return turn if turn.fits(values) else AS_IT_IS
+
+
+def of_matches(name: str) -> bool:
+    """Whether the statistic called `name` is a coefficient of matches, of which no rare item decides."""
+    return plain(name) in _OF_MATCHES
 
 
 def fewest_items(name: str) -> int:

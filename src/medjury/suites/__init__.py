@@ -1,5 +1,19 @@
 """Suites: benchmarks as data, their items from the source's own files, their marks, and honest leaderboards."""
 
+from medjury.suites._baselines import (
+    AgainstBaseline,
+    BaselineScore,
+    CompletionProbe,
+    ExchangeabilityTest,
+    UnanswerableEffect,
+    baseline_scores,
+    beats_baseline,
+    completion_probe,
+    decided_without_reading,
+    effect_of_unanswerable,
+    exchangeability_test,
+    trivial_answers,
+)
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
 from medjury.suites._leaderboard import (
@@ -25,6 +39,7 @@ from medjury.suites._library import (
 )
 from medjury.suites._loaders import FetchError, check_data, draw_items, fetch_files, fetch_plan, load_items
 from medjury.suites._mark import Mark
+from medjury.suites._marking import METRICS, CodeCounts, code_counts, mark, mark_all, micro_f1
 from medjury.suites._running import (
     Suite,
     SuitePlan,
@@ -38,9 +53,15 @@ from medjury.suites._running import (
 from medjury.suites._taxonomy import Coverage, Taxonomy, coverage, read_taxonomy
 
 __all__ = [
+    "METRICS",
+    "AgainstBaseline",
+    "BaselineScore",
     "Benchmark",
     "Board",
+    "CodeCounts",
+    "CompletionProbe",
     "Coverage",
+    "ExchangeabilityTest",
     "FetchError",
     "Guess",
     "Item",
@@ -51,11 +72,19 @@ __all__ = [
     "SuitePlan",
     "SuiteRun",
     "Taxonomy",
+    "UnanswerableEffect",
+    "baseline_scores",
+    "beats_baseline",
     "board_json",
     "board_of",
     "check_data",
+    "code_counts",
+    "completion_probe",
     "coverage",
+    "decided_without_reading",
     "draw_items",
+    "effect_of_unanswerable",
+    "exchangeability_test",
     "fetch_files",
     "fetch_plan",
     "guess_columns",
@@ -68,6 +97,9 @@ __all__ = [
     "load_items",
     "load_suite",
     "make_suite",
+    "mark",
+    "mark_all",
+    "micro_f1",
     "new_benchmark",
     "plan_suite",
     "prompt_of",
@@ -76,5 +108,6 @@ __all__ = [
     "run_suite",
     "sample_file",
     "standings_csv",
+    "trivial_answers",
     "write_leaderboard",
 ]

@@ -31,3 +31,4 @@ class Loaded:
     left_out: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     database: Path | None = None  # what SQL answers are run on
+    remarks: tuple[str, ...] = ()  # what whoever uses the items should know of the files they came from

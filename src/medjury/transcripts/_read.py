@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -79,17 +80,21 @@ def _found(file: Path, ending: str, speakers: Collection[str] | None) -> _Found:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        content = file.read_bytes()
+        marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        return content.decode("utf-16" if marked else "utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise MedjuryError(f"{file}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text; save it as UTF-8"
         raise MedjuryError(f"{file}: cannot be read: {why}") from None
 
 
 def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found:
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_each_key_once)
+    except _KeyTwiceError as error:
+        raise MedjuryError(f"{file}: {error}") from None
     except RecursionError:
         raise MedjuryError(f"{file}: is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -103,14 +108,35 @@ def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found
             rows = plain_turns(content, file) if form is plain_turns else form(content)
         except MedjuryError as error:
             raise MedjuryError(f"{file}: {error}" if str(error).startswith(UNREAD) else str(error)) from None
+        except (ValueError, TypeError, AttributeError, KeyError):
+            raise MedjuryError(
+                f"{file}: looks like the output of {name}, but a field of it holds something else than it should; "
+                "export it again"
+            ) from None
         if rows is not None:
             return _Found(rows, name)
     raise MedjuryError(f"{file}: holds no transcript that is known here; give {_KNOWN}")
 
 
+class _KeyTwiceError(ValueError):
+    """An object says two things under one name."""
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise _KeyTwiceError(f"the key {twice!r} appears twice in one object; keep the one that holds")
+    return found
+
+
 def _csv_rows(text: str, file: str) -> Rows:
     try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True, restkey=_MORE)
+        header = "".join(text.partition("\n")[0].split('"')[::2])
+        separator = max(",;\t|", key=header.count)
+        reader = csv.DictReader(
+            io.StringIO(text, newline=""), strict=True, restkey=_MORE, delimiter=separator
+        )
         named = [(name or "").strip().lower() for name in reader.fieldnames or ()]
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:

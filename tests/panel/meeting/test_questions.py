@@ -111,6 +111,38 @@ def test_the_texts_stand_as_they_were_turned_and_carry_no_name(tmp_path: Path) -
     assert counts.by_text["answer"] == {"left": (1, 1), "right": (0, 1)}
 
 
+def replies_by(*choices: str) -> list[QuestionReply]:
+    """One rater for each text: `LLR` chose left twice, then right."""
+    means = {"L": "left", "R": "right", "N": "No preference"}
+    return [
+        QuestionReply(f"case {place}", "s", f"rater {number}", "preference", "reference", "answer",
+                      means[sign], "", "", "", 1, None)
+        for number, text in enumerate(choices)
+        for place, sign in enumerate(text)
+    ]  # fmt: skip
+
+
+def test_what_order_did_comes_with_an_interval_of_whole_raters() -> None:
+    spread = order_counts(replies_by(*["LRLRLRLRLN"] * 40), "preference").left_share
+    habits = order_counts(replies_by(*["LLLLLLLLLN", "RRRRRRRRRN"] * 20), "preference").left_share
+    assert (spread.n, habits.n) == (360, 360), "whoever prefers neither chose no side"
+    assert (
+        spread.low is not None
+        and spread.high is not None
+        and habits.low is not None
+        and habits.high is not None
+    )
+    assert spread.low < 0.5 < spread.high and habits.value == 0.5
+    assert habits.high - habits.low > 2 * (spread.high - spread.low), (
+        "forty habits are worth forty replies, not 360"
+    )
+    biased = order_counts(replies_by(*["LLLLLLLLLR"] * 40), "preference")
+    assert biased.left_share.low is not None and biased.left_share.low > 0.5
+    assert "preference: the left text was chosen in 0.90" in biased.text() and "400 replies" in biased.text()
+    alone = order_counts(replies_by("LLLL"), "preference")
+    assert alone.left_share.value is None and "two raters or more" in alone.text()
+
+
 def test_a_reply_is_changed_by_a_new_version_and_taken_back_with_its_grade(tmp_path: Path) -> None:
     panel, people = asked_panel(tmp_path, [{"concordant": ("1", "1")}])
     ask_everyone(panel, people)

@@ -11,7 +11,25 @@ from medjury.errors import MedjuryError
 from medjury.suites._baselines import completion_probe, exchangeability_test
 from medjury.suites._baselines._completion import comes_back
 
-WORDS = ["fever", "cough", "rash", "pain", "dose", "tablet", "nurse", "ward", "blood", "urine", "heart", "liver", "kidney", "child", "adult", "night", "morning"]
+WORDS = [
+    "fever",
+    "cough",
+    "rash",
+    "pain",
+    "dose",
+    "tablet",
+    "nurse",
+    "ward",
+    "blood",
+    "urine",
+    "heart",
+    "liver",
+    "kidney",
+    "child",
+    "adult",
+    "night",
+    "morning",
+]
 
 
 def text_of(seed: int, length: int = 30) -> str:

@@ -135,7 +135,7 @@ def classification_rates(table: Floats) -> dict[str, Floats]:
     }
 
 
-def at_the_edge(
+def of_counts(
     name: str,
     rows: Floats,
     levels: Sequence[float],
@@ -143,12 +143,13 @@ def at_the_edge(
     *,
     confidence: float = 0.95,
 ) -> Estimate | None:
-    """An exact interval for a rate of 0 or 1, of which every resample gives the same: Clopper-Pearson of
-    its counts, for F1 that of tp/(tp+fp+fn), of which it is a function. None for a rate that is no share of
-    counts.
+    """The interval of a rate that is a share of counts, for F1 that of tp/(tp+fp+fn), of which it is a function: a
+    share of those that anybody called positive. None for a rate that is none.
 
-    Rows are complete (truth, predicted). With `cases` every case is one trial, however many rows it has:
-    rows of one case may all be right together, so they count as one.
+    Where each row is a case, Wilson's score interval (1927), which with few cases too is near to what it promises
+    (Brown, Cai & DasGupta 2001, Stat Sci 16:101-133); at 0 and 1 Clopper and Pearson's. Rows are complete
+    (truth, predicted). With `cases` there is an interval at 0 and 1 alone, of which every resample gives the same,
+    and every case is one trial, however many rows it has: rows of one case may all be right together.
     """
     truth, said = (level_codes(np.asarray(levels), column) for column in rows.T)
     counted = dict.fromkeys(("exact_match", "accuracy", "micro_f1"), np.ones(len(rows), dtype=bool))
@@ -161,17 +162,21 @@ def at_the_edge(
     if name not in counted or not counted[name].any():
         return None
     hit = truth[counted[name]] == said[counted[name]]
-    if hit.any() != hit.all():
-        return None
     n = len(hit) if cases is None else len(np.unique(cases[counted[name]]))
-    found = proportion(n if hit.all() else 0, n, confidence=confidence)
+    if hit.any() == hit.all():
+        found = proportion(n if hit.all() else 0, n, confidence=confidence)
+    elif cases is None:
+        found = proportion(int(hit.sum()), n, interval="wilson", confidence=confidence)
+    else:
+        return None
     if found.low is None or found.high is None:
         return None
     low, high = found.low, found.high
+    value = found.value
     if name.startswith("f1"):
-        low, high = 2 * low / (1 + low), 2 * high / (1 + high)
+        value, low, high = (2 * each / (1 + each) for each in (float(hit.mean()), low, high))
     method = found.method + ("" if cases is None else f", {n} cases as one each")
-    return Estimate(found.value, low, high, len(rows), method)
+    return Estimate(value, low, high, len(rows), method)
 
 
 def too_rare(name: str, rows: Floats, levels: Sequence[float]) -> str:

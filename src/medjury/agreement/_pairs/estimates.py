@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from medjury.agreement._groups.icc import FORMS
-from medjury.agreement._pairs.classification import at_the_edge, too_rare
+from medjury.agreement._pairs.classification import of_counts, too_rare
 from medjury.agreement._pairs.correlation import correlation_statistics, no_spread_reason
 from medjury.agreement._pairs.differences import absolute_offset
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
@@ -36,6 +36,7 @@ from medjury.agreement._pairs.system_estimates import (
 from medjury.agreement._pairs.weighted import NOT_WEIGHTED, weighted_estimates
 from medjury.agreement._readings import NOT_READ
 from medjury.statistics import (
+    FEWEST_CLUSTERS,
     Estimate,
     Replicates,
     clustered_proportion,
@@ -111,7 +112,7 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
             estimates[name] = replace(estimate, method=estimate.method + note)
     if settings.resamples:
         estimates |= _with_rare_classes(pair, on, estimates)
-        estimates |= _at_the_edge(pair, on, estimates, settings.confidence)
+        estimates |= _counted_rates(pair, on, estimates, settings.confidence)
     if "offset" in estimates:
         estimates["absolute_offset"] = absolute_offset(estimates["offset"])
     estimates |= _area(pair, settings)
@@ -137,10 +138,11 @@ def _area(pair: Pair, settings: Settings) -> dict[str, Estimate]:
     return {"auc": area_under_curve(first, second, positive=positive, confidence=settings.confidence)}
 
 
-def _at_the_edge(
+def _counted_rates(
     pair: Pair, on: Counted, estimates: Mapping[str, Estimate], confidence: float
 ) -> dict[str, Estimate]:
-    """Exact intervals for the rates that no resample could move; a case with several rows counts as one."""
+    """Intervals of shares of counts: where each row is a case, by their counts; else those that no resample could
+    move, a case with several rows counting as one."""
     if on.grades is None:
         found = estimates.get("exact_match")
         if found is None or found.value not in (0.0, 1.0):
@@ -149,13 +151,34 @@ def _at_the_edge(
         return {"exact_match": clustered_proportion(hits, pair.clusters, confidence=confidence)}
     levels = tuple(float(value) for value in on.grades.values)
     rows = on.grades.grade(pair.rows)
-    stuck = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low is None]
-    exact = {name: at_the_edge(name, rows, levels, pair.clusters, confidence=confidence) for name in stuck}
+    at_an_end = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low is None]
+    enough = pair.clusters is None and len(rows) >= FEWEST_CLUSTERS
+    inside = [
+        name
+        for name, each in estimates.items()
+        if enough and each.value is not None and not too_rare(name, rows, levels)
+    ]
+    made = {
+        name: of_counts(name, rows, levels, pair.clusters, confidence=confidence)
+        for name in (*at_an_end, *inside)
+    }
+    if "brennan_prediger" in inside:
+        # A straight line of the share of matches.
+        matches = of_counts("exact_match", rows, levels, confidence=confidence)
+        made["brennan_prediger"] = None if matches is None else _beyond_chance(matches, len(levels))
     return {
         name: replace(found, method=found.method + on.note)
-        for name, found in exact.items()
+        for name, found in made.items()
         if found is not None
     }
+
+
+def _beyond_chance(matches: Estimate, grades: int) -> Estimate:
+    value, low, high = (
+        None if each is None else (each * grades - 1.0) / (grades - 1.0)
+        for each in (matches.value, matches.low, matches.high)
+    )
+    return replace(matches, value=value, low=low, high=high)
 
 
 def _with_rare_classes(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:

@@ -99,8 +99,9 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
         for name in GAPS
         if settings.wants_any((name, *(["absolute_offset"] if name == "offset" else [])))
     ]
-    exact = [] if on.grades is not None else ["exact_match"]
-    orders, forms = _wanted(settings, ("pearson", "spearman")), _wanted(settings, FORMS)
+    exact: list[Difference] = [] if on.grades is not None else ["exact_match"]
+    correlations: tuple[Correlation, ...] = ("pearson", "spearman")
+    orders, forms = _wanted(settings, correlations), _wanted(settings, FORMS)
     scores: list[_Named] = [
         ([*gaps, *exact], difference_statistics([*gaps, *exact])),
         (orders, correlation_statistics(orders)),

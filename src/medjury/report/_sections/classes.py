@@ -50,7 +50,7 @@ def section(material: Material) -> Section | None:
                 lines.append((label, estimates[len(_OVERALL) :]))
     if not rows:
         return None
-    told = f"{percent(evidence.confidence)} BCa intervals"
+    told = f"{percent(evidence.confidence)} intervals"
     table = material.exhibits.table(
         "classes",
         ("dimension", "rater", "n", "unscored", *named.values()),

@@ -9,13 +9,13 @@ towards one half, so that the interval would miss the very win rate it belongs t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from medjury.ranking import Ranking, Standing, rank
-from medjury.statistics import Estimate, ends, undefined
+from medjury.statistics import FEWEST_CLUSTERS, Estimate, counted, ends, undefined
 from medjury.suites._leaderboard._cells import Cell, counted_score, shared_items
 from medjury.suites._leaderboard._results import AnswerResult, Results
 
@@ -131,15 +131,19 @@ class Ranked:
         items, means = self._table(those, benchmarks), self._means(those, benchmarks)
         costs = None if costs is None else {name: costs[name] for name in those}
         made = {
-            each: rank(items if each == "macro" else means, by=by, ties=ties, costs=costs, **self.how)
+            each: rank(
+                items if each == "macro" else means, by=by, ties=ties, costs=costs, scale=(0, 1), **self.how
+            )
             for each, (by, ties) in MEASURES.items()
             if each in measures
         }
         first = next(iter(made.values()))
+        few = _few(items, benchmarks)
         rows = tuple(
-            _standing(row.system, made, self._compared(row.system, benchmarks)) for row in first.rows
+            _standing(row.system, made, self._compared(row.system, benchmarks), few) for row in first.rows
         )
         warnings = dict.fromkeys(warning for each in made.values() for warning in each.warnings)
+        warnings |= dict.fromkeys(few.values())
         return Standings(
             name, tuple(benchmarks), rows, unranked, tuple(warnings), made["macro"].detectable, first.cost
         )
@@ -204,21 +208,47 @@ class Ranked:
         return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _standing(candidate: str, made: Mapping[Measure, Ranking], scores: Sequence[float]) -> CandidateStanding:
+def _few(items: polars.DataFrame, benchmarks: Sequence[str]) -> dict[str, str]:
+    """Where too few units are resampled for an interval to hold: of win rates, and of the macro average."""
+    import polars as pl
+
+    found = {}
+    if len(benchmarks) < FEWEST_CLUSTERS:
+        found["wins"] = f"fewer than {FEWEST_CLUSTERS} benchmarks: no interval of a win rate"
+    units = items.with_columns(pl.coalesce("patient", "item").alias("unit")).group_by("benchmark")
+    fewest = units.agg(pl.col("unit").n_unique()).filter(pl.col("unit") < FEWEST_CLUSTERS)
+    if fewest.height:
+        found["items"] = (
+            f"{counted(fewest.height, 'benchmark')} with fewer than {FEWEST_CLUSTERS} items: no interval of the "
+            "macro average, and nobody is told apart by it"
+        )
+    return found
+
+
+def _standing(
+    candidate: str, made: Mapping[Measure, Ranking], scores: Sequence[float], few: Mapping[str, str]
+) -> CandidateStanding:
     rows: dict[Measure, Standing] = {name: found.find(system=candidate) for name, found in made.items()}
-    half = rows.get("win_half")
+    half, either = rows.get("win_half"), rows.get("win_or_tie")
+    places = {
+        name: Place(each.rank, each.rank_low, each.rank_high, each.tie_group) for name, each in rows.items()
+    }
+    if "items" in few:
+        places["macro"] = Place(rows["macro"].rank, 1, len(made["macro"].rows), "a")
     return CandidateStanding(
         candidate,
-        None if half is None else half.win_rate,
-        rows["win_or_tie"].win_rate if "win_or_tie" in rows else None,
+        None if half is None else _without(half.win_rate, few.get("wins")),
+        None if either is None else _without(either.win_rate, few.get("wins")),
         None if half is None else half.win_sd,
-        rows["macro"].macro_average,
+        _without(rows["macro"].macro_average, few.get("items")),
         _sd(scores),
-        {
-            name: Place(each.rank, each.rank_low, each.rank_high, each.tie_group)
-            for name, each in rows.items()
-        },
+        places,
     )
+
+
+def _without(estimate: Estimate, why: str | None) -> Estimate:
+    """The estimate alone, where its interval would not hold."""
+    return estimate if why is None else replace(estimate, low=None, high=None, method=f"no interval: {why}")
 
 
 def _sd(values: Sequence[float]) -> float | None:

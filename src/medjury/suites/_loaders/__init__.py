@@ -8,7 +8,7 @@ What metrics find in `Item.facts`:
     sql_execution   is_impossible; the database is `Loaded.database`
     code_f1         codes (every code, once)
 
-Where an item has choices its gold answer is the letter.
+Where an item has choices its gold answer is the letter; the letters of other choices that read the same follow it.
 """
 
 from medjury.suites._loaders._draw import draw_items

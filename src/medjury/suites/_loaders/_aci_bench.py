@@ -17,7 +17,7 @@ _COLUMNS = ("encounter_id", "dataset", "dialogue", "note")
 
 def load_aci_bench(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for file in source_files(path, "*.csv"):
+    for file in source_files(path, "challenge_data/*.csv", "*.csv"):
         if file.stem.endswith("_metadata"):
             continue
         for row in gathering.rows(file, _COLUMNS):

@@ -12,8 +12,9 @@ from pathlib import Path
 from medjury.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
+from medjury.suites._loaders._database import database_problem
 from medjury.suites._loaders._files import beside, one_file
-from medjury.suites._loaders._gather import Gathering, RowError
+from medjury.suites._loaders._gather import Gathering, RowError, checked_text
 
 _COLUMNS = ("id", "question", "query", "is_impossible")
 IMPOSSIBLE = "null"
@@ -24,11 +25,14 @@ def load_ehrsql(benchmark: Benchmark, path: Path) -> Loaded:
     schema = beside(file, "eicu.sql")
     if schema is None:
         raise MedjuryError(f"{file.name}: eicu.sql, which names the tables, must lie beside it")
-    tables = schema.read_text(encoding="utf-8").replace("\r\n", "\n").strip()
+    try:
+        tables = checked_text(schema.read_text(encoding="utf-8"), schema.name)
+    except (UnicodeDecodeError, RowError) as error:
+        raise MedjuryError(f"{schema.name}: is not the file that was expected ({error})") from None
     gathering = Gathering()
     for row in gathering.rows(file, _COLUMNS, within="[]"):
         with gathering.row(row):
-            impossible = row.values["is_impossible"]
+            impossible = row.value("is_impossible")
             if not isinstance(impossible, bool):
                 raise RowError("is_impossible is neither true nor false")
             query = row.text("query")
@@ -42,4 +46,6 @@ def load_ehrsql(benchmark: Benchmark, path: Path) -> Loaded:
         gathering.problems.append(
             f"{file.name}: eicu.sqlite does not lie beside it, so that no query can be run"
         )
+    elif problem := database_problem(database, tables):
+        gathering.problems.append(problem)
     return gathering.loaded(database)

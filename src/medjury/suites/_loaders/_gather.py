@@ -28,6 +28,12 @@ class Row:
     number: int
     values: Mapping[str, Any]
 
+    def value(self, column: str) -> Any:
+        """What a column holds, be it text or not. A row of JSON may lack it altogether."""
+        if column not in self.values:
+            raise RowError(f"has no {column}")
+        return self.values[column]
+
     def text(self, column: str) -> str:
         """The text of a column that must not be empty."""
         found = self.optional(column)
@@ -61,7 +67,7 @@ class Row:
 
 def checked_text(text: str, name: str) -> str:
     """The text without blanks around it and with one kind of line end; refused where a byte of it was no text."""
-    if "\x00" in text or "\ufffd" in text:
+    if "\x00" in text:
         raise RowError(f"{name} holds signs that were lost when the file was saved; fetch it again")
     try:
         text.encode("utf-8")

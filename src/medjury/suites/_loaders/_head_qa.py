@@ -1,8 +1,9 @@
 """HEAD-QA: questions of Spanish health-care examinations, four or five answers each, as the authors' JSON file.
 
-Inputs: `question`. Choices: A, B, C … in the order of the source. Gold: the letter. Facts: `split` by the authors'
-rule (2013 and 2014 train, 2015 development, later years test), `exam`, `subject`, `year`, and `image` (the picture
-that the question speaks of, empty where there is none): without its picture a question may have no answer.
+Inputs: `question`. Choices: A, B, C … in the order of the source. Gold: the letter, and others that read the
+same. Facts: `split` by the authors' rule (2013 and 2014 train, 2015 development, later years test), `exam`,
+`subject`, `year`, and `image` (the picture that the question speaks of, empty where there is none): without its
+picture a question may have no answer.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._choices import lettered
+from medjury.suites._loaders._choices import lettered, right_letters
 from medjury.suites._loaders._files import source_files
 from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
 
@@ -29,7 +30,7 @@ def load_head_qa(benchmark: Benchmark, path: Path) -> Loaded:
 
 
 def _exam(gathering: Gathering, exam: Row) -> None:
-    name, questions = exam.text("@key"), exam.values["data"]
+    name, questions = exam.text("@key"), exam.value("data")
     facts = {"exam": name, "subject": exam.text("category"), "year": exam.text("year")}
     if not isinstance(questions, list):
         raise RowError("data is no list of questions")
@@ -52,6 +53,5 @@ def _item(row: Row, exam: dict[str, str]) -> Item:
         raise RowError("the right answer (ra) is none of the answers")
     gold = list(choices)[list(texts).index(right)]
     facts = {**exam, "split": _SPLITS.get(exam["year"], "test"), "image": row.optional("image")}
-    return Item(
-        f"{exam['exam']}-{row.text('qid')}", {"question": row.text("qtext")}, (gold,), choices, facts=facts
-    )
+    name, inputs = f"{exam['exam']}-{row.text('qid')}", {"question": row.text("qtext")}
+    return Item(name, inputs, right_letters(gold, choices), choices, facts=facts)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from medjury.documents import nearest
@@ -46,6 +48,11 @@ LOADERS: Mapping[str, Callable[[Benchmark, Path], Loaded]] = {
     "table": load_table,
 }
 
+_LOST = "\ufffd"
+_SAMPLES = (
+    Path(__file__).resolve().parents[1] / "_library" / "samples"
+)  # which have the names of the real files
+
 
 def load_items(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
     """Every item of a benchmark from its source's file or folder. Rows that cannot be items are in `problems`; a
@@ -58,7 +65,7 @@ def load_items(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
     loaded = loader(benchmark, Path(path))
     if not loaded.items and not loaded.problems:
         raise MedjuryError(f"{path}: holds no item of {benchmark.name}")
-    return loaded
+    return replace(loaded, remarks=_remarks(benchmark, Path(path), loaded))
 
 
 def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> tuple[int, tuple[str, ...]]:
@@ -67,4 +74,35 @@ def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> tuple[int,
         loaded = load_items(benchmark, path)
     except MedjuryError as error:
         return 0, tuple(str(error).splitlines())
-    return len(loaded.items), loaded.problems
+    return len(loaded.items), (*loaded.problems, *loaded.remarks)
+
+
+def _remarks(benchmark: Benchmark, path: Path, loaded: Loaded) -> tuple[str, ...]:
+    """Files that have the name of the source's and are not that file: cut short, changed, or of another version. A
+    table that lost its last rows is still a table, so that no loader can see it. Letters that were lost when a file
+    was saved are told where the file is not known to be the source's own."""
+    if path.resolve().is_relative_to(_SAMPLES):
+        return ()
+    copies = {
+        file: known
+        for name, known in benchmark.files.items()
+        for file in ([path] if path.name == name else path.rglob(name) if path.is_dir() else [])
+        if known
+    }
+    others = {file.name: found for file, known in copies.items() if (found := _sha256(file)) != known}
+    remarks = [
+        f"{name}: is not the copy that {benchmark.name} {benchmark.version} was described from (its sha256 is "
+        f"{found}); fetch it again, or say in your own copy of the benchmark's file which one you mean"
+        for name, found in others.items()
+    ]
+    lost = sum(any(_LOST in text for text in (*item.inputs.values(), *item.gold)) for item in loaded.items)
+    if lost and (others or not copies):
+        remarks.append(
+            f"{lost:,} items hold the sign {_LOST}, which stands for letters lost when a file was saved"
+        )
+    return tuple(remarks)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._choices import lettered
+from medjury.suites._loaders._choices import lettered, right_letters
 from medjury.suites._loaders._files import one_file
 from medjury.suites._loaders._gather import Gathering, Row, RowError
 
@@ -35,4 +35,6 @@ def _item(row: Row) -> Item:
         raise RowError("answer_idx and answer name different choices")
     question = row.text("question")
     facts = {"figure": bool(_FIGURE.search(question))}
-    return Item(f"row-{row.number}", {"question": question}, (gold,), choices, facts=facts)
+    return Item(
+        f"row-{row.number}", {"question": question}, right_letters(gold, choices), choices, facts=facts
+    )

@@ -65,7 +65,7 @@ def _item(row: Row) -> Item:
 
 
 def _example(row: Row, calculators: Mapping[str, Any]) -> Item:
-    number, response = row.text("@key"), row.values["Response"]
+    number, response = row.text("@key"), row.value("Response")
     known = calculators.get(number)
     if known is None:
         raise RowError(f"calculator {number} is not described in the benchmark's file")

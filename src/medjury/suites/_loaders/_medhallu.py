@@ -40,7 +40,7 @@ def _items(row: Row, name: str) -> list[Item]:
 
 
 def _knowledge(row: Row) -> str:
-    value = row.values["Knowledge"]
+    value = row.value("Knowledge")
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
         return checked_text("\n".join(value), "Knowledge")
     if isinstance(value, list):

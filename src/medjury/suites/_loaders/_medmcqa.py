@@ -12,7 +12,7 @@ from pathlib import Path
 from medjury.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._choices import lettered
+from medjury.suites._loaders._choices import lettered, right_letters
 from medjury.suites._loaders._files import one_file
 from medjury.suites._loaders._gather import Gathering, Row, RowError
 
@@ -26,7 +26,7 @@ def load_medmcqa(benchmark: Benchmark, path: Path) -> Loaded:
     first = _first_answer(rows, benchmark.options.get("first_answer"))
     for row in rows:
         with gathering.row(row):
-            if row.values["cop"] is None or row.text("cop") == "-1":
+            if row.value("cop") is None or row.text("cop") == "-1":
                 gathering.leave_out(_HIDDEN)
                 continue
             gathering.add(_item(row, first), row.where)
@@ -34,7 +34,7 @@ def load_medmcqa(benchmark: Benchmark, path: Path) -> Loaded:
 
 
 def _first_answer(rows: list[Row], stated: object) -> int:
-    seen = {str(row.values["cop"]) for row in rows}
+    seen = {str(row.values.get("cop")).removesuffix(".0") for row in rows}
     if stated in (0, 1):
         return int(str(stated))
     if ("0" in seen) == ("4" in seen):
@@ -53,4 +53,5 @@ def _item(row: Row, first: int) -> Item:
         raise RowError("cop is none of the four answers")
     gold = list(choices)[right]
     facts = {"subject": row.optional("subject_name")}
-    return Item(row.text("id"), {"question": row.text("question")}, (gold,), choices, facts=facts)
+    inputs = {"question": row.text("question")}
+    return Item(row.text("id"), inputs, right_letters(gold, choices), choices, facts=facts)

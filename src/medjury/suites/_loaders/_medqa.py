@@ -9,7 +9,7 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._choices import lettered
+from medjury.suites._loaders._choices import lettered, right_letters
 from medjury.suites._loaders._files import one_file
 from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
 
@@ -25,7 +25,7 @@ def load_medqa(benchmark: Benchmark, path: Path) -> Loaded:
 
 
 def _item(row: Row) -> Item:
-    options = row.values["options"]
+    options = row.value("options")
     if not isinstance(options, dict) or not all(isinstance(each, str) for each in options.values()):
         raise RowError("options does not map letters to answers")
     choices = lettered([checked_text(each, "options") for each in options.values()])
@@ -34,4 +34,6 @@ def _item(row: Row) -> Item:
     gold = row.label("answer_idx", list(choices))
     if choices[gold] != row.text("answer"):
         raise RowError("answer_idx and answer name different choices")
-    return Item(f"row-{row.number}", {"question": row.text("question")}, (gold,), choices)
+    return Item(
+        f"row-{row.number}", {"question": row.text("question")}, right_letters(gold, choices), choices
+    )

@@ -55,7 +55,7 @@ def _item(row: Row, truth: dict[str, str] | None) -> Item:
 
 
 def _abstract(row: Row) -> str:
-    parts: Any = row.values["CONTEXTS"]
+    parts: Any = row.value("CONTEXTS")
     names: Any = row.values.get("LABELS") or []
     if (
         not isinstance(parts, list)

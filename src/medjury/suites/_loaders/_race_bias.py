@@ -43,6 +43,7 @@ def load_race_bias(benchmark: Benchmark, path: Path) -> Loaded:
     answers = _answers(_lines(read_packed_xml(file, "word/document.xml")))
     if not answers:
         raise MedjuryError(f"{file.name}: holds no line that begins with `Run 1:`; is it the supplement?")
+    gathering.problems += _gaps(answers, file.name)
     for number, answer in enumerate(answers, 1):
         row = Row(f"{file.name}, answer {number}", number, {})
         with gathering.row(row):
@@ -51,9 +52,21 @@ def load_race_bias(benchmark: Benchmark, path: Path) -> Loaded:
                 raise RowError("has no question or no answer")
             gold = "A" if any(red for _, red in answer.lines) else "B"
             facts = {"model": answer.model, "run": answer.run}
-            inputs = {"question": answer.question, "answer": text}
+            inputs = {"question": checked_text(answer.question, "the question"), "answer": text}
             gathering.add(Item(f"answer-{number:03}", inputs, (gold,), _CHOICES, facts=facts), row.where)
     return gathering.loaded()
+
+
+def _gaps(answers: list[_Answer], file: str) -> Iterator[str]:
+    """Where an answer must be missing: a heading that could not be read joins two answers to one. The runs of every
+    question count up from 1 to the same number; one of them may appear twice."""
+    last = max(answer.run for answer in answers)
+    before, question = last, ""
+    for number, answer in enumerate([*answers, _Answer("", 1, "", [])], 1):
+        again = answer.run == before and answer.question == question and answer.run > 1
+        if not again and answer.run != before + 1 and (before, answer.run) != (last, 1):
+            yield f"{file}, before answer {number}: a run is missing, or its heading `Run N:` cannot be read"
+        before, question = answer.run, answer.question
 
 
 def _answers(lines: Iterator[tuple[str, bool]]) -> list[_Answer]:
@@ -69,7 +82,7 @@ def _answers(lines: Iterator[tuple[str, bool]]) -> list[_Answer]:
         model = found[-1].model if found else ""
         if run == 1:
             model = _without_headings(collecting) or model
-        found.append(_Answer(model, run, checked_text(begins[2], "the question"), []))
+        found.append(_Answer(model, run, begins[2].strip(), []))
     return found
 
 

@@ -21,11 +21,12 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._choices import letter_of, lettered
+from medjury.suites._loaders._choices import letter_of, lettered, right_letters
 from medjury.suites._loaders._files import one_file
 from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
 from medjury.suites._prompt import inputs_of
@@ -60,7 +61,8 @@ def _item(benchmark: Benchmark, row: Row, texts: Mapping[str, str], columns: Map
         if _CODES in benchmark.metrics:
             facts["codes"], gold = gold, ("; ".join(gold),)
         elif choices:
-            gold = tuple(dict.fromkeys(letter_of(each, choices) for each in gold))
+            letters = [right_letters(letter_of(each, choices), choices) for each in gold]
+            gold = tuple(dict.fromkeys(each for group in letters for each in group))
         elif "yes_no_maybe" in benchmark.metrics:
             gold = (row.label(columns.get("gold", "gold"), _WORDS),)
     patient = row.optional(columns.get("patient", "patient"))
@@ -70,7 +72,7 @@ def _item(benchmark: Benchmark, row: Row, texts: Mapping[str, str], columns: Map
 
 
 def _gold(row: Row, column: str, *, codes: bool) -> tuple[str, ...]:
-    value = row.values[column]
+    value = row.value(column)
     if isinstance(value, bool):
         value = "yes" if value else "no"
     if isinstance(value, list):
@@ -85,27 +87,37 @@ def _gold(row: Row, column: str, *, codes: bool) -> tuple[str, ...]:
 
 
 def _choices(benchmark: Benchmark, row: Row, column: Any) -> dict[str, str]:
+    own = _own_choices(row, column)
     fixed = benchmark.options.get("choices")
     if fixed is not None:
+        if own and _lettered(own, column) != fixed:
+            raise RowError("has choices of its own, but the benchmark gives every item the same")
         return dict(fixed)
+    return _lettered(own, column) if own or "{choices}" in benchmark.prompt else {}
+
+
+def _own_choices(row: Row, column: Any) -> Any:
+    """The choices that a row brings: those of several columns, a list or object, or nothing."""
     if isinstance(column, list):
-        found: Any = [row.text(each) for each in column if row.optional(each)]
-    elif column in row.values and row.values[column] not in (None, ""):
-        found = row.values[column]
-        if isinstance(found, str):
-            try:
-                found = json.loads(found)
-            except ValueError:
-                raise RowError(f'{column} is no JSON; write ["first", "second"]') from None
-    else:
-        found = [
-            text
-            for name in row.values
-            if re.fullmatch(r"choice_[A-Z]", name) and (text := row.optional(name))
-        ]
-    if not found and "{choices}" not in benchmark.prompt:
-        return {}
-    return _lettered(found, column)
+        return _unbroken([row.optional(each) for each in column])
+    value = row.values.get(column)
+    if value in (None, ""):
+        return _unbroken([row.optional(f"choice_{letter}") for letter in ascii_uppercase])
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        raise RowError(f'{column} is no JSON; write ["first", "second"]') from None
+
+
+def _unbroken(texts: list[str]) -> list[str]:
+    """The choices up to the last. With a gap, those behind it would take the letters of others."""
+    while texts and not texts[-1]:
+        texts.pop()
+    if not all(texts):
+        raise RowError("a choice before the last is empty")
+    return texts
 
 
 def _lettered(found: Any, column: object) -> dict[str, str]:

@@ -21,7 +21,8 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _BUT = re.compile(
-    r"(?:[,;:—–-]|\bbut\b|\brather\b|\binstead\b)\s*(?:but\s+)?(?:rather\s+|instead\s+)?(?:it\s+is\s+|it['’]s\s+|is\s+)?",
+    r"\bbut\s+(?:rather\s+)?(?:it\s+is\s+|it['’]s\s+|is\s+)?|\b(?:rather|instead)\b[\s,:]*|"
+    r"[,;.—–-]\s*(?:it\s+is|it['’]s|the\s+answer\s+is)\s+",
     re.IGNORECASE,
 )
 _JOINED = re.compile(
@@ -108,7 +109,7 @@ class Choices:
         if raw.isascii() and rest[:1].isalpha() and not _ASIAN.match(rest):
             return Named(())
         letter = _ALIKE.get(raw, raw).upper()
-        stands = enclosed or re.match(r"\s*(?:[).\]}>:;,!?\n|/&+=*_\"'“”’。、–—-]|$)", rest) is not None
+        stands = enclosed or re.match(r"\s*(?:[).\]}>:;,!?\n|/&+=→*_\"'“”’。、–—-]|$)", rest) is not None
         stands = stands or _ASIAN.match(rest) is not None
         if not stands:
             clause = re.match(rf"\s+(?:{_CLAUSE})(?!\w)", rest) is not None
@@ -124,11 +125,19 @@ class Choices:
                 return Named(())
         if raw.islower() and not enclosed and re.match(r"\.\w\.?", rest):
             return Named(())  # i.e., e.g.
+        if not enclosed and self._abbreviates(letter, rest):
+            return Named(())  # E. coli
         if letter in self.texts:
             return Named((letter,), rest)
         if raw.isdigit() or not raw.isascii() or (raw.islower() and not enclosed):
             return Named(())
         return Named((), rest, unknown=letter)
+
+    def _abbreviates(self, letter: str, rest: str) -> bool:
+        """Whether a letter with a full stop shortens a name: a word in small letters follows that is not its text."""
+        words = re.match(r"\.[ ]?(?=[a-z]{3,})(.*)", rest, re.DOTALL)
+        clause = words and re.match(rf"(?:{_CLAUSE})(?!\w)", words[1])
+        return words is not None and not clause and not self.starts_with(letter, words[1])
 
     def starts_with(self, key: str, words: str) -> bool:
         """Whether the words begin with the text of this choice."""
@@ -146,7 +155,7 @@ class Choices:
     def named_by(self, words: str) -> Named:
         """What the words name as they begin, after words that carry nothing, one negation and all that is joined."""
         words = self._filled(words)
-        if _NEGATED.match(words):
+        if _NEGATED.match(words) and not self.text_at(words).keys:
             turns = _BUT.search(words)
             return self.named_by(words[turns.end() :]) if turns else Named(())
         first = self._one(words)
@@ -197,5 +206,7 @@ class Choices:
 def _spelled(text: str) -> re.Pattern[str]:
     """A pattern for a folded text in whatever spacing, case and punctuation it is written."""
     words = (re.escape(word).replace("'", "['’]") for word in text.split())
-    between = r"[\s.,;:()\[\]/\"'“”’*_&-]+"
-    return re.compile(rf"(?:an?\s+|the\s+)?{between.join(words)}(?!\w)", re.IGNORECASE)
+    between = r"[\s.,;:()\[\]/\"'“”’*_&-]"
+    spaced = f"{between}+".join(words)
+    spaced = re.sub(rf"(?<=\d){re.escape(between)}\+(?=[^\W\d])", lambda _: f"{between}*", spaced)  # 15mg
+    return re.compile(rf"(?:an?\s+|the\s+)?{spaced}(?!\w)", re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator
@@ -43,12 +44,20 @@ def _objects(text: str) -> Iterator[Given]:
         try:
             value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            at = start + 1
-            continue
+            value, end = _loose_object(text, start)
         answer = _answer_of(value)
         if answer is not None:
             yield Given(start, end, answer)
         at = end
+
+
+def _loose_object(text: str, start: int) -> tuple[object, int]:
+    """An object without inner ones in single quotes, as Python prints it; none otherwise."""
+    found = re.compile(r"\{[^{}]{1,4000}\}").match(text, start)
+    try:
+        return (ast.literal_eval(found.group()), found.end()) if found else (None, start + 1)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None, start + 1
 
 
 def _answer_of(value: object) -> str | None:

@@ -10,13 +10,15 @@ from medjury.suites._marking._choices import Choices, Named, folded
 _BULLET = re.compile(r"^[\s>#*_`~•·|\-–—+=]+(?=\S)")
 _CLOSING = re.compile(r"[\s*_`~.!|\"'”)\]]+$")
 _TICK = re.compile(
-    r"[✓✔✅☑🟢👍]|\[x\]|\((?:the\s+)?(?:correct|right|answer)(?:\s+answer)?\)|(?:←|<-|<=)\s*(?:\w+\s+)?(?:correct|answer)|[-–—:]\s*(?:correct|right|true)\s*[.!]?$",
+    r"[✓✔✅☑🟢👍]|\[x\]|\((?:the\s+)?(?:correct|right|answer)(?:\s+answer)?\)|(?:←|<-|<=)\s*(?:\w+\s+)?(?:correct|answer)|[-–—:]\s*(?:correct|right|true)\s*[.!]?$|"
+    r"^\W*\w[).:]\s*(?:correct|right|true|yes)\W*$",
     re.IGNORECASE,
 )
 _REJECTS = re.compile(
     r"[\s,(]*(?:rather\s+than|instead\s+of|(?:and\s+|but\s+)?not|over|as\s+opposed\s+to)(?!\w)(?:\s+\S+){1,5}$",
     re.IGNORECASE,
 )
+_LABELS = re.compile(r"(?<!\w)[A-Z](?:[):](?=\s|\d)|\.\s+(?=[A-Z0-9]))")
 _CROSS = re.compile(r"[✗✘❌☒🔴]|\b(?:incorrect|wrong|false|not\s+(?:correct|right))\b", re.IGNORECASE)
 
 
@@ -33,11 +35,16 @@ class Line(NamedTuple):
 
 def lone_lines(text: str, choices: Choices) -> list[Line]:
     """The lines that stand for an answer. Those that restate the choices one after the other do not."""
-    lines = [line for line in _lines(text, choices) if line is not None]
+    lines = _lines(text, choices)
     if ticked := [line for line in lines if line.ticked]:
         return ticked
     listed = _listing(lines, choices)
     return [line for line in lines if line not in listed]
+
+
+def listed_spans(text: str, choices: Choices) -> list[tuple[int, int]]:
+    """Where the lines lie that restate the choices one after the other."""
+    return [(line.start, line.end) for line in _listing(_lines(text, choices), choices)]
 
 
 def _lines(text: str, choices: Choices) -> list[Line]:
@@ -68,6 +75,7 @@ def _one(words: str, choices: Choices) -> tuple[Named, bool, bool] | None:
         )
         return named, True, letters is not None
     labelled = re.match(r"[(\[]?[^\W\d_][)\].:]", words) is not None and len(named.keys) == 1
+    labelled = labelled and not _LABELS.search(named.rest)
     return (named, False, False) if labelled else None
 
 

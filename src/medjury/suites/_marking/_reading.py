@@ -11,16 +11,13 @@ from medjury.suites._marking._choices import Choices, Named, folded
 from medjury.suites._marking._cleaned import UnfinishedThought, plain_text, without_question, without_thought
 from medjury.suites._marking._given import given_forms
 from medjury.suites._marking._lines import lone_lines
+from medjury.suites._marking._phrases import DENIES, PAST
 from medjury.suites._marking._refusal import refuses
 from medjury.suites._marking._statements import Statement, statements, taken_back
 
 _BOLD = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
-_DENIES = re.compile(
-    r"\b(?:not|n['’]t|never|neither|nor|avoid|contraindicat|unlike|less|rule[sd]?\s+out|exclude|instead|rather|wrong|incorrect|without|"
-    r"unlikely|if|whether|or|might|could|although|however|but)\b",
-    re.IGNORECASE,
-)
 _SHORT = 40  # words of an answer in which a choice that is named in passing is the answer
+_WHOLE_ANSWERS = frozenset({"yes", "no", "true", "false", "maybe"})
 _LONG_ENOUGH = 3  # characters of a choice that prose does not hold by chance
 
 
@@ -62,7 +59,12 @@ def read_choice(answer: str, choices: Choices, shown: Iterable[str] = ()) -> Rea
     if final:
         later = [each for each in stated if not each.final and each.start > final[-1].end]
         return _agreed(text, [*final, *later])
-    found = [*stated, *_from_lines(prose, choices), *_from_bold(prose, choices)]
+    found = [
+        *stated,
+        *_from_beginning(prose, choices),
+        *_from_lines(prose, choices),
+        *_from_bold(prose, choices),
+    ]
     if found:
         return _agreed(text, sorted(found, key=lambda each: (each.start, each.end)))
     return _in_passing(prose, choices)
@@ -83,7 +85,7 @@ def _masked(text: str, formal: Iterable[Statement]) -> str:
         lambda found: found.group(1).center(len(found.group())),
         text,
     )
-    return re.sub(r"[`$]", " ", text)
+    return re.sub(r"[`$]|\\[()\[\]]", lambda found: " " * len(found.group()), text)
 
 
 def _from_lines(text: str, choices: Choices) -> list[Statement]:
@@ -108,18 +110,35 @@ def _starts(text: str) -> Iterable[tuple[int, str]]:
         at += len(raw) + 1
 
 
+def _from_beginning(text: str, choices: Choices) -> list[Statement]:
+    """ "C, because …", "No, …": what an answer begins with, where it closes its clause."""
+    if re.match(r"not\b", text, re.IGNORECASE) and not choices.text_at(text).keys:
+        turned = choices.named_by(text)  # "Not A but C, …"
+        return [Statement(0, len(text) - len(turned.rest), turned)] if turned.keys else []
+    letter = choices.letter_at(text)
+    named = letter if letter.keys else choices.text_at(text)
+    short = letter.keys or any(choices.folded[key] in _WHOLE_ANSWERS for key in named.keys)
+    closes = re.match(
+        r"[)\]*_]*(?:\s*[,;!]|\s*\?(?!.*\b[A-Z]\?)|\s+(?:because|since|as|due\s+to)\b)", named.rest
+    )
+    if not (named.keys and short and closes):
+        return []
+    all_named = choices.named_by(text)
+    return [Statement(0, len(text) - len(named.rest), all_named if all_named.keys else named)]
+
+
 def _from_bold(text: str, choices: Choices) -> list[Statement]:
     """A choice in bold letters, where one alone is."""
     found = []
     for each in _BOLD.finditer(text):
         named = choices.named_by(each.group(2))
-        if named.keys and not folded(named.rest) and not _DENIES.search(_sentence_before(text, each.start())):
+        if named.keys and not folded(named.rest) and not DENIES.search(_sentence_before(text, each.start())):
             found.append(Statement(each.start(), each.end(), named))
     return found if len({each.named.keys for each in found}) == 1 else []
 
 
 def _sentence_before(text: str, place: int) -> str:
-    return re.split(r"[.!?\n]\s", text[max(0, place - 400) : place])[-1]
+    return re.split(r"[.!?\n]\s|\bbut\b", text[max(0, place - 400) : place])[-1]
 
 
 def _agreed(text: str, found: list[Statement]) -> Reading:
@@ -147,15 +166,20 @@ def _in_passing(text: str, choices: Choices) -> Reading:
     if refuses(text):
         return Reading(None, Reason.REFUSAL, "the model declined to choose")
     named: list[str] = []
-    at = 0
+    at = 0 if min(map(len, choices.folded.values()), default=0) >= _LONG_ENOUGH else len(text)
     while at < len(text):
         place = re.compile(r"(?<!\w)(?=\w)").search(text, at)
         if place is None:
             break
         found = choices.text_at(text[place.start() :])
-        named += [key for key in found.keys if key not in named and len(choices.folded[key]) >= _LONG_ENOUGH]
+        named += [key for key in found.keys if key not in named]
         at = len(text) - len(found.rest) if found.keys else place.start() + 1
-    if len(named) == 1 and len(text.split()) <= _SHORT and not _DENIES.search(text) and '"' not in text:
+    if (
+        len(named) == 1
+        and len(text.split()) <= _SHORT
+        and not (DENIES.search(text) or PAST.search(text))
+        and '"' not in text
+    ):
         return Reading(named[0])
     if named:
         return Reading(

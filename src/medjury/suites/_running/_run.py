@@ -50,6 +50,7 @@ class SuiteRun:
 
 def run_suite(
     suite: Suite,
+    plan: SuitePlan | None = None,
     *,
     watch: Any = None,
     tell: Told = lambda line: None,
@@ -57,9 +58,11 @@ def run_suite(
     retry_unscored: bool = False,
     preflight: bool = True,
     ask: bool = True,
+    resamples: int = 2000,
 ) -> SuiteRun:
-    """Run a suite to the end, or as far as endpoints and budget allow. `tell` is given a line for each step."""
-    plan = plan_suite(suite, preflight=preflight)
+    """Run a suite to the end, or as far as endpoints and budget allow. `tell` is given a line for each step;
+    `resamples` are those of the jury's verdict and agreement."""
+    plan = plan_suite(suite, preflight=preflight) if plan is None else plan
     private_folder(suite.output)
     how = {
         "watch": watch, "keep_going": keep_going, "retry_unscored": retry_unscored,
@@ -76,8 +79,10 @@ def run_suite(
     with open_store(suite.store) as store:
         run = store_marks(suite, marks, store)
         write_ratings(store.ratings(run), suite.output / MARKS)
-    sentences, rated = _judge(suite, asked, left, how, tell)
-    results = assemble(suite, plan, asked, marks, sentences, trivial_of(suite), agreement_of(rated))
+    sentences, rated = _judge(suite, asked, left, how, tell, resamples)
+    results = assemble(
+        suite, plan, asked, marks, sentences, trivial_of(suite), agreement_of(rated, resamples=resamples)
+    )
     save_results(results, suite.output)
     return SuiteRun(results, plan, tuple(_missing(results)))
 
@@ -104,7 +109,12 @@ class _Left:
 
 
 def _judge(
-    suite: Suite, asked: Sequence[Asked], left: _Left, how: Mapping[str, Any], tell: Told
+    suite: Suite,
+    asked: Sequence[Asked],
+    left: _Left,
+    how: Mapping[str, Any],
+    tell: Told,
+    resamples: int,
 ) -> tuple[dict[str, Sentence], list[Rated]]:
     found: dict[str, Sentence] = {}
     rated = []
@@ -125,7 +135,7 @@ def _judge(
         if not result.judged:
             continue
         names = [each.name for each in study.jury.judges]
-        found[chosen.name] = _sentence(suite, chosen, study.output, judged.weights, names)
+        found[chosen.name] = _sentence(suite, chosen, study.output, judged.weights, names, resamples)
         people = rated_answers(study.output, chosen.benchmark.title, list(judged.weights))
         if people is not None:
             rated.append(people)
@@ -133,12 +143,17 @@ def _judge(
 
 
 def _sentence(
-    suite: Suite, chosen: Chosen, folder: Path, weights: Mapping[str, float], judges: Sequence[str]
+    suite: Suite,
+    chosen: Chosen,
+    folder: Path,
+    weights: Mapping[str, float],
+    judges: Sequence[str],
+    resamples: int,
 ) -> Sentence:
     shown = str(folder.relative_to(suite.output)) if folder.is_relative_to(suite.output) else folder.name
     return Sentence(
         jury_scores(folder, weights),
-        verdict_of(folder, judges, shown),
+        verdict_of(folder, judges, shown, resamples),
         tuple(_votes(folder, chosen.name)),
         folder,
     )

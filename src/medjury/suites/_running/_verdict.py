@@ -22,10 +22,10 @@ _UNRATED = "No clinician has rated these answers: nobody knows how far the jury 
 _METRICS = {"rouge_l": "rouge_l", "bert_score": "bertscore", "bertscore": "bertscore"}
 
 
-def verdict_of(folder: Path, judges: Sequence[str], shown: str) -> JuryResult:
+def verdict_of(folder: Path, judges: Sequence[str], shown: str, resamples: int) -> JuryResult:
     """The verdict on the jury of one run folder; `shown` is how the page names the folder."""
     try:
-        table = open_run(folder)
+        table = open_run(folder, resamples=resamples)
         people = len(table.clinicians)
         found = validation_of(evidence_of(table, checks=verify_run(folder)))
     except MedjuryError as error:

@@ -30,7 +30,7 @@ def _batch(each: Row) -> Row:
     best = next(iter(objects(each.get("nBest"))), {})
     start, length = each.get("offsetInTicks"), each.get("durationInTicks")
     return {
-        "text": best.get("display"),
+        "text": best.get("display") or best.get("lexical"),
         "speaker": numbered_speaker(each.get("speaker")),
         "start": None if start is None else start / _TICKS,
         "end": None if start is None or length is None else (start + length) / _TICKS,

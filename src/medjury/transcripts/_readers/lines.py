@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.transcripts._readers.marks import NAME, Mark, doubt, named, speakers_among
+from medjury.transcripts._readers.marks import NAME, Mark, doubt, named, refuse_names_within, speakers_among
 from medjury.transcripts._readers.names import is_bare_role, is_relative, is_role, like_a_name, tidy
 from medjury.transcripts._readers.times import seconds
 
@@ -61,6 +61,11 @@ def transcript_lines(
         _refuse_family_once(lines, file)
     if not headed and speakers is None:
         _refuse_hidden_headers(lines, file)
+    if speakers is None:
+        own = [(each, each.name is not None and tidy(each.name).casefold() in sure) for each in lines]
+        names = {tidy(each.name or "") for each, is_named in own if is_named}
+        said = [(each.number, each.rest if is_named else each.whole) for each, is_named in own]
+        refuse_names_within(said, names, file)
     timed = any(each.time for each in lines)
     rows: list[dict[str, Any]] = []
     for each in lines:

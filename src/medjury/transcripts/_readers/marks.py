@@ -72,7 +72,7 @@ def speakers_among(
         often = most and times > 2 and (one_word or begins_with_role(name))
         if is_role(name) or likely or often:
             sure.add(name.casefold())
-        elif not (is_phrase(name) and times == 1) and not (is_heading(name) and not sure):
+        elif times > 1 or not (is_phrase(name) or (is_heading(name) and not sure and not own_line)):
             doubtful.append(mark)
     if doubtful and (sure or most):
         raise MedjuryError(doubt(doubtful[0], file))
@@ -100,3 +100,18 @@ def doubt(mark: Mark, file: str) -> str:
         f"{file}, line {mark.line}: is {tidy(mark.name)!r} a speaker? The file leaves doubt. Name all speakers "
         "with --speakers NAME NAME, say --speakers none, or delete the lines that nobody spoke"
     )
+
+
+def refuse_names_within(said: Sequence[tuple[int, str]], names: Collection[str], file: str) -> None:
+    """Refuse a line in which somebody who speaks elsewhere is named before words once more: `Hi Patient: Hello`.
+    The words after it would be taken for those of who began the line. `said` has each line's number and words."""
+    known = "|".join(sorted((re.escape(name) for name in names if name), key=len, reverse=True))
+    if not known:
+        return
+    again = re.compile(rf"\S\s+[*_]{{0,3}}(?P<name>{known})[*_]{{0,3}}\s*:\s+\S")
+    for number, words in said:
+        if (found := again.search(words)) is not None:
+            raise MedjuryError(
+                f"{file}, line {number}: does {found['name']!r} begin to speak within the line? Begin a new line "
+                f"there, or name who speaks with --speakers"
+            )

@@ -29,13 +29,13 @@ _NOISES = _words(
 # A colon follows these words in what people say and write at the head of a page; nobody is called so.
 _HEADINGS = _words(
     """
-        time date title duration subject topic participants attendees recording transcript language file
+        time date title duration topic participants attendees recording transcript language file
         call
     """
 )
 _WORDS = _HEADINGS | _words(
     """
-        note notes yes no so well ok okay remember warning example reminder diagnosis diagnoses medication
+        note notes subject yes no so well ok okay remember warning example reminder diagnosis diagnoses medication
         medications plan allergies assessment history summary address phone email result results first
         second third finally also and but because then now please thanks kind
     """

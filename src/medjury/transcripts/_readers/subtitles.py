@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.transcripts._readers.marks import Mark, named, speakers_among
+from medjury.transcripts._readers.marks import Mark, named, refuse_names_within, speakers_among
 from medjury.transcripts._readers.names import is_role, like_a_name, tidy
 
 _TIMES = re.compile(r"\s*([\d:]+[.,]\d+|[\d:]+)\s*-->\s*([\d:]+[.,]\d+|[\d:]+)(?:\s.*)?")
@@ -48,6 +48,10 @@ def subtitle_cues(
         _refuse_names_beside_voices(found, file)
     else:
         found = _named(found, file, speakers)
+    if speakers is None:
+        refuse_names_within(
+            [(each.number, each.text) for each in found], {each.voice or "" for each in found}, file
+        )
     rows: list[dict[str, Any]] = []
     last: tuple[int, str | None] | None = None
     for each in found:

@@ -16,6 +16,7 @@ from medjury.panel._meeting._questions._asking import LEFT, RIGHT, applies
 from medjury.panel._meeting._tables import asked_table, replies_table
 from medjury.panel._rating._saving import newest
 from medjury.ratings import guard_frame
+from medjury.statistics import Estimate, clustered_proportion, shown, undefined
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -43,7 +44,8 @@ class QuestionReply:
 class OrderCounts:
     """How often the left and the right text were chosen, whatever they were, and how often each text by its place.
 
-    Without an effect of order `left` is half of `left + right`, and a text is chosen as often left as right.
+    Without an effect of order `left` is half of `left + right`, and a text is chosen as often left as right. A
+    habit is a person's, so the interval of `left_share` takes all replies of one rater together.
     """
 
     question: str
@@ -51,6 +53,16 @@ class OrderCounts:
     right: int
     neither: int
     by_text: dict[str, dict[str, tuple[int, int]]]  # text -> its place -> (chosen, shown there)
+    left_share: Estimate  # of the replies that chose a side
+
+    def text(self) -> str:
+        """What order did, in a sentence."""
+        sides = self.left + self.right
+        chose = f"{sides:,} {'reply' if sides == 1 else 'replies'}"
+        return (
+            f"{self.question}: the left text was chosen in {shown(self.left_share)} of {chose} that chose a side "
+            "(0.5 where order does nothing)"
+        )
 
 
 def question_replies(connection: Connection, round_: Round) -> Iterator[QuestionReply]:
@@ -94,7 +106,15 @@ def order_counts(replies: Iterable[QuestionReply], question: str) -> OrderCounts
     }
     places = [each.choice for each in own]
     left, right = places.count(LEFT), places.count(RIGHT)
-    return OrderCounts(question, left, right, len(places) - left - right, by_text)
+    return OrderCounts(question, left, right, len(places) - left - right, by_text, _left_share(own))
+
+
+def _left_share(replies: list[QuestionReply]) -> Estimate:
+    chose = [each for each in replies if each.choice in (LEFT, RIGHT)]
+    raters = [each.person for each in chose]
+    if len(set(raters)) < 2:
+        return undefined("two raters or more must have chosen a side", len(chose), "none")
+    return clustered_proportion([each.choice == LEFT for each in chose], raters)
 
 
 def write_question_replies(replies: Iterable[QuestionReply], file: str | Path) -> int:

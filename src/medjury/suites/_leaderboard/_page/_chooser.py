@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from medjury.report import Html, element, joined
+from medjury.statistics import counted
 from medjury.suites._leaderboard._board import Board
 
 MEASURE_NAMES = {
@@ -29,7 +30,7 @@ def chooser(board: Board) -> Html:
     hard = element(
         "label",
         _input("checkbox", name="hard", value="hard", checked=False),
-        f" leave out the {board.decided:,} items on which a trivial answer is right",
+        f" leave out {counted(board.decided, 'item')} on which an answer is right that says nothing",
     )
     parts = (
         [

@@ -95,7 +95,6 @@ def _banners(board: Board) -> list[Html]:
                 class_="verdict incomplete",
             )
         )
-    found += [paragraph(note, class_="note") for note in board.results.notes]
     return found
 
 

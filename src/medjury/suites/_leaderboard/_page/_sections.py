@@ -88,6 +88,7 @@ def coverage(board: Board) -> Html:
     parts: list[Html] = [table]
     if left:
         parts += [paragraph("Rows of the sources that are no items:"), bullets(left)]
+    parts.append(bullets(board.results.notes))
     return joined(parts)
 
 
@@ -114,15 +115,15 @@ def detectable(board: Board) -> Html:
         (
             "benchmark",
             "items",
-            "a trivial answer is right on",
+            "decided without reading",
             "smallest detectable difference",
             "largest of a pair",
             "pairs that differ by more",
         ),
         rows,
         caption="Mean ± SD over pairs of candidates, on the same items (alpha 0.05, power 0.8, one pair at a "
-        "time). A difference smaller than this may well be chance. Items on which a trivial answer is right "
-        "cannot tell a candidate that reads from one that does not",
+        "time). A difference smaller than this may well be chance. An item is decided without reading where an "
+        "answer is right that says nothing: it cannot tell who reads from who does not",
     )
 
 

@@ -1,0 +1,83 @@
+"""Shares of counted cases have an interval of their counts; coefficients of matches one of the jackknife alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from medjury.agreement._pairs.estimates import pair_estimates
+from medjury.agreement._pairs.pair import Pair, Settings, counted
+from medjury.agreement._pairs.statistics import pair_statistics
+from medjury.statistics import Estimate, proportion
+from medjury.tables import Grades
+
+# Truth and prediction of 20 cases: 9 true positives, 2 false ones, 3 missed, 6 true negatives.
+ROWS = np.array([(1.0, 1.0)] * 9 + [(0.0, 1.0)] * 2 + [(1.0, 0.0)] * 3 + [(0.0, 0.0)] * 6)
+TWO, FIVE = Grades((0.0, 1.0), "given"), Grades((1.0, 2.0, 3.0, 4.0, 5.0), "given")
+
+
+def found(rows: np.ndarray, cases: np.ndarray, grades: Grades, *statistics: str) -> dict[str, Estimate]:
+    made = pair_estimates(Pair(rows, cases, grades), Settings(400, statistics=statistics)).item
+    return {name: estimate for name, (estimate, _) in made.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "hits", "n"),
+    [("accuracy", 15, 20), ("sensitivity", 9, 12), ("specificity", 6, 8), ("precision", 9, 11)],
+)
+def test_a_share_of_counted_cases_has_wilsons_interval(name: str, hits: int, n: int) -> None:
+    wanted = proportion(hits, n, interval="wilson")
+    one = found(ROWS, np.arange(20), TWO, name)[name]
+    assert (one.value, one.low, one.high) == (pytest.approx(hits / n), wanted.low, wanted.high)
+    assert "Wilson" in one.method
+
+
+def test_f1_is_a_function_of_the_share_right_of_what_anybody_called_positive() -> None:
+    share = proportion(9, 14, interval="wilson")
+    one = found(ROWS, np.arange(20), TWO, "f1")["f1"]
+    assert one.value == pytest.approx(18 / 23)
+    assert share.low is not None and share.high is not None
+    assert (one.low, one.high) == (2 * share.low / (1 + share.low), 2 * share.high / (1 + share.high))
+
+
+def test_brennan_and_predigers_coefficient_is_a_line_of_the_share_of_matches() -> None:
+    both = found(ROWS + 2.0, np.arange(20), FIVE, "exact_match", "brennan_prediger")
+    for end in ("value", "low", "high"):
+        match = getattr(both["exact_match"], end)
+        assert getattr(both["brennan_prediger"], end) == pytest.approx((match - 0.2) / 0.8)
+
+
+def test_several_answers_to_a_case_are_not_counted_as_cases() -> None:
+    rows, cases = np.tile(ROWS, (2, 1)), np.tile(np.arange(20), 2)
+    assert "BCa-t" in found(rows, cases, TWO, "sensitivity")["sensitivity"].method
+
+
+def test_with_fewer_than_ten_cases_a_share_has_no_interval() -> None:
+    few = found(ROWS[5:14], np.arange(9), TWO, "accuracy")["accuracy"]
+    assert few.value is not None and few.low is None and "too few" in few.method
+
+
+@pytest.mark.parametrize("name", ["fleiss_kappa", "gwet_ac1", "krippendorff_alpha_ordinal", "mcc"])
+def test_a_coefficient_of_matches_does_not_change_with_the_resamples(name: str) -> None:
+    pair = Pair(ROWS + 2.0, np.arange(20), FIVE)
+    first, second = (
+        pair_estimates(pair, Settings(resamples, seed, statistics=[name])).item[name][0]
+        for resamples, seed in ((400, 1), (600, 2))
+    )
+    assert first == second and first.low is not None
+    assert "jackknife t, each of 20 items left out once" in first.method
+
+
+@pytest.mark.parametrize("grades", [TWO, FIVE, None])
+@pytest.mark.parametrize(
+    "asked", [None, ["offset", "icc_2_1", "krippendorff_alpha_ordinal"], ["f1_class_1", "mcc", "auc"]]
+)
+def test_the_names_of_a_pairs_statistics_are_those_that_they_give(
+    grades: Grades | None, asked: list[str] | None
+) -> None:
+    pair = Pair(ROWS if grades is TWO else ROWS + 2.5, np.arange(20) // 2, grades)
+    made = pair_statistics(pair, counted(pair), Settings(200, statistics=asked))
+    with np.errstate(all="ignore"):
+        given = set(made.statistics(pair.rows)(np.ones((1, 20))))
+    assert given == made.names
+    assert asked is None or all(name in given for name in asked if name in made.names)

@@ -1,0 +1,25 @@
+"""Loaders and metrics speak the same language: every gold answer of a sample is marked as wholly right."""
+
+from __future__ import annotations
+
+import pytest
+
+from medjury.suites import list_benchmarks, load_benchmark, load_items, sample_file
+from medjury.suites._library._file import METRICS as NAMED
+from medjury.suites._marking import METRICS, mark
+
+LEARNED = {"bertscore", "embedding"}  # which need models
+
+
+def test_the_metrics_that_a_benchmark_may_name_are_those_there_are() -> None:
+    assert set(NAMED) == set(METRICS)
+
+
+@pytest.mark.parametrize("name", [name for name in list_benchmarks() if load_benchmark(name).gold])
+def test_a_gold_answer_gets_the_whole_mark(name: str) -> None:
+    benchmark = load_benchmark(name)
+    loaded = load_items(benchmark, sample_file(benchmark))
+    for metric in set(benchmark.metrics) - LEARNED - {"jury"}:
+        for item in loaded.items:
+            found = mark(benchmark, item, item.gold[0], metric, database=loaded.database)
+            assert found.score == 1, (item.id, metric, found)
