@@ -226,6 +226,21 @@ def test_fetch_shows_the_licence_and_downloads_only_when_told(
     assert len(asked) == before + 1
 
 
+def test_fetch_asks_a_person_and_takes_no_for_an_answer(
+    tmp_path: Path, pages: ThreadingHTTPServer, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_benchmark(tmp_path, f"http://127.0.0.1:{pages.server_port}/data.csv", RIGHT)
+    said = iter(["", "no", "y"])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _: next(said))
+    for _ in range(2):
+        assert main(["bench", "fetch", str(file), "--to", str(tmp_path / "to")]) == 0
+        assert "nothing was downloaded" in capsys.readouterr().out
+        assert not (tmp_path / "to").exists()
+    assert main(["bench", "fetch", str(file), "--to", str(tmp_path / "to")]) == 0
+    assert (tmp_path / "to/data.csv").read_bytes() == CONTENT
+
+
 @pytest.mark.parametrize(
     ("path", "sha256", "words", "complaint"),
     [

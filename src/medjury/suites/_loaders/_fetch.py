@@ -32,8 +32,8 @@ def fetch_plan(benchmark: Benchmark) -> str:
         columns = ["id", *inputs_of(benchmark.prompt), *(["gold"] if benchmark.gold else [])]
         form = f" as a table with the columns {', '.join(columns)}" if benchmark.loader == "table" else ""
         raise MedjuryError(
-            f"{benchmark.name} cannot be downloaded (access: {benchmark.access}). Its data: {benchmark.source}. "
-            f"Check your copy{form} with: medjury bench check {benchmark.name} --data PATH"
+            f"{benchmark.name} has no address to download from (access: {benchmark.access}). Its data: "
+            f"{benchmark.source}. Check your copy{form} with: medjury bench check {benchmark.name} --data PATH"
         )
     lines = [f"{benchmark.title}", f"  licence: {benchmark.licence}", f"  source: {benchmark.source}"]
     for name, address in benchmark.addresses.items():
