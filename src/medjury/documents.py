@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from medjury.errors import MedjuryError
 
@@ -67,6 +67,10 @@ def parse_document(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark else ""
+        if error.problem and "'\\t'" in error.problem:
+            raise MedjuryError(
+                f"{file}{line}: there is a tab, which YAML does not take; put blanks in its place"
+            ) from None
         raise MedjuryError(f"{file}{line}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise MedjuryError(f"{file}: not valid YAML: {error}") from None
@@ -95,7 +99,7 @@ def validate_part(document: Document, place: Place, value: object, model: type[M
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise MedjuryError("\n".join(_complaints(document, error, place))) from None
+        raise MedjuryError("\n".join(_complaints(document, error, model, place))) from None
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
@@ -104,19 +108,40 @@ def nearest(word: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
 
 
-def _complaints(document: Document, error: ValidationError, root: Place = ()) -> list[str]:
+def _complaints(
+    document: Document, error: ValidationError, model: type[BaseModel], root: Place = ()
+) -> list[str]:
     complaints = []
     for problem in error.errors(include_url=False, include_input=False):
         place = (*root, *(step for step in problem["loc"] if isinstance(step, str | int)))
         place = _without_union_tags(document, place)
         if problem["type"] == "extra_forbidden":
             text = "no such setting here; remove it or correct its name"
+            close = difflib.get_close_matches(str(place[-1]), _settings_at(model, problem["loc"][:-1]), n=1)
+            text += f" (did you mean {close[0]!r}?)" if close else ""
         elif problem["type"] == "missing":
             text = "is missing; add it"
         else:
             text = problem["msg"].removeprefix("Value error, ")
         complaints.append(document.complaint(place, text))
     return list(dict.fromkeys(complaints))
+
+
+def _settings_at(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
+    """The settings that may stand at a place of a model, in any of the forms that it may have there."""
+    from pydantic import BaseModel
+
+    parts: list[type[BaseModel]] = [model]
+    for step in place:
+        named = [part.model_fields[step].annotation for part in parts if step in part.model_fields]
+        if named:  # a step that is no setting is a place in a list, or names one of several forms
+            parts = []
+            while named:
+                kind = named.pop()
+                if isinstance(kind, type) and issubclass(kind, BaseModel):
+                    parts.append(kind)
+                named += get_args(kind)
+    return [field.alias or name for part in parts for name, field in part.model_fields.items()]
 
 
 def _without_union_tags(document: Document, place: Place) -> Place:

@@ -19,6 +19,7 @@ SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.
 METADATA_NAMES = frozenset({"specialty", "age", "sex"})
 LONGEST_NAME = 100
+_MOST_NAMED, _LONGEST_NAMED = 30, 30
 _KEYS = (*SIMPLE, "notes", "texts", "metadata", "constants", "sheet", "fhir", "encoding", "rows")
 
 
@@ -71,7 +72,8 @@ class ColumnMapping:
                 raise CaseError(f"{file}: the mapping names {column!r}, but there is no such column; {hint}")
         if self.needs_id and "id" not in self.simple and "id" not in numbers:
             raise CaseError(
-                f"{file}: has no column 'id'; say in a mapping which column names the case (id: ...)"
+                f"{file}: has no column 'id'{_names_text(header)}; say in a mapping which column names the case "
+                "(id: ...)"
             )
 
     def unseen(self, row: Mapping[str, object], columns: Iterable[str]) -> set[str]:
@@ -228,3 +230,10 @@ def _is_column(value: object) -> bool:
 
 def _unknown(value: object, known: Iterable[str]) -> list[str]:
     return [str(key) for key in value if key not in tuple(known)] if isinstance(value, Mapping) else []
+
+
+def _names_text(header: Sequence[str]) -> str:
+    """The columns that a file has; none where the first row does not look like names, for it may be a patient's."""
+    names = [name for name in header if name]
+    few = 1 < len(names) <= _MOST_NAMED and all(len(name) <= _LONGEST_NAMED for name in names)
+    return f" (it has {', '.join(names)})" if few else ""

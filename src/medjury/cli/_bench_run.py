@@ -19,6 +19,8 @@ SUITE is a suite file (.yaml), or the names of benchmarks. A benchmark without d
 and the page says so. A candidate or judge is an endpoint kind, or settings as in a study file:
 --candidate embedded, --candidate "kind=openai,url=http://127.0.0.1:8000/v1,model=llama-3.3-70b,name=llama".
 """
+# Settings that are words, whatever they look like.
+_WORDS = ("kind", "name", "model", "url", "vendor", "api_key_env")
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -215,7 +217,7 @@ def _model(text: str) -> dict[str, Any]:
     for part in text.split(","):
         name, value = _pair(part, "a model")
         try:
-            found[name] = json.loads(value)
+            found[name] = value if name in _WORDS else json.loads(value)
         except ValueError:
             found[name] = value
     return found

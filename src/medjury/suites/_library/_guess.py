@@ -22,7 +22,7 @@ _INPUTS = (
     "question", "prompt", "query", "instruction", "task", "vignette", "note", "notes", "context", "text", "message",
     "report", "record", "conversation", "dialogue", "passage", "abstract", "document", "input",
 )  # fmt: skip
-_CHOICE = re.compile(r"(?:choice|option|answer|op)?([a-h])|(?:choice|option)([1-8])")
+_CHOICE = re.compile(r"(?:choice|option|answer|op)?([a-z])|(?:choice|option)(\d\d?)")
 _MOST_ROWS = 100_000  # looked at for the guess
 _MOST_LABELS, _LONGEST_LABEL = 10, 40
 
@@ -38,6 +38,7 @@ class Guess:
     choices: tuple[str, ...] = ()
     patient: str = ""
     labels: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     def text(self) -> str:
         """One line to a column, for the person who must agree."""
@@ -48,6 +49,7 @@ class Guess:
             "gold": self.gold or "none: a jury grades the answers",
             "choices": ", ".join(self.choices) or labels,
             "patient": self.patient or "none",
+            "not used": ", ".join(self.unused) or "none",
         }
         return "\n".join(f"  {what:14} {column}" for what, column in shown.items())
 
@@ -72,7 +74,8 @@ def guess_columns(path: str | Path, stated: Mapping[str, str | Sequence[str]] | 
     inputs = list(said.get("inputs", ())) or _inputs(left, rows)
     if not inputs:
         raise MedjuryError(f"{path}: no column looks like a question; name it with --input COLUMN")
-    guess = Guess(identifier, _placed(inputs), gold, tuple(choices), patient)
+    unused = tuple(name for name in left if name not in inputs)
+    guess = Guess(identifier, _placed(inputs), gold, tuple(choices), patient, unused=unused)
     return guess if choices or not gold else replace(guess, labels=_labels(gold, rows))
 
 
@@ -101,9 +104,10 @@ def _named(columns: Sequence[str], known: Sequence[str]) -> str:
 
 
 def _texts(column: str, rows: Sequence[Mapping[str, object]]) -> list[str]:
-    return [
-        str(row[column]).strip() for row in rows if row.get(column) is not None and str(row[column]).strip()
-    ]
+    """The cells of a column that hold something, as the table loader reads them."""
+    values = [row[column] for row in rows if row.get(column) is not None]
+    texts = [("yes" if each else "no") if isinstance(each, bool) else str(each).strip() for each in values]
+    return [text for text in texts if text]
 
 
 def _identifier(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from medjury.report import Html, document, element, joined, paragraph, sentence
 from medjury.suites._leaderboard._cells import Cell
-from medjury.suites._leaderboard._names import metric_name
+from medjury.suites._leaderboard._names import metric_name, reason_name
 from medjury.suites._leaderboard._results import AnswerResult, BenchmarkResult, ItemResult
 
 # Items on one page; a longer benchmark has several.
@@ -122,7 +122,7 @@ def _card(
             rows.append(("note", answer.note))
     rows += [(metric_name(name), f"{value:.3f}") for name, value in answer.others.items()]
     if item.decided:
-        rows.append(("caution", "a trivial answer is right on this item: it tells nothing"))
+        rows.append(("caution", "an answer that says nothing is right on this item: it tells nobody apart"))
     title = f"Item {item.item}" if named else f"Item {place + 1}"
     question = (
         element("details", element("summary", "what was asked"), _said(item.prompt))
@@ -147,7 +147,7 @@ def _mark(answer: AnswerResult) -> tuple[str, str]:
         if score in (0.0, 1.0):
             return ("right", "right") if score else ("wrong", "not right")
         return ("right" if score >= 1 else "wrong"), f"{score:.3f}"
-    return answer.state, f"{answer.state}: {answer.reason}"
+    return answer.state, f"{answer.state}: {reason_name(answer.reason)}"
 
 
 def _said(words: str) -> Html:

@@ -10,7 +10,7 @@ from medjury.report import Figure, Html, bullets, element, joined, paragraph, se
 from medjury.statistics import Printable, counted, percent
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._cells import MOST_MISSING
-from medjury.suites._leaderboard._names import metric_name
+from medjury.suites._leaderboard._names import metric_name, reason_name
 from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
 from medjury.validation import MEANING
 
@@ -332,7 +332,7 @@ def sources(board: Board) -> Html:
 
 
 def _reasons(counts: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common()) or "0"
+    return ", ".join(f"{count:,} {reason_name(reason)}" for reason, count in counts.most_common()) or "0"
 
 
 def _worst(words: Sequence[str]) -> str:
