@@ -153,9 +153,12 @@ def test_new_takes_every_choice_and_reads_true_and_false(
 
 def test_new_refuses_a_column_that_is_not_there(tmp_path: Path, capsys: Captured) -> None:
     file = tmp_path / "x.csv"
-    file.write_text("id,question\n1,Why?\n", encoding="utf-8")
-    assert main(["bench", "new", "x", "--data", str(file), "--to", str(tmp_path), "--gold", "answr"]) == 2
-    assert "has no column 'answr'; its columns are id, question" in capsys.readouterr().err
+    file.write_text("id,question,answer\n1,Why?,So.\n", encoding="utf-8")
+    words = ["bench", "new", "x", "--data", str(file), "--to", str(tmp_path), "--gold"]
+    assert main([*words, "answr"]) == 2
+    assert "has no column 'answr'; did you mean 'answer'?" in capsys.readouterr().err
+    assert main([*words, "target"]) == 2
+    assert "has no column 'target'; the file has 3 columns" in capsys.readouterr().err
     assert not (tmp_path / "x.yaml").exists()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -62,7 +63,11 @@ def guess_columns(path: str | Path, stated: Mapping[str, str | Sequence[str]] | 
         each for value in said.values() for each in ([value] if isinstance(value, str) else value)
     ]:
         if column not in header and column != ROW:
-            raise MedjuryError(f"{path}: has no column {column!r}; its columns are {', '.join(header)}")
+            near = difflib.get_close_matches(
+                column, header, 1
+            )  # all of them may be the first patient's values
+            hint = f"did you mean {near[0]!r}?" if near else f"the file has {len(header)} columns"
+            raise MedjuryError(f"{path}: has no column {column!r}; {hint}")
     left = [name for name in header if name]
     choices = list(said.get("choices", ())) or _choices(left, rows)
     left = [name for name in left if name not in choices]
