@@ -76,8 +76,9 @@ OUTPUTS: tuple[tuple[Mapping[str, str], str, str | None], ...] = (
     ),
     (
         DX,
-        "Looking at this question, I need to identify the most likely cause.\n\nKey findings:\n- Tearing chest pain\n"
-        "- Widened mediastinum\n\nA widened mediastinum with tearing pain is classic for aortic dissection.\n\n"
+        "Looking at this question, I need to identify the most likely cause.\n\nKey findings:\n"
+        "- Tearing chest pain\n- Widened mediastinum\n\n"
+        "A widened mediastinum with tearing pain is classic for aortic dissection.\n\n"
         "The answer is **C**.",
         "C",
     ),

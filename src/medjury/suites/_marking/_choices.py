@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 _MOST_FILLERS = 12
@@ -66,11 +66,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Choices:
-    """Letters with their texts. `labels` are choices that have no letter: their text alone names them."""
+    """Letters with their texts; or labels, which are not `lettered`: their text alone names them."""
 
     texts: Mapping[str, str]
     lettered: bool = True
-    _memory: dict[str, Named] = field(default_factory=dict, compare=False)
 
     @cached_property
     def folded(self) -> dict[str, str]:
@@ -162,23 +161,23 @@ class Choices:
 
     def named_by(self, words: str) -> Named:
         """What the words name as they begin, behind filling words and a negation, with all that is joined."""
-        words = self._filled(words)
+        words = self.filled(words)
         if _NEGATED.match(words) and not self.text_at(words).keys:
             turns = _BUT.search(words)
             return self.named_by(words[turns.end() :]) if turns else Named(())
-        first = self._one(words)
+        first = self.one(words)
         if not first.keys and not first.unknown:
             return first
         keys, rest = list(first.keys), first.rest
         while joined := _JOINED.match(rest):
-            again = self._one(rest[joined.end() :].lstrip("(["))
+            again = self.one(rest[joined.end() :].lstrip("(["))
             if not again.keys or _SPEAKS.match(again.rest):
                 break
             keys += [key for key in again.keys if key not in keys]
             rest = again.rest
         return Named(tuple(keys), rest, first.unknown)
 
-    def _filled(self, words: str) -> str:
+    def filled(self, words: str) -> str:
         """The words without what only leads to the answer, unless a choice begins with just that."""
         words = words.lstrip()
         for _ in range(_MOST_FILLERS):
@@ -188,7 +187,8 @@ class Choices:
             words = words[found.end() :]
         return words
 
-    def _one(self, words: str) -> Named:
+    def one(self, words: str) -> Named:
+        """The one choice with which the words begin; both where its letter and its text are of two."""
         by_text, by_letter = self.text_at(words), self.letter_at(words)
         if by_text.keys and by_letter.keys:
             whole = len(by_text.rest) < len(by_letter.rest) - 1
