@@ -85,7 +85,9 @@ def test_a_benchmark_that_is_added_is_all_that_is_asked_and_without_a_jury_an_op
     assert cells(tmp_path)["one", OPEN]["missing"] == {"no jury": 3}
     standings = (tmp_path / "out" / "leaderboard" / "data" / "standings.csv").read_text().splitlines()
     assert standings[1].startswith("all benchmarks,one,0.5")
-    assert "Open benchmarks that no jury judged" in (tmp_path / "out" / "leaderboard" / "index.html").read_text()
+    assert (
+        "Open benchmarks that no jury judged" in (tmp_path / "out" / "leaderboard" / "index.html").read_text()
+    )
 
 
 def test_refusals_count_as_not_right_and_lost_answers_count_neither_way(

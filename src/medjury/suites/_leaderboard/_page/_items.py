@@ -106,7 +106,7 @@ def _filters() -> Html:
 
 
 def _card(
-    place: int, item: ItemResult, answer: AnswerResult, benchmark: BenchmarkResult, *, texts: bool
+    place: int, item: ItemResult, answer: AnswerResult, benchmark: BenchmarkResult, *, texts: bool | None
 ) -> Html:
     named = shows_texts(benchmark, texts=texts)
     kind, mark = _mark(answer)
