@@ -102,6 +102,11 @@ def test_one_candidate_that_is_away_stops_nobody_else(tmp_path: Path) -> None:
     results = read_results(tmp_path / "out")
     away, there = results.candidates
     assert away.why and not there.why
+    # Where it is published nobody reads whose address did not answer.
+    told = "".join(
+        each.read_text() for each in (tmp_path / "out" / "leaderboard").rglob("*.*") if each.is_file()
+    )
+    assert "good was stopped before its end" in told and "127.0.0.1" not in told
     assert cells(tmp_path)["good", CLOSED]["missing"] == {"not asked": 12}
     assert cells(tmp_path)["other", CLOSED]["score"] == 1.0
 
@@ -165,6 +170,19 @@ def test_open_answers_are_judged_by_an_ordinary_study_score_first(
     again = board_json(board_of(read_results(tmp_path / "out"), resamples=200))
     first = (tmp_path / "out" / "leaderboard" / "data" / "leaderboard.json").read_text()
     assert json.loads(json.dumps(again)) == json.loads(first)
+
+
+def test_where_text_had_to_be_rearranged_its_structure_is_graded(tmp_path: Path) -> None:
+    with LoopbackServer(right_up_to(0)) as server:
+        file = write_suite(
+            tmp_path,
+            benchmarks=["note_extract"],
+            candidates=[model(server.url, "one")],
+            jury=[model(server.url, "judge")],
+        )
+        assert run(file) == 0
+        [axes] = {tuple(call.schema["properties"]) for call in server.calls if call.schema is not None}
+    assert axes == ("accuracy", "clarity", "structure")
 
 
 def test_a_plan_states_the_bound_before_and_the_page_what_it_came_to(
@@ -249,6 +267,10 @@ def test_clinicians_who_rated_bring_agreement_and_a_verdict(tmp_path: Path) -> N
             "name",
         ),
         ({"jury": "medhelm", "benchmarks": [OPEN]}, "llama_url"),
+        (
+            {"jury": {"preset": "medhelm", "llama_url": "http://127.0.0.1:9/v1"}, "benchmarks": [OPEN]},
+            "api.openai.com",
+        ),
         ({"judge": []}, "no such setting"),
     ],
 )

@@ -254,7 +254,10 @@ def _standing(
 
 
 def _without(estimate: Estimate, why: str | None) -> Estimate:
-    """The estimate alone, where its interval would not hold."""
+    """The estimate alone, where its interval would not hold: too few units, or all of them alike, which leaves an
+    interval without width that promises too much."""
+    if why is None and estimate.low is not None and estimate.low == estimate.high:
+        why = "the same in all resamples"
     return estimate if why is None else replace(estimate, low=None, high=None, method=f"no interval: {why}")
 
 

@@ -81,7 +81,8 @@ def _banners(board: Board) -> list[Html]:
         )
     if board.incomplete:
         missing = sum(sum(cell.missing.values()) for cell in board.incomplete)
-        stopped = [f"{each.name}: {each.why}" for each in board.results.candidates if each.why]
+        # Why it was stopped may name a host or a path: that is told where it was run, not where it is published.
+        stopped = [f"{each.name} was stopped before its end" for each in board.results.candidates if each.why]
         found.append(
             element(
                 "div",

@@ -11,6 +11,7 @@ from medjury.statistics import Printable, counted, percent
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._cells import MOST_MISSING
 from medjury.suites._leaderboard._names import metric_name, reason_name
+from medjury.suites._leaderboard._results import BenchmarkResult
 from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
 from medjury.validation import MEANING
 
@@ -99,7 +100,8 @@ def detectable(board: Board) -> Html:
     for benchmark in board.results.benchmarks:
         part = board.benchmarks[benchmark.name].detectable
         items = [each for each in board.results.items if each.benchmark == benchmark.name]
-        found = None if part is None else part.rows[0]
+        # Where no two candidates differ on any item, nothing is known about what could be detected.
+        found = part.rows[0] if part is not None and part.rows[0].largest > 0 else None
         spread = "" if found is None or found.mde_sd is None else f" ± {found.mde_sd:.3f}"
         rows.append(
             (
@@ -123,7 +125,8 @@ def detectable(board: Board) -> Html:
         rows,
         caption="Mean ± SD over pairs of candidates, on the same items (alpha 0.05, power 0.8, one pair at a "
         "time). A difference smaller than this may well be chance. An item is decided without reading where an "
-        "answer is right that says nothing: it cannot tell who reads from who does not",
+        "answer is right that says nothing: it cannot tell who reads from who does not. – where no two candidates "
+        "differ on any item",
     )
 
 
@@ -134,18 +137,16 @@ def jury(board: Board) -> Html:
     parts: list[Html] = []
     if unjudged:
         parts.append(paragraph(f"Open benchmarks that no jury judged: {', '.join(unjudged)}.", class_="note"))
-    for each in judged:
-        assert each.jury is not None
-        words = dict.fromkeys(each.jury.verdicts.values()) or {"NOT VALIDATED": None}
-        worst = _worst(list(words))
+    for said, titles in _verdicts(judged).items():
+        judges, word, why = said
         parts.append(
             element(
                 "div",
-                element("p", f"{each.title}: judged by {', '.join(each.jury.judges)}", class_="whose"),
-                element("p", worst, class_="word"),
-                paragraph(_of_verdict(worst)),
-                paragraph(each.jury.why) if each.jury.why else "",
-                class_=f"verdict {worst.lower().replace(' ', '-')}",
+                element("p", f"{', '.join(titles)}: judged by {', '.join(judges)}", class_="whose"),
+                element("p", word, class_="word"),
+                paragraph(_of_verdict(word)),
+                paragraph(sentence(why)) if why else "",
+                class_=f"verdict {word.lower().replace(' ', '-')}",
             )
         )
     if board.results.agreement:
@@ -161,12 +162,6 @@ def jury(board: Board) -> Html:
                 caption="Agreement with clinicians: ICC(3,k) of mean scores after each rater's scores are "
                 "standardised (consistency, not absolute agreement); last, the average of clinicians with one "
                 "another",
-            )
-        )
-    elif judged:
-        parts.append(
-            paragraph(
-                "No clinician has rated these answers, so nobody knows how far the jury agrees with one."
             )
         )
     return joined(parts)
@@ -335,9 +330,15 @@ def _reasons(counts: Counter[str]) -> str:
     return ", ".join(f"{count:,} {reason_name(reason)}" for reason, count in counts.most_common()) or "0"
 
 
-def _worst(words: Sequence[str]) -> str:
-    order = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
-    return next((word for word in order if word in words), "NOT VALIDATED")
+def _verdicts(
+    judged: Sequence[BenchmarkResult],
+) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
+    """The benchmarks of each jury, verdict and reason: what is said of many is said once."""
+    found: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
+    for each in judged:
+        if each.jury is not None:
+            found.setdefault((each.jury.judges, each.jury.word, each.jury.why), []).append(each.title)
+    return found
 
 
 def _of_verdict(word: str) -> str:
