@@ -21,38 +21,13 @@ SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 METADATA_NAMES = frozenset({"specialty", "age", "sex"})
 LONGEST_NAME = 100
 _WORD = re.compile(r"[^\W_]+")
-_COLUMN_WORDS = frozenset(
-    (
-        "answer",
-        "assistant",
-        "candidate",
-        "case",
-        "context",
-        "date",
-        "document",
-        "encounter",
-        "gold",
-        "id",
-        "ids",
-    )
-    + (
-        "identifier",
-        "index",
-        "input",
-        "item",
-        "label",
-        "model",
-        "mrn",
-        "name",
-        "no",
-        "note",
-        "notes",
-        "number",
-    )
-    + ("output", "patient", "prompt", "question", "record", "reference", "response", "row", "sample", "score")
-    + ("source", "specialty", "study", "subject", "summary", "system", "target", "text", "texts", "title")
-    + ("transcript", "uid", "uuid", "vendor", "visit")
-)
+_COLUMN_WORDS = frozenset((
+    "answer", "assistant", "candidate", "case", "context", "date", "document", "encounter", "gold", "id",
+    "ids", "identifier", "index", "input", "item", "label", "model", "mrn", "name", "no", "note", "notes",
+    "number", "output", "patient", "prompt", "question", "record", "reference", "response", "row",
+    "sample", "score", "source", "specialty", "study", "subject", "summary", "system", "target", "text",
+    "texts", "title", "transcript", "uid", "uuid", "vendor", "visit",
+))  # fmt: skip
 _KEYS = (*SIMPLE, "notes", "texts", "metadata", "constants", "sheet", "fhir", "encoding", "rows")
 
 
