@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,14 @@ SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.
 METADATA_NAMES = frozenset({"specialty", "age", "sex"})
 LONGEST_NAME = 100
-_MOST_NAMED, _LONGEST_NAMED = 30, 30
+_WORD = re.compile(r"[^\W_]+")
+_COLUMN_WORDS = frozenset((
+    "answer", "assistant", "candidate", "case", "context", "date", "document", "encounter", "gold", "id",
+    "ids", "identifier", "index", "input", "item", "label", "model", "mrn", "name", "no", "note", "notes",
+    "number", "output", "patient", "prompt", "question", "record", "reference", "response", "row",
+    "sample", "score", "source", "specialty", "study", "subject", "summary", "system", "target", "text",
+    "texts", "title", "transcript", "uid", "uuid", "vendor", "visit",
+))  # fmt: skip
 _KEYS = (*SIMPLE, "notes", "texts", "metadata", "constants", "sheet", "fhir", "encoding", "rows")
 
 
@@ -233,7 +241,8 @@ def _unknown(value: object, known: Iterable[str]) -> list[str]:
 
 
 def _names_text(header: Sequence[str]) -> str:
-    """The columns that a file has; none where the first row does not look like names, for it may be a patient's."""
+    """The columns that a file has, where all of them are words that columns are called by: the first row of a file
+    without a header is a patient's, and is not repeated."""
     names = [name for name in header if name]
-    few = 1 < len(names) <= _MOST_NAMED and all(len(name) <= _LONGEST_NAMED for name in names)
-    return f" (it has {', '.join(names)})" if few else ""
+    plain = all(set(_WORD.findall(name.casefold())) <= _COLUMN_WORDS for name in names)
+    return f" (it has {', '.join(names)})" if len(names) > 1 and plain else ""
