@@ -81,8 +81,15 @@ def add_leaderboard_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_board_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--texts", action="store_true",
-        help="show the texts and ids of gated and private data too: such pages are not for publishing")  # fmt: skip
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument(
+        "--texts", action="store_true", default=None,
+        help="show the texts and ids of gated and private data too: such pages are not for publishing",
+    )  # fmt: skip
+    shown.add_argument(
+        "--hide-texts", action="store_false", dest="texts", default=None,
+        help="show the texts and ids of no data, public or not",
+    )  # fmt: skip
     add("--leave-out-decided", action="store_true", help="leave out items on which a trivial answer is right")
     add("--resamples", type=int, default=2000, metavar="N", help="of the intervals (2000)")
     add("--seed", type=int, default=0, metavar="N", help="of the intervals (0)")

@@ -72,6 +72,24 @@ def test_scores_are_the_marks_of_the_answers_and_a_trivial_answer_stands_beside_
     assert marks.filter(system="other")["score"].sum() == 8
 
 
+def test_a_benchmark_that_is_added_is_all_that_is_asked_and_without_a_jury_an_open_one_ranks_nobody(
+    tmp_path: Path,
+) -> None:
+    with LoopbackServer(right_up_to(12)) as server:
+        both: dict[str, object] = {"candidates": [model(server.url, "one"), model(server.url, "two")]}
+        closed = {"name": CLOSED, "data": referrals(tmp_path, 12)}
+        assert run(write_suite(tmp_path, benchmarks=[closed], **both), "--no-preflight") == 0
+        assert len(server.calls) == 24
+        assert run(write_suite(tmp_path, benchmarks=[closed, OPEN], **both), "--no-preflight") == 0
+        assert len(server.calls) == 24 + 6
+    assert cells(tmp_path)["one", OPEN]["missing"] == {"no jury": 3}
+    standings = (tmp_path / "out" / "leaderboard" / "data" / "standings.csv").read_text().splitlines()
+    assert standings[1].startswith("all benchmarks,one,0.5")
+    assert (
+        "Open benchmarks that no jury judged" in (tmp_path / "out" / "leaderboard" / "index.html").read_text()
+    )
+
+
 def test_refusals_count_as_not_right_and_lost_answers_count_neither_way(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,7 +25,7 @@ def item_pages(
     rows: Sequence[tuple[ItemResult, AnswerResult]],
     slug: str,
     *,
-    texts: bool,
+    texts: bool | None,
 ) -> Iterator[tuple[str, str]]:
     """(file name, page) for the items of one cell."""
     parts = [rows[start : start + ON_A_PAGE] for start in range(0, len(rows), ON_A_PAGE)] or [rows]
@@ -53,12 +53,12 @@ def page_name(slug: str, number: int = 0) -> str:
     return f"{slug}.html" if not number else f"{slug}-{number + 1}.html"
 
 
-def shows_texts(benchmark: BenchmarkResult, *, texts: bool) -> bool:
-    """Whether a page may show what the data say: they are public, or made up, or it was asked for."""
-    return texts or benchmark.access == "public" or benchmark.sample
+def shows_texts(benchmark: BenchmarkResult, *, texts: bool | None) -> bool:
+    """Whether a page may show what the data say: as it was asked for, else where they are public or made up."""
+    return benchmark.access == "public" or benchmark.sample if texts is None else texts
 
 
-def _head(benchmark: BenchmarkResult, cell: Cell, texts: bool) -> Html:
+def _head(benchmark: BenchmarkResult, cell: Cell, texts: bool | None) -> Html:
     told = [
         element("p", element("a", "← leaderboard", href="../../index.html"), class_="screen"),
         element("h1", f"{cell.candidate} on {benchmark.title}"),
@@ -77,9 +77,8 @@ def _head(benchmark: BenchmarkResult, cell: Cell, texts: bool) -> Html:
             element(
                 "p",
                 sentence(
-                    f"The data are {benchmark.access}, so their texts and ids are left out here. Items are "
-                    "numbered in the order of the file. `medjury bench leaderboard FOLDER --texts` writes them, "
-                    "for your eyes."
+                    f"Texts and ids are left out here; the data are {benchmark.access}. Items are numbered in the "
+                    "order of the file. `medjury bench leaderboard FOLDER --texts` writes them, for your eyes."
                 ),
                 class_="note",
             )
@@ -107,7 +106,7 @@ def _filters() -> Html:
 
 
 def _card(
-    place: int, item: ItemResult, answer: AnswerResult, benchmark: BenchmarkResult, *, texts: bool
+    place: int, item: ItemResult, answer: AnswerResult, benchmark: BenchmarkResult, *, texts: bool | None
 ) -> Html:
     named = shows_texts(benchmark, texts=texts)
     kind, mark = _mark(answer)
