@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from medjury.cli._asking import UnansweredError
 from medjury.errors import MedjuryError
 
 # The options of each command that name a file to read, and the family that the file should be of.
@@ -18,7 +19,9 @@ _READS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def advice(options: argparse.Namespace, error: MedjuryError) -> str:
-    """One line that helps, or "". Bad rows are listed one by one already, and need none."""
+    """One line that helps, or "". Bad rows are listed one by one already, and a question says how to answer it."""
+    if isinstance(error, UnansweredError):
+        return ""
     if getattr(error, "problems", ()) or getattr(error, "bad", ()):
         return ""
     return next(_lines(options, str(error)), "")

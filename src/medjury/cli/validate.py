@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from medjury.cli._asking import asker, is_terminal, line_of_mapping
 from medjury.cli._table_options import names, show_notes
 from medjury.cli._verdict_output import add_verdict_options, show_verdict
 
+if TYPE_CHECKING:
+    from medjury.inspection import Door
+
 _ABOUT = """
-HUMANS and JUDGES are CSV, TSV, Excel, Parquet or JSONL files, long (item, rater, dimension, score) or wide (item
-and a column for each rater, or for each dimension), mappings (.yaml) or run folders. How every column was read
-is told. Two judges or more form a jury (the mean, where more than half gave a score): the verdict is on the jury.
+HUMANS and JUDGES are CSV, TSV, Excel, Parquet or JSON files, long (item, rater, dimension, score) or wide (item
+and a column for each rater, or for each dimension), exports of REDCap, Label Studio or Qualtrics, mappings (.yaml)
+or run folders. What the columns are is guessed and shown. What stays in doubt (which column names the case, ids or
+scales that the tables write differently) is asked at a terminal and refused elsewhere, with the option that
+answers it; --yes takes what the tables speak for and turns no scale around. The answers are written to mapping.yaml
+in the folder of the report. At a terminal, and with --yes, that folder is `validation` unless --out names another.
+Two judges or more form a jury (the mean, where more than half gave a score): the verdict is on the jury.
 Nobody recorded how scores in a table came about, so the best word here is AUXILIARY; rules that are given with
 --rules count as stated before only where they are a registered protocol (.json) and the judges' scores have times
 (created_at) that come after it.
@@ -42,6 +52,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--raters", metavar="R[,R2...]", type=names, help="judge each of these (default: the jury)")
     add("--jury", choices=("mean", "median", "majority"), help="how the judges' scores become one (mean)")
+    add("--yes", action="store_true", help="ask nothing: take every answer that the tables speak for")
+    add(
+        "--mapping",
+        metavar="FILE",
+        help="how the tables are read, as an earlier call wrote it (mapping.yaml)",
+    )
+    add(
+        "--map",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        type=line_of_mapping,
+        help="one line of the mapping, such as judges.rater=model (as often as needed)",
+    )
     add("--rules", metavar="FILE", help="the rules: a registered protocol, a study file, or a .yaml of rules")
     add(
         "--out",
@@ -53,22 +77,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from medjury.errors import MedjuryError
+    from medjury.inspection import Door, put, read_settings
     from medjury.runs import GateRules, files
     from medjury.studies import read_rules
-    from medjury.tables import two_panels
+    from medjury.tables import table_of
     from medjury.validation import evidence_of, validation_of
 
     if options.out and (Path(options.out) / files.MANIFEST).exists():
         raise MedjuryError(f"{options.out} is a run folder, which keeps its own ratings; name another --out")
     rules, protocol = read_rules(options.rules) if options.rules else (GateRules(), None)
-    taken = ("item", "system", "patient", "scale", "instrument", "columns", "scores", "dimension", "jury")
-    table = two_panels(
-        options.humans,
-        options.judges,
-        **{name: getattr(options, name) for name in taken},
-        rules=rules,
-        protocol=protocol,
+    settings = read_settings(Path(options.mapping)) if options.mapping else {}
+    put(settings, dict(options.map))
+    given = ("item", "system", "patient", "scale", "columns", "scores", "dimension")
+    door = Door(
+        Path(options.humans),
+        Path(options.judges),
+        asker(yes=options.yes, quiet=options.json),
+        (lambda text: show_notes([text])) if options.json else print,
+        settings,
+        {name: getattr(options, name) for name in given},
+        options.instrument,
     )
+    table = table_of(
+        door.panels(), scale=door.scale, instrument=options.instrument, jury=options.jury, rules=rules,
+        protocol=protocol,
+    )  # fmt: skip
+    table = replace(table, notes=(*door.told, *table.notes))
     table.chosen(rules.severe_dimensions)  # a name that is no dimension is refused
     evidence = evidence_of(table, raters=options.raters, resamples=options.resamples, seed=options.seed)
     found = validation_of(evidence, raters=() if options.raters is None else evidence.roles.raters)
@@ -76,15 +110,29 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         show_notes(notes)
     else:
-        print("\n".join(dict.fromkeys(notes)), end="\n\n")
+        # Which column is what has been shown already, and what was asked at a terminal stands above.
+        asked = () if options.yes else door.told
+        print(
+            "",
+            *dict.fromkeys(each for each in notes if " is the column " not in each and each not in asked),
+            "",
+            sep="\n",
+        )
     status = show_verdict(found, options)
-    if options.out:
-        _write(Path(options.out), evidence, found, quiet=options.json)
+    if out := options.out or (not options.json and (options.yes or is_terminal()) and _new_folder()):
+        _write(Path(out), evidence, found, door, quiet=options.json)
     return status
 
 
-def _write(folder: Path, evidence: object, found: object, *, quiet: bool) -> None:
+def _new_folder() -> str:
+    """`validation`, or the first `validation-2` that is not there: an earlier report is never written over."""
+    names = ("validation", *(f"validation-{number}" for number in range(2, 10_000)))
+    return next(name for name in names if not Path(name).exists())
+
+
+def _write(folder: Path, evidence: object, found: object, door: Door, *, quiet: bool) -> None:
     from medjury.files import private_folder, whole_file
+    from medjury.inspection import settings_text
     from medjury.ratings import guard_frame
     from medjury.report import write_page
     from medjury.validation import Evidence, Validation, verdicts_json
@@ -96,5 +144,8 @@ def _write(folder: Path, evidence: object, found: object, *, quiet: bool) -> Non
         file.write(verdicts_json(found) + "\n")
     with whole_file(folder / "ratings.csv") as file:
         file.write(guard_frame(evidence.table.everything.drop("row")).write_csv())
+    mapping = folder / "mapping.yaml"
+    with whole_file(mapping) as file:
+        file.write(settings_text(door))
     if not quiet:
-        print(f"\nReport: {page}")
+        print(f"\nReport: {page}\nHow the tables were read, for next time: --mapping {mapping}")

@@ -27,7 +27,7 @@ _CASE_WORDS = {
     "prediction",
     "reference",
 }
-_HEAD = 200  # rows that are looked at
+HEAD = 200  # rows that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _content(place: Path, ending: str) -> Any:
         text = place.read_text(encoding="utf-8-sig")
         if ending == ".json":
             return json.loads(text)
-        return [json.loads(line) for line in text.splitlines()[:_HEAD] if line.strip()]
+        return [json.loads(line) for line in text.splitlines()[:HEAD] if line.strip()]
     except (ValueError, RecursionError, OSError):
         return None
 
@@ -139,7 +139,7 @@ def _is_transcript(place: Path) -> bool:
 
 def _table(place: Path, table: Table) -> Kind:
     try:
-        rows = [cells for (_, cells), _ in zip(table.rows, range(_HEAD), strict=False)]
+        rows = [cells for (_, cells), _ in zip(table.rows, range(HEAD), strict=False)]
     except MedjuryError:
         return Kind("unknown", "table that cannot be read")
     names = {name.casefold() for name in table.header}
@@ -154,6 +154,8 @@ def _table(place: Path, table: Table) -> Kind:
         return Kind("ratings", "REDCap export", mapping)
     if any("Qualtrics" in note for note in table.told):
         return Kind("ratings", "Qualtrics survey", mapping)
+    if mapping.get("cells") == "json":
+        return Kind("ratings", "table with scores as JSON in its cells", mapping)
     if {"annotation_id", "annotator"} & names and "lead_time" in names:
         return Kind("ratings", "Label Studio export", mapping)
     if "columns" in mapping:

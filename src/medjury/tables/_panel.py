@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.ratings import read_table
+from medjury.tables._panel_mapping import imported_frame, names_of, needs_import, wide_columns
 from medjury.tables._plain import read_plain_table
 from medjury.tables._read import read_rating_table
 
@@ -47,6 +48,8 @@ class Panel:
     frame: polars.DataFrame
     scores: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    meaning: Meaning | None = None  # what the columns of a wide table are, where its mapping says so
+    wide: tuple[str, ...] = ()  # the columns that a wide table had before it became a long one
 
     @property
     def title(self) -> str:
@@ -65,10 +68,15 @@ def open_panel(
     *,
     named: dict[str, str],
     scores: Sequence[str] | None = None,
+    mapping: Mapping[str, Any] | None = None,
 ) -> Panel:
     """The table in a file; `named` says which of its columns is the item, the system or the patient, `scores` which
-    columns of a wide table hold scores. What is no score column is told, and what is not clear is refused."""
+    columns of a wide table hold scores, and `mapping` both, for this table. What is no score column is told, and
+    what is not clear is refused."""
     place = Path(path)
+    if mapping and needs_import(mapping):
+        ready, words = imported_frame(place, role, mapping)
+        return _of_role(Panel(place.name, role, _without_empty_system(ready)).saying(*words))
     frame = None if place.suffix.lower() in (".yaml", ".yml") or place.is_dir() else read_plain_table(place)
     if frame is None and place.suffix.lower() in (".csv", ".tsv") and _is_text(place):
         raise MedjuryError(
@@ -82,8 +90,11 @@ def open_panel(
             # A mapping that says nothing of the kind means clinicians; here it is said by the place of the file.
             kinds = ["judge" if kind == "clinician" else str(kind) for kind in frame["rater_kind"]]
             frame = frame.with_columns(_kinds(kinds))
-        return _of_role(Panel(place.name, role, frame).saying(*notes))
-    panel = _under_our_names(Panel(place.name, role, frame), named)
+        return _of_role(Panel(place.name, role, _without_empty_system(frame)).saying(*notes))
+    panel = _under_our_names(Panel(place.name, role, frame), named, mapping or {})
+    if mapping and (listed := wide_columns(mapping)):
+        scores, meaning = listed
+        panel = replace(panel, meaning=meaning)
     if place.suffix.lower() in _SHEETS:
         _refuse_changed_ids(panel)
         panel = panel.saying(*read_table(place).told)
@@ -96,6 +107,13 @@ def open_panel(
     return replace(panel, scores=wide)
 
 
+def _without_empty_system(frame: polars.DataFrame) -> polars.DataFrame:
+    """A column of systems in which no row names one says nothing: the other table need not have it."""
+    if "system" in frame.columns and not any(frame["system"].unique().to_list()):
+        return frame.drop("system")
+    return frame
+
+
 def _is_text(place: Path) -> bool:
     try:
         place.read_text(encoding="utf-8-sig")
@@ -104,15 +122,16 @@ def _is_text(place: Path) -> bool:
     return True
 
 
-def _under_our_names(panel: Panel, named: dict[str, str]) -> Panel:
+def _under_our_names(panel: Panel, named: dict[str, str], mapping: Mapping[str, Any]) -> Panel:
     columns = panel.frame.columns
     renamed = {}
-    for ours, theirs in named.items():
+    for ours, theirs in (named | names_of(panel.title, columns, mapping)).items():
         if theirs in columns:
             renamed[theirs] = ours
             if ours in columns and ours != theirs:
+                said = f"--{ours} names" if ours in named else f"{ours} is, by the mapping,"
                 raise MedjuryError(
-                    f"{panel.title}: --{ours} names the column {theirs!r}, but there is a column {ours!r} too; "
+                    f"{panel.title}: {said} the column {theirs!r}, but there is a column {ours!r} too; "
                     "rename one of them"
                 )
         elif ours == "item":
@@ -228,4 +247,4 @@ def melted(panel: Panel, meaning: Meaning, dimension: str) -> Panel:
         blank = long.filter(empty).height
         long = long.filter(~empty)
         words += [f"{blank:,} empty cells: not rated"] if blank else []
-    return replace(panel, frame=long, scores=()).saying(*words)
+    return replace(panel, frame=long, scores=(), wide=panel.scores, meaning=meaning).saying(*words)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
@@ -28,6 +28,19 @@ _A_RATER = re.compile(
     r"(rater|annotator|reviewer|expert|doctor|dr|clinician|physician|human|judge|juror|model|llm)s?[ ._-]?\w{0,3}",
     re.I,
 )
+
+
+class UnclearColumnsError(MedjuryError):
+    """Nobody can tell whether the columns of a wide table are raters or dimensions."""
+
+    def __init__(self, panel: Panel) -> None:
+        self.side = "humans" if panel.role == "clinician" else "judges"
+        self.title, self.columns = panel.title, panel.scores
+        super().__init__(
+            f"{panel.title}: are the columns {', '.join(panel.scores)} raters or dimensions? The tables do not "
+            "tell. Say --columns raters or --columns dimensions, and name the score columns with --scores where "
+            "some are not."
+        )
 
 
 def two_panels(
@@ -53,22 +66,54 @@ def two_panels(
     the same columns or a column names the rater; raters, where the tables share none. Anything between is refused.
     An answer that clinicians rated and a judge's table does not have counts as one that this judge did not score.
     """
+    sides = read_panels(
+        humans, judges, item=item, system=system, patient=patient, scores=scores, columns=columns,
+        dimension=dimension,
+    )  # fmt: skip
+    return table_of(sides, scale=scale, instrument=instrument, jury=jury, rules=rules, protocol=protocol)
+
+
+def read_panels(
+    humans: str | os.PathLike[str],
+    judges: str | os.PathLike[str],
+    *,
+    item: str | None = None,
+    system: str | None = None,
+    patient: str | None = None,
+    scores: Sequence[str] | None = None,
+    columns: Meaning | None = None,
+    dimension: str | None = None,
+    mappings: Sequence[Mapping[str, Any]] = ({}, {}),
+) -> list[Panel]:
+    """Both tables as long ones, each by its mapping where it has one; nothing of them is compared yet."""
     named = {ours: theirs for ours, theirs in zip(KEYS, (item, system, patient), strict=True) if theirs}
-    sides = [open_panel(humans, "clinician", named=named, scores=scores)]
-    sides.append(open_panel(judges, "judge", named=named, scores=scores))
+    sides = [open_panel(humans, "clinician", named=named, scores=scores, mapping=mappings[0])]
+    sides.append(open_panel(judges, "judge", named=named, scores=scores, mapping=mappings[1]))
     _check_keys(sides, named)
     known = _dimensions(sides)
     name = dimension or (known[0] if len(known) == 1 else DIMENSION)
     meanings = [_meaning(each, sides[1 - place], columns, known) for place, each in enumerate(sides)]
-    long = [
+    return [
         _whole(melted(each, meaning, name) if meaning else each, name)
         for each, meaning in zip(sides, meanings, strict=True)
     ]
-    _check_names(long)
-    frame, notes = _joined(long)
+
+
+def table_of(
+    sides: Sequence[Panel],
+    *,
+    scale: GradesArgument = None,
+    instrument: Instrument | str | None = None,
+    jury: JuryName | None = None,
+    rules: GateRules | None = None,
+    protocol: Protocol | None = None,
+) -> RatingTable:
+    """The rating table of two panels."""
+    _check_names(sides)
+    frame, notes = _joined(sides)
     found = rating_table(frame, scale=scale, instrument=instrument, jury=jury)
     _check_raters(found)
-    told = (*(each for side in long for each in side.told), *notes, *_assumed(found))
+    told = (*(each for side in sides for each in side.told), *notes, *_assumed(found))
     found = replace(found, notes=told, protocol=protocol)
     return found if rules is None else with_rules(found, rules)
 
@@ -118,8 +163,8 @@ def _meaning(panel: Panel, other: Panel, asked: Meaning | None, known: Sequence[
             f"{panel.title}: the table has a column {'rater' if asked == 'raters' else 'dimension'}, so its other "
             f"columns cannot be {asked}"
         )
-    if by_column or asked:
-        return by_column or asked
+    if by_column or panel.meaning or asked:
+        return by_column or panel.meaning or asked
     if known:
         if set(panel.scores) <= set(known):
             return "dimensions"
@@ -131,10 +176,7 @@ def _meaning(panel: Panel, other: Panel, asked: Meaning | None, known: Sequence[
             return "dimensions"
         if not mine & theirs:
             return "raters"
-    raise MedjuryError(
-        f"{panel.title}: are the columns {', '.join(panel.scores)} raters or dimensions? The tables do not tell. "
-        "Say --columns raters or --columns dimensions, and name the score columns with --scores where some are not."
-    )
+    raise UnclearColumnsError(panel)
 
 
 def _whole(panel: Panel, dimension: str) -> Panel:
@@ -184,9 +226,11 @@ def _joined(sides: Sequence[Panel]) -> tuple[polars.DataFrame, list[str]]:
     rated, scored = humans.select(_UNIT).unique(), judges.select(_UNIT).unique()
     both = rated.join(scored, on=_UNIT, how="semi").height
     if not both:
+        meet = set(rated["item"]) & set(scored["item"])
+        ids = "" if meet else " No id is in both, even where case, signs and leading zeros do not count."
         raise MedjuryError(
             "no answer is in both tables, so that nothing can be compared: are items, systems and dimensions "
-            f"written alike? {_first(sides[0].title, rated)}; {_first(sides[1].title, scored)}."
+            f"written alike? {_first(sides[0].title, rated)}; {_first(sides[1].title, scored)}.{ids}"
         )
     notes = [f"answers, counted for each dimension: {both:,} are in both tables"]
     absent = _absent(rated, judges)
