@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
+from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ and the page says so. A candidate or judge is an endpoint kind, or settings as i
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _ABOUT
     add = parser.add_argument
     add("suite", nargs="+", metavar="SUITE", help="a suite file, or names of benchmarks")
