@@ -71,7 +71,7 @@ class AgreementTable(Result[AgreementRow]):
         """A table for reading: a block per dimension and reference, a column per compared rater; without
         `everything`, the few lines that answer whether the jury agrees with its reference."""
         if not everything:
-            return "\n".join(short_lines(self))
+            return "\n".join(short_lines(self.rows, self.remarks(), self.roles, self.non_inferiority))
         return "\n".join(table_lines(self.rows, self.remarks(), self.notes))
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:

@@ -1,67 +1,46 @@
-"""The dozen lines that answer the question: does the jury agree with clinicians, how far, and where is it dangerous?"""
+"""The dozen lines that answer the question: does the jury agree with clinicians, and where is it dangerous?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from medjury.agreement._agreement_row import AgreementRow
+from medjury.agreement._among_humans.non_inferiority import NonInferiority
 from medjury.agreement._design import CONSENSUS
 from medjury.statistics import Printable, counted, text_table
-
-if TYPE_CHECKING:
-    from medjury.agreement._agreement_row import AgreementRow
-    from medjury.agreement._agreement_table import AgreementTable
+from medjury.tables import Roles
 
 _COEFFICIENTS = ("kappa_quadratic", "icc_2_1")  # the second where the scores are no grades
 _BESIDE = ("offset", "severe_error_rate")
 
 
-def short_lines(found: AgreementTable) -> Iterator[str]:
-    """Those whose word counts (else every rater), beside the main reference and beside clinicians among themselves."""
-    yield from found.remarks()
-    raters = found.roles.on_trial or found.roles.raters
-    chosen = [row for row in found.rows if _asked(row, raters, found)]
-    if not chosen:
-        yield "nothing to compare"
-        return
+Tested = Mapping[tuple[str, str], Mapping[str, NonInferiority]]
+
+
+def short_lines(
+    rows: Sequence[AgreementRow], remarks: Sequence[str], roles: Roles, tested: Tested
+) -> Iterator[str]:
+    """Those whose word counts (else every rater) beside the reference, and beside clinicians among themselves."""
+    yield from remarks
+    raters = roles.on_trial or roles.raters
+    several = len(roles.reference) > 1
+    main = CONSENSUS if several else "".join(roles.reference)
+    chosen = [row for row in rows if row.rater in raters and row.reference == main and row.level == "item"]
     coefficient = next((name for name in _COEFFICIENTS if _exists(chosen, name)), _COEFFICIENTS[0])
-    yield f"{', '.join(raters)} beside {_reference(found)}"
+    yield f"{', '.join(raters)} beside {'the consensus of ' if several else ''}{', '.join(roles.reference)}"
     yield from _by_dimension([dict(_line(each, coefficient)) for each in _lines(chosen)], raters)
-    among = [dict(row) for row in _among_clinicians(found, coefficient, raters)]
-    if among:
+    if among := list(_among_clinicians(tested, coefficient, raters)):
         yield ""
         yield f"{coefficient} with one clinician, and of clinicians with one another"
         yield from _by_dimension(among, raters)
     yield ""
-    reasons = dict.fromkeys(row.estimate.reason for row in chosen if _missing(row, coefficient))
-    yield from (f"not defined: {reason}" for reason in reasons)
-    yield f"--all prints all {counted(len(found.rows), 'row')}: every rater, reference and statistic"
-
-
-def _asked(row: AgreementRow, raters: Sequence[str], found: AgreementTable) -> bool:
-    return (
-        row.rater in raters
-        and row.reference == _reference_name(found)
-        and not row.system
-        and row.level == "item"
-    )
-
-
-def _reference_name(found: AgreementTable) -> str:
-    return CONSENSUS if len(found.roles.reference) > 1 else "".join(found.roles.reference)
-
-
-def _reference(found: AgreementTable) -> str:
-    named = ", ".join(found.roles.reference)
-    return f"the consensus of {named}" if len(found.roles.reference) > 1 else named
+    missing = [row for row in chosen if row.statistic in (coefficient, *_BESIDE) and not row.estimate.defined]
+    yield from (f"not defined: {reason}" for reason in dict.fromkeys(row.estimate.reason for row in missing))
+    yield f"--all prints all {counted(len(rows), 'row')}: every rater, reference and statistic"
 
 
 def _exists(rows: Sequence[AgreementRow], statistic: str) -> bool:
     return any(row.statistic == statistic and row.estimate.defined for row in rows)
-
-
-def _missing(row: AgreementRow, coefficient: str) -> bool:
-    return row.statistic in (coefficient, *_BESIDE) and not row.estimate.defined
 
 
 def _lines(rows: Sequence[AgreementRow]) -> list[dict[str, AgreementRow]]:
@@ -84,19 +63,17 @@ def _line(group: Mapping[str, AgreementRow], coefficient: str) -> Iterator[tuple
 
 
 def _among_clinicians(
-    found: AgreementTable, coefficient: str, raters: Sequence[str]
-) -> Iterator[Iterator[tuple[str, Printable]]]:
-    for (dimension, rater), by_statistic in found.non_inferiority.items():
+    tested: Tested, coefficient: str, raters: Sequence[str]
+) -> Iterator[dict[str, Printable]]:
+    for (dimension, rater), by_statistic in tested.items():
         if rater in raters and (each := by_statistic.get(coefficient)) is not None:
-            yield iter(
-                (
-                    ("dimension", dimension),
-                    ("rater", rater),
-                    ("with a clinician", each.judge_human if each.judge_human.defined else "not defined"),
-                    ("among clinicians", each.human_human if each.human_human.defined else "not defined"),
-                    ("difference", each.difference if each.difference.defined else "not defined"),
-                )
-            )
+            found = {
+                "with a clinician": each.judge_human,
+                "among clinicians": each.human_human,
+                "difference": each.difference,
+            }
+            told = {name: value if value.defined else "not defined" for name, value in found.items()}
+            yield {"dimension": dimension, "rater": rater, **told}
 
 
 def _by_dimension(rows: Sequence[Mapping[str, Printable]], raters: Sequence[str]) -> Iterator[str]:

@@ -99,20 +99,30 @@ def run_suite_command(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(plan.text())
         return 0
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._progress import display
 
     say(plan.text(), sys.stderr)
-    line = None if options.quiet else ProgressLine()
-    ran = run_suite(
-        suite,
-        plan,
-        watch=line,
-        tell=lambda told: say(told, sys.stderr),
-        keep_going=options.keep_going,
-        retry_unscored=options.retry_unscored,
-        preflight=not options.no_preflight,
-        resamples=options.resamples,
-    )
+    line = display(quiet=options.quiet)
+
+    def tell(told: str) -> None:
+        if line is not None:
+            line.close()
+        say(told, sys.stderr)
+
+    try:
+        ran = run_suite(
+            suite,
+            plan,
+            watch=line,
+            tell=tell,
+            keep_going=options.keep_going,
+            retry_unscored=options.retry_unscored,
+            preflight=not options.no_preflight,
+            resamples=options.resamples,
+        )
+    finally:
+        if line is not None:
+            line.close()
     _show(ran.results, suite.output / "leaderboard", options)
     if ran.complete:
         return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -77,6 +78,11 @@ def say(text: str, stream: TextIO | None = None) -> None:
         print(text, file=stream, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def print_json(content: object) -> None:
+    """What a program reads: what does not exist is null, never NaN."""
+    print(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

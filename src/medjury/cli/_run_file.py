@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,8 @@ from medjury.cli._verdict_output import STATUSES
 
 if TYPE_CHECKING:
     from medjury.validation import Word
+
+Step = Callable[[int, int, str], None]
 
 
 def run_file(
@@ -32,16 +36,20 @@ def run_file(
         plan = check_study(study, preflight=preflight)
         print(f"{plan.text()}\n\n{gate_outlook(study, plan).text()}")
         return 0
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._progress import display
 
-    line = None if quiet else ProgressLine()
-    result = run_study(
-        study, watch=line, retry_unscored=retry_unscored, keep_going=keep_going, preflight=preflight
-    )
-    if line is not None:
-        line.finish(result.progress, result.money, result.currency)
+    line = display(quiet=quiet)
+    try:
+        result = run_study(
+            study, watch=line, retry_unscored=retry_unscored, keep_going=keep_going, preflight=preflight
+        )
+        if line is not None:
+            line.finish(result.progress, result.money, result.currency)
+    finally:
+        if line is not None:
+            line.close()
     say(result.text())
-    word = print_report(result.folder) if result.judged else None
+    word = print_report(result.folder, quiet=quiet) if result.judged else None
     status = exit_status(result.status, result.why)
     return STATUSES[word or "INCOMPLETE"] if gate else status
 
@@ -54,7 +62,20 @@ def exit_status(status: str, why: str) -> int:
     return EXIT_FAILED if status == "failed" else EXIT_INCOMPLETE
 
 
-def print_report(folder: Path) -> Word | None:
+@contextmanager
+def report_bar(*, quiet: bool) -> Iterator[Step | None]:
+    """What a report tells of its sections, drawn as a bar where there is a terminal."""
+    from medjury.cli._progress import display
+
+    line = display(quiet=quiet)
+    try:
+        yield None if line is None else line.step
+    finally:
+        if line is not None:
+            line.close()
+
+
+def print_report(folder: Path, *, quiet: bool = False) -> Word | None:
     """Write the report of a run folder, say where it is and what it says first; None where it could not be made."""
     from medjury.report import write_page
     from medjury.tables import open_run
@@ -62,7 +83,8 @@ def print_report(folder: Path) -> Word | None:
 
     try:
         evidence = evidence_of(open_run(folder))
-        page = write_page(folder, evidence=evidence)
+        with report_bar(quiet=quiet) as step:
+            page = write_page(folder, evidence=evidence, step=step)
         found = validation_of(evidence)
     except Exception as error:  # the ratings are safe, and a report can be made again
         say(

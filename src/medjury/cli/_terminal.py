@@ -16,8 +16,9 @@ from medjury.screen import screen
 
 PLAIN_COLUMNS = 80  # of a file or a pipe, which has no width
 _FEWEST = 40
-# A command in backticks is copied whole, so it is one word.
-_WORD = re.compile(r"(\s*)(`[^`]*`\S*|\S+)")
+# What is read or copied whole is one word: a command in backticks, an interval, `n = 120`.
+_WORD = re.compile(r"(\s*)(`[^`]*`\S*|\([−\d.,]+ to [−\d.,]+\)\S*|\w+ = \S+|\S+)")
+_CELL = re.compile(r"^(.*\S {2,})(\S.*)$")
 
 
 def columns() -> int:
@@ -31,10 +32,16 @@ def draws(stream: TextIO) -> bool:
 
 
 def fold(line: str, width: int) -> list[str]:
-    """One line as several of no more than this width, later ones set in; a word that is longer stays whole."""
+    """One line as several of no more than this width, later ones set in, below the last cell where the line is a
+    row of cells; a word that is longer stays whole."""
     if len(line) <= width:
         return [line]
     inner = " " * (len(line) - len(line.lstrip()) + 2)
+    row = _CELL.match(line)
+    if row and len(row[1]) <= width // 2:
+        inner = " " * len(row[1])
+    elif row:  # a last cell so far to the right has a line of its own
+        return [*fold(row[1].rstrip(), width), *fold(inner + row[2], width)]
     lines, current = [], ""
     for space, word in _WORD.findall(line):
         for part in [word] if len(inner) + len(word) <= width else word.split(" "):

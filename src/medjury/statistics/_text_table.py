@@ -1,23 +1,37 @@
-"""Rows as aligned lines that fit the reader's screen: what all rows share is told once, and what does not fit is named.
+"""Rows as aligned lines that fit the reader's screen.
 
-Without a screen every column is printed as it is. The command line sets one; `--wide` takes it away again."""
+What all rows share is told once, what comes in runs becomes a heading, long words are folded, and a column that
+still does not fit is named below. Without a screen every column is printed as it is: the command line sets one,
+and `--wide` takes it away again."""
 
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from medjury.screen import screen_columns
 from medjury.statistics._estimate import Estimate
 from medjury.statistics._printing import Printable, shown
 
 _GAP = "  "
-_NARROWEST = 18  # a column of words is not folded below this
+_NARROWEST = 14  # a column of words is not folded below this
 _MOST_DIGITS = 3
 # How a number was made, which a reader asks for last: these columns go first where there is no room.
-_DETAILS = ("method", "reason", "instrument", "cluster", "resamples", "p_value", "macro_sd", "win_sd")
+_DETAILS = (
+    "method",
+    "reason",
+    "instrument",
+    "cluster",
+    "resamples",
+    "p_value",
+    "p_adjusted",
+    "macro_sd",
+    "win_sd",
+)
 
 
 def supported(estimate: Estimate) -> str:
@@ -49,9 +63,20 @@ class _Column:
         return max(len(line) for lines in (self.head, *self.cells) for line in lines or ("",))
 
     def folded(self, width: int) -> _Column:
-        """The same in no more than this many columns, as far as words allow."""
-        cells = (tuple(textwrap.wrap(" ".join(lines), width, break_long_words=False)) for lines in self.cells)
-        return replace(self, cells=tuple(lines or ("",) for lines in cells))
+        """The same in no more than this many columns, as far as words allow; an interval may go below its value."""
+        return replace(
+            self, cells=tuple(_folded_cell(" ".join(lines), width, self.estimated) for lines in self.cells)
+        )
+
+
+def _folded_cell(text: str, width: int, estimated: bool) -> tuple[str, ...]:
+    pieces = re.split(r"(?<=\S)(?= \()" if estimated else r"(?<=_)|(?<= )", text)
+    lines = [""]
+    for piece in pieces:
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece.lstrip() if not lines[-1] else piece
+    return tuple(line.rstrip() for line in lines)
 
 
 def text_table(rows: Sequence[Mapping[str, Printable]]) -> list[str]:
@@ -65,9 +90,9 @@ def text_table(rows: Sequence[Mapping[str, Printable]]) -> list[str]:
         return _lines(columns)
     columns, shared = _without_shared(columns)
     columns = [replace(each, head=_short_head(each)) for each in columns]
-    columns, left_out = _that_fit(columns, room)
+    heading, columns, left_out = _that_fit(columns, room)
     lines = textwrap.wrap("In all rows: " + ", ".join(shared), room) if shared else []
-    lines += _lines(columns)
+    lines += _lines(columns, heading)
     if left_out:
         told = f"not shown: {', '.join(left_out)} (--wide shows all columns)"
         lines += textwrap.wrap(told, room, break_on_hyphens=False)
@@ -81,7 +106,7 @@ def _joined(row: Mapping[str, Printable]) -> dict[str, Printable]:
         low, high = ("low", "high") if name == "value" else (f"{name}_low", f"{name}_high")
         if low in row and high in row and isinstance(value, int | float | None):
             ends = joined.pop(low), joined.pop(high)
-            if value is not None and all(isinstance(end, int | float) for end in ends):
+            if value is not None and any(end is not None for end in ends):
                 if all(isinstance(each, int) for each in (value, *ends)):
                     joined[name] = f"{shown(value)} ({' to '.join(map(shown, ends))})"
                 else:
@@ -115,9 +140,8 @@ def _without_shared(columns: Sequence[_Column]) -> tuple[list[_Column], list[str
     ]
     if len(same) == len(columns):
         return list(columns), []
-    return [each for each in columns if each not in same], [
-        f"{each.name} {each.cells[0][0]}" for each in same
-    ]
+    told = [f"{each.name} {each.cells[0][0]}" for each in same]
+    return [each for each in columns if each not in same], told
 
 
 def _short_head(column: _Column) -> tuple[str, ...]:
@@ -125,49 +149,79 @@ def _short_head(column: _Column) -> tuple[str, ...]:
     widest = max(len(cell[0]) for cell in column.cells)
     if len(column.name) <= widest:
         return column.head
-    words = column.name.replace("_", "_ ").split(" ")
-    return tuple(line.replace("_ ", "_") for line in textwrap.wrap(" ".join(words), max(widest, 8)))
+    return _folded_cell(column.name, max(widest, 8), estimated=False)
 
 
-def _that_fit(columns: list[_Column], room: int) -> tuple[list[_Column], list[str]]:
-    """Columns that fit: details go first, then words are folded, then the last columns go, what is counted at last."""
+def _that_fit(columns: list[_Column], room: int) -> tuple[_Column | None, list[_Column], list[str]]:
+    """A heading, columns that fit below it, and the names of those that do not. Details go first; then words
+    are folded, runs become headings, intervals go below their values; then the last columns go, and what was
+    measured first and how many there were only when nothing else is left."""
     left_out: list[str] = []
-    details = sorted(
-        (each for each in columns if each.name in _DETAILS), key=lambda each: _DETAILS.index(each.name)
-    )
-    for each in details:
-        if _width(columns) > room and len(columns) > 1:
-            columns.remove(each)
-            left_out.append(each.name)
-    folded = _folded(columns, room)
-    while _width(folded) > room and len(columns) > 1:
-        counts = [each for each in columns if each.name == "n" or each.name.endswith("unscored")]
-        gone = [each for each in columns[1:] if each not in counts] or columns[1:]
-        columns.remove(gone[-1])
-        left_out.append(gone[-1].name)
-        folded = _folded(columns, room)
-    return folded, left_out
-
-
-def _folded(columns: Sequence[_Column], room: int) -> list[_Column]:
-    """Long words' columns on several lines, the widest first."""
-    made = list(columns)
-    while (over := _width(made) - room) > 0:
-        place = max(range(len(made)), key=lambda index: made[index].width)
-        narrower = made[place].folded(max(_NARROWEST, made[place].width - over))
-        if made[place].numeric or narrower.width >= made[place].width:
+    for name in _DETAILS:
+        found = [each for each in columns if each.name == name]
+        if found and _width(columns) > room and len(columns) > 1:
+            columns.remove(found[0])
+            left_out.append(name)
+    heading, rest = None, columns
+    while _width(folded := _folded(rest, room, estimated=False)) > room:
+        if heading is None and (heading := _in_runs(columns)) is not None:
+            rest = [each for each in columns if each is not heading]
+        elif _width(folded := _folded(folded, room, estimated=True)) <= room or len(rest) == 1:
             break
-        made[place] = narrower
+        else:
+            rest = list(rest)
+            kept = [each for each in rest if each.estimated][:2] + [each for each in rest if _counts(each)]
+            gone = ([each for each in rest[1:] if each not in kept] or rest[1:])[-1]
+            rest.remove(gone)
+            left_out.append(gone.name)
+    return heading, folded, left_out
+
+
+def _counts(column: _Column) -> bool:
+    return column.name == "n" or "unscored" in column.name
+
+
+def _in_runs(columns: Sequence[_Column]) -> _Column | None:
+    """The column of words whose values come in the fewest runs, where these are long enough to be headings."""
+    words = [each for each in columns if not each.numeric and not each.estimated]
+
+    def runs(column: _Column) -> int:
+        return sum(1 for _ in groupby(column.cells))
+
+    def heads(column: _Column) -> bool:
+        once = runs(column) == len(set(column.cells)) and 3 * runs(column) <= 2 * len(column.cells)
+        return all(cell[0] for cell in column.cells) and (once or 4 * runs(column) <= len(column.cells))
+
+    return min(filter(heads, words), key=runs, default=None) if len(columns) > 2 else None
+
+
+def _folded(columns: Sequence[_Column], room: int, *, estimated: bool) -> list[_Column]:
+    """Columns of words, or of estimates, on several lines, the widest first, until all fit or none can be."""
+    made = list(columns)
+    able = {index for index, each in enumerate(made) if not each.numeric and each.estimated is estimated}
+    while (over := _width(made) - room) > 0 and able:
+        place = max(able, key=lambda index: made[index].width)
+        narrower = made[place].folded(max(_NARROWEST, made[place].width - over))
+        if narrower.width < made[place].width:
+            made[place] = narrower
+        else:
+            able.remove(place)
     return made
 
 
-def _lines(columns: Sequence[_Column]) -> list[str]:
+def _lines(columns: Sequence[_Column], heading: _Column | None = None) -> list[str]:
     if not columns:
         return []
     widths = [each.width for each in columns]
     rows = [[each.head for each in columns], *zip(*(each.cells for each in columns), strict=True)]
-    lines = []
-    for row in rows:
+    lines: list[str] = []
+    for number, row in enumerate(rows):
+        if (
+            heading is not None
+            and number
+            and (number == 1 or heading.cells[number - 1] != heading.cells[number - 2])
+        ):
+            lines.append(f"{heading.name}: {heading.cells[number - 1][0] or 'none'}")
         for place in range(max(len(cell) for cell in row)):
             parts = [cell[place] if place < len(cell) else "" for cell in row]
             padded = [
