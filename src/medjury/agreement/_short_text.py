@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from medjury.agreement._agreement_row import AgreementRow
 from medjury.agreement._among_humans.non_inferiority import NonInferiority
-from medjury.agreement._design import CONSENSUS
 from medjury.statistics import Printable, counted, text_table
-from medjury.tables import Roles
+from medjury.tables import CONSENSUS, Roles
 
 _COEFFICIENTS = ("kappa_quadratic", "icc_2_1")  # the second where the scores are no grades
 _BESIDE = ("offset", "severe_error_rate")

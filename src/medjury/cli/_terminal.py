@@ -9,7 +9,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from medjury.screen import screen
@@ -81,14 +81,13 @@ def reading_screen(*, wide: bool, folded: bool) -> Iterator[None]:
     """Inside, tables fit the screen, unless `wide`; where `folded`, so do the lines that go to a terminal."""
     width = columns()
     before = sys.stdout, sys.stderr
-    with ExitStack() as stack:
-        stack.enter_context(screen(None if wide else width))
-        if folded and not wide:
-            sys.stdout, sys.stderr = (Folded(each, width) if each.isatty() else each for each in before)  # type: ignore[assignment]
-        try:
+    if folded and not wide:
+        sys.stdout, sys.stderr = (Folded(each, width) if each.isatty() else each for each in before)
+    try:
+        with screen(None if wide else width):
             yield
-        finally:
-            sys.stdout, sys.stderr = before
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 class Paragraphs(argparse.HelpFormatter):

@@ -73,6 +73,6 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         show_notes(found.remarks())
     # Whoever names statistics, levels or systems asks for their rows.
-    named = options.statistics is not None or options.by != "dimension" or options.level != "item"
-    print(found.to_json() if options.json else found.text(everything=options.all or named))
+    specific = options.statistics is not None or options.by != "dimension" or options.level != "item"
+    print(found.to_json() if options.json else found.text(everything=options.all or specific))
     return 0 if any(row.estimate.defined for row in found.rows) else 1
