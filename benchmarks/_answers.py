@@ -22,7 +22,7 @@ CASES, VISITS, REPEATS = 120, 2, 2
 SYSTEM_VENDORS = {"alpha": "acme", "beta": "bolt", "gamma": "none"}
 JUDGE_VENDORS = {"plain": "acme", "twice": "bolt", "panel": "core", "claims": "none"}
 SPREADS = {"clinician-1": 0.5, "clinician-2": 0.6, "clinician-3": 0.7}
-INSTRUMENT = "pdsqi9@1.0"
+INSTRUMENT = "pdsqi9@1.1"
 DIMENSIONS = (
     "citation",
     "accurate",

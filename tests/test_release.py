@@ -17,6 +17,7 @@ import yaml
 from medjury import __version__
 
 ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "src/medjury/suites/_library/samples"
 DOCKERFILE = ROOT / "Dockerfile"
 
 
@@ -120,3 +121,6 @@ def test_without_a_compiler_there_is_a_wheel_for_everybody(tmp_path: Path) -> No
     names = zipfile.ZipFile(wheel).namelist()
     assert not [name for name in names if name.endswith(".so")]
     assert "medjury/instruments/library/pdsqi9.yaml" in names
+    assert sum(name.startswith("medjury/suites/_library/") and name.endswith(".yaml") for name in names) == 38
+    samples = {path.relative_to(ROOT / "src").as_posix() for path in SAMPLES.rglob("*") if path.is_file()}
+    assert samples and samples <= set(names), "a sample is left out of the wheel"

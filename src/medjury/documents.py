@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from medjury.errors import MedjuryError
 
@@ -20,11 +20,13 @@ Model = TypeVar("Model", bound="BaseModel")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed YAML file; `lines` tells on which line each value stands, by its path of keys and indices."""
+    """A parsed YAML file; `lines` tells on which line each value stands, by its path of keys and indices, and
+    `stated` what a value is called that was given elsewhere (`--set budget.calls`)."""
 
     file: str
     value: Any
     lines: Mapping[Place, int]
+    stated: Mapping[Place, str] = field(default_factory=dict)
 
     def line(self, place: Sequence[str | int]) -> int:
         """The line of a value, or of the nearest thing around it."""
@@ -34,6 +36,10 @@ class Document:
         return self.lines.get(path, 1)
 
     def complaint(self, place: Sequence[str | int], text: str) -> str:
+        for length in range(len(place), 0, -1):
+            if (named := self.stated.get(tuple(place[:length]))) is not None:
+                rest = ".".join(map(str, place[length:]))
+                return f"{named}: {rest + ': ' if rest else ''}{text}"
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
         return f"{self.file}, line {self.line(place)}: {where + ': ' if where else ''}{text}"
 
@@ -67,6 +73,10 @@ def parse_document(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark else ""
+        if error.problem and "'\\t'" in error.problem:
+            raise MedjuryError(
+                f"{file}{line}: there is a tab, which YAML does not take; put blanks in its place"
+            ) from None
         raise MedjuryError(f"{file}{line}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise MedjuryError(f"{file}: not valid YAML: {error}") from None
@@ -95,7 +105,7 @@ def validate_part(document: Document, place: Place, value: object, model: type[M
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise MedjuryError("\n".join(_complaints(document, error, place))) from None
+        raise MedjuryError("\n".join(_complaints(document, error, model, place))) from None
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
@@ -104,13 +114,17 @@ def nearest(word: str, known: Sequence[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
 
 
-def _complaints(document: Document, error: ValidationError, root: Place = ()) -> list[str]:
+def _complaints(
+    document: Document, error: ValidationError, model: type[BaseModel], root: Place = ()
+) -> list[str]:
     complaints = []
     for problem in error.errors(include_url=False, include_input=False):
         place = (*root, *(step for step in problem["loc"] if isinstance(step, str | int)))
         place = _without_union_tags(document, place)
         if problem["type"] == "extra_forbidden":
             text = "no such setting here; remove it or correct its name"
+            close = difflib.get_close_matches(str(place[-1]), _settings_at(model, problem["loc"][:-1]), n=1)
+            text += f" (did you mean {close[0]!r}?)" if close else ""
         elif problem["type"] == "missing":
             text = "is missing; add it"
         else:
@@ -119,13 +133,34 @@ def _complaints(document: Document, error: ValidationError, root: Place = ()) ->
     return list(dict.fromkeys(complaints))
 
 
+def _settings_at(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
+    """The settings that may stand at a place of a model, in any of the forms that it may have there."""
+    from pydantic import BaseModel
+
+    parts: list[type[BaseModel]] = [model]
+    for step in place:
+        named = [part.model_fields[step].annotation for part in parts if step in part.model_fields]
+        if named:  # a step that is no setting is a place in a list, or names one of several forms
+            parts = []
+            while named:
+                kind = named.pop()
+                if isinstance(kind, type) and issubclass(kind, BaseModel):
+                    parts.append(kind)
+                named += get_args(kind)
+    return [field.alias or name for part in parts for name, field in part.model_fields.items()]
+
+
 def _without_union_tags(document: Document, place: Place) -> Place:
     """Pydantic puts the name of a union's branch into the path; keep only steps that are in the file."""
     kept: Place = ()
     for step in place[:-1]:
-        if (*kept, step) in document.lines:
+        if (*kept, step) in document.lines or _is_stated(document, (*kept, step)):
             kept = (*kept, step)
     return (*kept, *place[-1:])
+
+
+def _is_stated(document: Document, place: Place) -> bool:
+    return any(each[: len(place)] == place for each in document.stated)
 
 
 class _Walk:

@@ -39,7 +39,7 @@ def study() -> tuple[pl.DataFrame, dict[str, np.ndarray]]:
                         "rater": rater,
                         "rater_kind": "judge" if rater == "judge" else "clinician",
                         "dimension": dimension.name,
-                        "instrument": "pdsqi9@1.0",
+                        "instrument": "pdsqi9@1.1",
                         "score": None if absent else score,
                         "status": "not_applicable" if absent else "scored",
                     }

@@ -170,7 +170,7 @@ def test_a_missing_file_and_an_unknown_name_say_what_there_is(tmp_path: Path) ->
         load_instrument(tmp_path / "none.yaml")
     with pytest.raises(InstrumentError, match="did you mean 'pdsqi9'"):
         load_instrument("pdsqi")
-    with pytest.raises(InstrumentError, match="known: claims, concordance"):
+    with pytest.raises(InstrumentError, match="known: answerable, claims, concordance"):
         load_instrument("zzz")
 
 

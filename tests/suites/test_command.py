@@ -64,9 +64,14 @@ def test_check_names_the_rows_that_are_wrong(tmp_path: Path, capsys: Captured) -
         "problems": [
             "ours.csv, row 3: note is empty",
             "ours.csv, row 4: the right answer is none of the choices",
-            "ours.csv, row 5: the id '1' appears twice, first in ours.csv, row 2",
+            "ours.csv, row 5: its id appears twice, first in ours.csv, row 2",
         ],
     }
+
+
+def test_check_tells_what_was_left_out(capsys: Captured) -> None:
+    assert main(["bench", "check", "medec"]) == 0
+    assert capsys.readouterr().out == "medec: 3 items, 0 problems\n  left out: blank row (1)\n"
 
 
 def test_check_of_a_missing_file_is_a_problem_not_a_crash(capsys: Captured) -> None:
@@ -87,6 +92,7 @@ def test_new_guesses_the_columns_and_its_file_passes_the_check(
     out = capsys.readouterr().out
     assert "choices        Option A, Option B" in out
     assert "gold           Correct answer" in out
+    assert "not used       Remark" in out
     assert main(["bench", "check", "exam.yaml", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["items"] == 2
     benchmark = load_benchmark("exam.yaml")
@@ -122,11 +128,37 @@ def test_new_offers_a_few_labels_as_choices(tmp_path: Path, monkeypatch: pytest.
     assert load_items(benchmark, sample_file(benchmark)).items[1].gold == ("A",)
 
 
+def test_new_takes_every_choice_and_reads_true_and_false(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    letters = "ABCDEFGHIJKL"
+    header = ",".join(f"choice_{each}" for each in letters)
+    cells = ",".join(letters.lower())
+    Path("wide.csv").write_text(f"id,question,gold,{header}\n1,q,L,{cells}\n", encoding="utf-8")
+    assert main(["bench", "new", "wide", "--data", "wide.csv"]) == 0
+    assert len(load_items(load_benchmark("wide.yaml"), "wide.csv").items[0].choices) == 12
+    rows = [{"id": str(number), "question": "q", "answer": number % 2 == 0} for number in range(4)]
+    Path("facts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert main(["bench", "new", "facts", "--data", "facts.jsonl"]) == 0
+    benchmark = load_benchmark("facts.yaml")
+    assert benchmark.options["choices"] == {"A": "no", "B": "yes"}
+    assert [item.gold for item in load_items(benchmark, "facts.jsonl").items] == [
+        ("B",),
+        ("A",),
+        ("B",),
+        ("A",),
+    ]
+
+
 def test_new_refuses_a_column_that_is_not_there(tmp_path: Path, capsys: Captured) -> None:
     file = tmp_path / "x.csv"
-    file.write_text("id,question\n1,Why?\n", encoding="utf-8")
-    assert main(["bench", "new", "x", "--data", str(file), "--to", str(tmp_path), "--gold", "answr"]) == 2
-    assert "has no column 'answr'; its columns are id, question" in capsys.readouterr().err
+    file.write_text("id,question,answer\n1,Why?,So.\n", encoding="utf-8")
+    words = ["bench", "new", "x", "--data", str(file), "--to", str(tmp_path), "--gold"]
+    assert main([*words, "answr"]) == 2
+    assert "has no column 'answr'; did you mean 'answer'?" in capsys.readouterr().err
+    assert main([*words, "target"]) == 2
+    assert "has no column 'target'; the file has 3 columns" in capsys.readouterr().err
     assert not (tmp_path / "x.yaml").exists()
 
 
@@ -187,12 +219,29 @@ def test_fetch_shows_the_licence_and_downloads_only_when_told(
     assert f"sha256 {RIGHT}" in told.out
     assert "agree to the licence with --yes" in told.err
     assert len(asked) == before
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nobody is there, and nobody is asked
+    monkeypatch.delenv("no_proxy", raising=False)
     assert main(["bench", "fetch", str(file), "--yes"]) == 0
-    assert "1 items, 0 problems" in capsys.readouterr().out
+    assert "mine: 1 items, 0 problems" in capsys.readouterr().out
     assert (tmp_path / "benchmark-data/mine/data.csv").read_bytes() == CONTENT
     assert main(["bench", "fetch", str(file), "--yes"]) == 0
     assert "is here already" in capsys.readouterr().out
     assert len(asked) == before + 1
+
+
+def test_fetch_asks_a_person_and_takes_no_for_an_answer(
+    tmp_path: Path, pages: ThreadingHTTPServer, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_benchmark(tmp_path, f"http://127.0.0.1:{pages.server_port}/data.csv", RIGHT)
+    said = iter(["", "no", "y"])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _: next(said))
+    for _ in range(2):
+        assert main(["bench", "fetch", str(file), "--to", str(tmp_path / "to")]) == 0
+        assert "nothing was downloaded" in capsys.readouterr().out
+        assert not (tmp_path / "to").exists()
+    assert main(["bench", "fetch", str(file), "--to", str(tmp_path / "to")]) == 0
+    assert (tmp_path / "to/data.csv").read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,14 @@ SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.
 METADATA_NAMES = frozenset({"specialty", "age", "sex"})
 LONGEST_NAME = 100
+_WORD = re.compile(r"[^\W_]+")
+_COLUMN_WORDS = frozenset((
+    "answer", "assistant", "candidate", "case", "context", "date", "document", "encounter", "gold", "id",
+    "ids", "identifier", "index", "input", "item", "label", "model", "mrn", "name", "no", "note", "notes",
+    "number", "output", "patient", "prompt", "question", "record", "reference", "response", "row",
+    "sample", "score", "source", "specialty", "study", "subject", "summary", "system", "target", "text",
+    "texts", "title", "transcript", "uid", "uuid", "vendor", "visit",
+))  # fmt: skip
 _KEYS = (*SIMPLE, "notes", "texts", "metadata", "constants", "sheet", "fhir", "encoding", "rows")
 
 
@@ -71,7 +80,8 @@ class ColumnMapping:
                 raise CaseError(f"{file}: the mapping names {column!r}, but there is no such column; {hint}")
         if self.needs_id and "id" not in self.simple and "id" not in numbers:
             raise CaseError(
-                f"{file}: has no column 'id'; say in a mapping which column names the case (id: ...)"
+                f"{file}: has no column 'id'{_names_text(header)}; say in a mapping which column names the case "
+                "(id: ...)"
             )
 
     def unseen(self, row: Mapping[str, object], columns: Iterable[str]) -> set[str]:
@@ -228,3 +238,11 @@ def _is_column(value: object) -> bool:
 
 def _unknown(value: object, known: Iterable[str]) -> list[str]:
     return [str(key) for key in value if key not in tuple(known)] if isinstance(value, Mapping) else []
+
+
+def _names_text(header: Sequence[str]) -> str:
+    """The columns that a file has, where all of them are words that columns are called by: the first row of a file
+    without a header is a patient's, and is not repeated."""
+    names = [name for name in header if name]
+    plain = all(set(_WORD.findall(name.casefold())) <= _COLUMN_WORDS for name in names)
+    return f" (it has {', '.join(names)})" if len(names) > 1 and plain else ""

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         higher_is_better=not options.lower_is_better,
         settings=settings,
     )
-    items, problems = check_data(benchmark, options.data)
+    items, problems, _ = check_data(benchmark, options.data)
     print(
         f"{Path(options.to) / options.name}.yaml: {items:,} items, marked by {', '.join(benchmark.metrics)}"
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
+from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ SUITE is a suite file (.yaml), or the names of benchmarks. A benchmark without d
 and the page says so. A candidate or judge is an endpoint kind, or settings as in a study file:
 --candidate embedded, --candidate "kind=openai,url=http://127.0.0.1:8000/v1,model=llama-3.3-70b,name=llama".
 """
+# Settings that are words, whatever they look like.
+_WORDS = ("kind", "name", "model", "url", "vendor", "api_key_env")
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _ABOUT
     add = parser.add_argument
     add("suite", nargs="+", metavar="SUITE", help="a suite file, or names of benchmarks")
@@ -79,8 +82,15 @@ def add_leaderboard_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_board_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--texts", action="store_true",
-        help="show the texts and ids of gated and private data too: such pages are not for publishing")  # fmt: skip
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument(
+        "--texts", action="store_true", default=None,
+        help="show the texts and ids of gated and private data too: such pages are not for publishing",
+    )  # fmt: skip
+    shown.add_argument(
+        "--hide-texts", action="store_false", dest="texts", default=None,
+        help="show the texts and ids of no data, public or not",
+    )  # fmt: skip
     add("--leave-out-decided", action="store_true", help="leave out items on which a trivial answer is right")
     add("--resamples", type=int, default=2000, metavar="N", help="of the intervals (2000)")
     add("--seed", type=int, default=0, metavar="N", help="of the intervals (0)")
@@ -98,20 +108,30 @@ def run_suite_command(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(plan.text())
         return 0
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._progress import display
 
     say(plan.text(), sys.stderr)
-    line = None if options.quiet else ProgressLine()
-    ran = run_suite(
-        suite,
-        plan,
-        watch=line,
-        tell=lambda told: say(told, sys.stderr),
-        keep_going=options.keep_going,
-        retry_unscored=options.retry_unscored,
-        preflight=not options.no_preflight,
-        resamples=options.resamples,
-    )
+    line = display(quiet=options.quiet)
+
+    def tell(told: str) -> None:
+        if line is not None:
+            line.close()
+        say(told, sys.stderr)
+
+    try:
+        ran = run_suite(
+            suite,
+            plan,
+            watch=line,
+            tell=tell,
+            keep_going=options.keep_going,
+            retry_unscored=options.retry_unscored,
+            preflight=not options.no_preflight,
+            resamples=options.resamples,
+        )
+    finally:
+        if line is not None:
+            line.close()
     _show(ran.results, suite.output / "leaderboard", options)
     if ran.complete:
         return 0
@@ -215,7 +235,7 @@ def _model(text: str) -> dict[str, Any]:
     for part in text.split(","):
         name, value = _pair(part, "a model")
         try:
-            found[name] = json.loads(value)
+            found[name] = value if name in _WORDS else json.loads(value)
         except ValueError:
             found[name] = value
     return found

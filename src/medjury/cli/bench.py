@@ -6,11 +6,11 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from medjury.cli import _bench_new, _bench_run
 from medjury.errors import MedjuryError
 from medjury.suites import (
+    DataCheck,
     check_data,
     coverage,
     fetch_files,
@@ -101,16 +101,21 @@ def _check(options: argparse.Namespace) -> int:
     if options.all == bool(options.name) or (options.all and options.data):
         raise MedjuryError("name one benchmark (and its --data), or check every sample with --all")
     benchmarks = library(extras=True) if options.all else (load_benchmark(options.name),)
-    results: list[dict[str, Any]] = []
-    for benchmark in benchmarks:
-        items, problems = check_data(benchmark, options.data or sample_file(benchmark))
-        results.append({"name": benchmark.name, "items": items, "problems": list(problems)})
+    found = [(each.name, check_data(each, options.data or sample_file(each))) for each in benchmarks]
     if options.json:
-        print(json.dumps(results if options.all else results[0], indent=2, ensure_ascii=False))
-    for each in [] if options.json else results:
-        print(f"{each['name']}: {each['items']:,} items, {len(each['problems'])} problems")
-        print("".join(f"  {problem}\n" for problem in each["problems"]), end="")
-    return 1 if any(each["problems"] for each in results) else 0
+        objects = [
+            {"name": name, "items": check.items, "problems": list(check.problems)} for name, check in found
+        ]
+        print(json.dumps(objects if options.all else objects[0], indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(_checked(name, check) for name, check in found))
+    return 1 if any(check.problems for _, check in found) else 0
+
+
+def _checked(name: str, check: DataCheck) -> str:
+    lines = [f"{name}: {check.items:,} items, {len(check.problems):,} problems"]
+    lines += [f"  left out: {reason} ({count:,})" for reason, count in check.left_out.items()]
+    return "\n".join([*lines, *(f"  {problem}" for problem in check.problems)])
 
 
 def _fetch(options: argparse.Namespace) -> int:
@@ -129,6 +134,6 @@ def _fetch(options: argparse.Namespace) -> int:
             return 0
     folder = Path(options.to or Path("benchmark-data") / benchmark.name)
     fetch_files(benchmark, folder, most_bytes=options.most_mb * 1_000_000)
-    items, problems = check_data(benchmark, folder)
-    print(f"{items:,} items, {len(problems)} problems. Use it with --data {folder}")
-    return 1 if problems else 0
+    check = check_data(benchmark, folder)
+    print(f"{_checked(benchmark.name, check)}\nUse it with --data {folder}")
+    return 1 if check.problems else 0

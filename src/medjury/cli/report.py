@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._main import EXIT_FAILED, say
+from medjury.cli._main import EXIT_FAILED, print_json, say
+from medjury.cli._run_file import report_bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--minutes-per-case", type=float, metavar="MINUTES", dest="clinician_minutes_per_case",
         help="a clinician's time per case, where not measured")  # fmt: skip
     add("--resamples", type=int, metavar="N", help="bootstrap resamples (default: the run's)")
+    add("--quiet", action="store_true", help="no progress bar")
+    add("--json", action="store_true", help="print the files and what was altered as JSON")
     add("--seed", type=int, metavar="N", help="seed of folds and resamples (default: the run's)")
 
 
@@ -28,11 +31,17 @@ def run(options: argparse.Namespace) -> int:
 
     checks = verify_run(options.folder, report=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
-    page = write_page(options.folder, checks=checks, **settings)
-    say(f"Report: {page}")
-    if options.pdf:
-        say(f"PDF: {write_pdf(page)}")
+    with report_bar(quiet=options.quiet or options.json) as step:
+        page = write_page(options.folder, checks=checks, step=step, **settings)
+    pdf = write_pdf(page) if options.pdf else None
     altered = [check for check in checks if not check.sound]
+    if options.json:
+        told = [{"what": check.what, "detail": check.detail} for check in altered]
+        print_json({"report": str(page), "pdf": None if pdf is None else str(pdf), "altered": told})
+        return EXIT_FAILED if altered else 0
+    say(f"Report: {page}")
+    if pdf is not None:
+        say(f"PDF: {pdf}")
     for check in altered:
         say(f"ALTERED {check.what}: {check.detail}")
     return EXIT_FAILED if altered else 0

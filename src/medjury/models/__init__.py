@@ -24,10 +24,12 @@ from medjury.models._recorded import RecordedModel
 from medjury.models._registry import KINDS, kinds_text, make_model
 from medjury.models._scripted import Scripted
 from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
+from medjury.models._weights import NAME as EMBEDDED
 from medjury.models._weights import pull_weights, weights_file
 
 __all__ = [
     "DEPLOYMENTS",
+    "EMBEDDED",
     "KINDS",
     "NOT_TOLD",
     "Answer",

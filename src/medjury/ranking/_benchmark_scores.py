@@ -35,8 +35,8 @@ def benchmark_scores(
     missing: Missing = "refuse",
 ) -> SystemScores:
     """The scores of every system on every benchmark; `lower_is_better` benchmarks are turned around on the
-    `scale`. A column `weight` says how much an item's score counts in the mean of its system, as in a micro average,
-    which sums the parts of all items first."""
+    `scale`. A column `weight` says how much an item's score counts in the mean of its system, as in a micro
+    average, which sums the parts of all items first."""
     import polars as pl
 
     absent = [name for name in BENCHMARK if name not in table.columns]

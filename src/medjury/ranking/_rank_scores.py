@@ -96,7 +96,7 @@ def _standings(
     def estimate(name: str, place: int) -> Estimate:
         called = f"{name} {scores.systems[place]}"
         made = drawn.replicates.estimate(called, method="bca", confidence=confidence)
-        return _named(made, scores)
+        return _named(_holding(made) if name == WIN and scores.blocks else made, scores)
 
     return tuple(
         Standing(
@@ -140,6 +140,18 @@ def _pairs(
         for number, one in enumerate(order)
         for other in order[number + 1 :]
     )
+
+
+def _holding(made: Estimate) -> Estimate:
+    """A win is a step: resampled cases break ties and turn close wins around, always towards one half, so that all
+    resamples may lie on one side of the win rate. Its interval then reaches as far to the other side, up to 0 or
+    1."""
+    value, low, high = made.value, made.low, made.high
+    if value is None or low is None or high is None or low <= value <= high:
+        return made
+    reached = (low, min(1.0, 2 * value - low)) if value > high else (max(0.0, 2 * value - high), high)
+    method = f"{made.method}; mirrored, for resampled ties all fall to one side"
+    return replace(made, low=reached[0], high=reached[1], method=method)
 
 
 def _named(made: Estimate, scores: SystemScores) -> Estimate:

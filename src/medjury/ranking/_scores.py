@@ -113,7 +113,8 @@ def from_items(
     warnings: Sequence[str] = (),
     unpaired: bool = False,
 ) -> SystemScores:
-    """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`, and `weight` where they have one.
+    """Scores from clean rows `block, benchmark, item, cluster, rater, system, score`, and `weight` where they have
+    one.
 
     Rows of one `block` share their items: its benchmarks are resampled together. Systems are compared on the
     items that all of them have from a rater; what that leaves out is told of. Where every item was answered by

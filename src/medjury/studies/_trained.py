@@ -13,14 +13,16 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.runs import files
-from medjury.studies._file import JudgePart
+from medjury.studies._file import JudgePart, ModelPart
 from medjury.studies._study import Study
 
 _TRAINING, _DATA, _LESSONS = "training.json", "data.json", ("train.jsonl", "development.jsonl")
 
 
-def training_folder(study: Study, part: JudgePart) -> Path | None:
-    """The folder of the training that a judge comes from; None where it comes from none."""
+def training_folder(study: Study, part: ModelPart) -> Path | None:
+    """The folder of the training that a judge comes from; None where it comes from none, or is no judge."""
+    if not isinstance(part, JudgePart):
+        return None
     home = study.file.resolve().parent
     if part.trained is not None:
         folder = home / part.trained
@@ -44,7 +46,7 @@ def training_folders(study: Study) -> Iterator[Path]:
     yield from seen
 
 
-def trained_facts(study: Study, part: JudgePart) -> dict[str, Any]:
+def trained_facts(study: Study, part: ModelPart) -> dict[str, Any]:
     """What the report tells of a trained judge; empty where nobody trained it."""
     folder = training_folder(study, part)
     if folder is None:

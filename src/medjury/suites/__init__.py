@@ -37,7 +37,15 @@ from medjury.suites._library import (
     prompt_of,
     sample_file,
 )
-from medjury.suites._loaders import FetchError, check_data, draw_items, fetch_files, fetch_plan, load_items
+from medjury.suites._loaders import (
+    DataCheck,
+    FetchError,
+    check_data,
+    draw_items,
+    fetch_files,
+    fetch_plan,
+    load_items,
+)
 from medjury.suites._mark import Mark
 from medjury.suites._marking import METRICS, CodeCounts, code_counts, mark, mark_all, micro_f1
 from medjury.suites._running import (
@@ -61,6 +69,7 @@ __all__ = [
     "CodeCounts",
     "CompletionProbe",
     "Coverage",
+    "DataCheck",
     "ExchangeabilityTest",
     "FetchError",
     "Guess",

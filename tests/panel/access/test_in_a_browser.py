@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page
@@ -74,10 +75,15 @@ def test_a_person_joins_with_a_passkey_and_signs_in_with_it(page: Page, panel: P
     page.goto(invited(panel, "Dr Roe", Role.RATER)[1])
     page.get_by_role("button", name="Join with a passkey").click()
     page.get_by_role("button", name="Sign out", exact=True).click()
-    page.get_by_role("button", name="Sign in with a passkey").click()
+    with page.expect_request(f"{panel.public_url}/sign-in/passkey") as sent:
+        page.get_by_role("button", name="Sign in with a passkey").click()
     page.get_by_role("button", name="Sign out", exact=True).wait_for()
     page.goto("/account")
     assert page.get_by_text("You have one.").is_visible()
+    headers = {name: text for name, text in sent.value.all_headers().items() if not name.startswith(":")}
+    again = httpx.post(sent.value.url, content=sent.value.post_data, headers=headers, timeout=60)
+    assert again.status_code == 403, "who overheard all of it signs nobody in with it"
+    assert "does not open an account" in again.text and "medjury-session" not in str(again.headers)
 
 
 def test_a_passkey_is_made_later_and_removed_again(page: Page, panel: Panel) -> None:

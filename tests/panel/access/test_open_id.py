@@ -227,6 +227,19 @@ def test_an_answer_of_another_provider_is_refused(app: FastAPI) -> None:
     assert not is_in(visitor)
 
 
+def test_a_provider_that_always_names_itself_is_not_believed_without_its_name(
+    app: FastAPI, provider: LoopbackProvider
+) -> None:
+    """Whoever mixes up two providers leaves the name out: the answer of one is then taken for the other's."""
+    provider.discovery["authorization_response_iss_parameter_supported"] = True
+    invited(app.state.panel, "Dr Roe", Role.RATER, "roe@hospital.example")
+    visitor = Visitor(app)
+    back = at_the_provider(visitor.submit("/sign-in/openid", "/sign-in"))
+    assert visitor.get(re.sub(r"&iss=[^&]+", "", back)).status_code == 403
+    assert not is_in(visitor)
+    assert signed_in_by(visitor).status_code == 303
+
+
 @pytest.mark.parametrize(
     "discovery",
     [

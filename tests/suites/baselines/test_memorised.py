@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -48,9 +49,7 @@ def unseen(text: str) -> float:
 def memorised(text: str) -> float:
     """A model that finds every item likelier right behind the one that came before it in the file."""
     found = text.split("\n\n")
-    follows = sum(
-        ITEMS.index(one) + 1 == ITEMS.index(other) for one, other in zip(found, found[1:], strict=False)
-    )
+    follows = sum(ITEMS.index(one) + 1 == ITEMS.index(other) for one, other in pairwise(found))
     return unseen(text) + 4.0 * follows
 
 
@@ -70,7 +69,12 @@ def test_a_model_without_memory_is_not_accused() -> None:
 
 
 def test_the_false_alarms_are_as_many_as_the_level_says() -> None:
-    values = [exchangeability_test(ITEMS[:12], lambda text, seed=seed: random.Random(f"{seed}{text}").random(), shards=3, shuffles=4).p_value for seed in range(400)]  # fmt: skip
+    values = [
+        exchangeability_test(
+            ITEMS[:12], lambda text, seed=seed: random.Random(f"{seed}{text}").random(), shards=3, shuffles=4
+        ).p_value
+        for seed in range(400)
+    ]
     assert 0.02 <= sum(value <= 0.05 for value in values) / len(values) <= 0.09
     assert min(values) == pytest.approx(1 / 125)
 

@@ -95,8 +95,14 @@ def small(tmp_path: Path) -> Loaded:
     with sqlite3.connect(file) as connection:
         connection.executescript("CREATE TABLE drug (name TEXT); INSERT INTO drug VALUES ('aspirin')")
     connection.close()
-    golds = ("SELECT name FROM drug", "SELECT name FROM drug WHERE name = 'x'", "SELECT count(*) FROM drug WHERE 0",
-             "SELECT max(name) FROM drug WHERE 0", "null", "SELECT gone FROM drug")  # fmt: skip
+    golds = (
+        "SELECT name FROM drug",
+        "SELECT name FROM drug WHERE name = 'x'",
+        "SELECT count(*) FROM drug WHERE 0",
+        "SELECT max(name) FROM drug WHERE 0",
+        "null",
+        "SELECT gone FROM drug",
+    )
     items = (
         Item(str(place), {}, (gold,), facts={"is_impossible": gold == "null"})
         for place, gold in enumerate(golds)

@@ -153,6 +153,16 @@ def test_a_tie_everywhere_gives_everybody_the_first_rank_and_one_letter() -> Non
         assert {(place.rank, place.low, place.high) for place in row.places.values()} == {(1, 1, 3)}
 
 
+def test_an_interval_without_width_is_none() -> None:
+    board = board_of(results_of({"one": [20] * 12, "two": [10] * 12}), resamples=200)
+    first, second = board.overall.rows
+    assert (first.win_half.value, second.win_half.value) == (1.0, 0.0)  # type: ignore[union-attr]
+    for row in board.overall.rows:
+        for each in (row.win_half, row.win_or_tie, row.macro):
+            assert each is not None and (each.low is None or each.low < each.high)  # type: ignore[operator]
+    assert first.places["win_half"].high == 1 and second.places["win_half"].low == 2
+
+
 def test_answers_cannot_have_a_score_and_a_reason_or_a_score_that_is_no_number() -> None:
     for state, score, reason in (
         ("scored", None, ""),

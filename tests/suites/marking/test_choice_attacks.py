@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import pytest
+from tests.suites.marking.made_up import SHARED
 from tests.suites.marking.test_choice_reading import DOSES, DRUGS, NUMBERED, QUESTION, YES_NO
 
 from medjury.suites._marking._choices import Choices
@@ -20,8 +22,90 @@ DX = {
 ACT = {"A": "Observe", "B": "Order a CT scan", "C": "Start antibiotics", "D": "Discharge"}
 ALL = {"A": "Fever", "B": "Cough", "C": "All of the above", "D": "None of the above"}
 
+STAGE = {"A": "Stage I", "B": "Stage II", "C": "Stage III", "D": "Stage IV"}
+VIT = {"A": "Vitamin A", "B": "Vitamin B12", "C": "Vitamin C", "D": "Vitamin D"}
+BOOL = {"A": "True", "B": "False"}
+BUG = {"A": "S. aureus", "B": "E. coli", "C": "C. difficile", "D": "B. cereus"}
+PCT = {"A": "10%", "B": "25%", "C": "50%", "D": "100%"}
+LONG = {
+    "A": "It inhibits the enzyme A reductase.",
+    "B": "It inhibits the enzyme B synthase.",
+    "C": "Both are true.",
+    "D": "Neither is true.",
+}
+
 # What cannot be told is None. Nothing here may ever be read as another letter than the one that stands beside it.
 OUTPUTS: tuple[tuple[Mapping[str, str], str, str | None], ...] = (
+    (STAGE, "Stage III", "C"),
+    (STAGE, "Stage II", "B"),
+    (STAGE, "Stage I", "A"),
+    (STAGE, "The tumour is stage IV.", "D"),
+    (STAGE, "The answer is I.", None),
+    (STAGE, "I think it is stage II.", "B"),
+    (STAGE, "C: stage II", None),
+    (VIT, "Vitamin C", "C"),
+    (VIT, "The answer is vitamin D.", "D"),
+    (VIT, "D", "D"),
+    (VIT, "Vitamin B12", "B"),
+    (VIT, "Vitamin B", None),
+    (VIT, "The deficient vitamin is vitamin A.", "A"),
+    (BOOL, "True", "A"),
+    (BOOL, "The statement is false.", "B"),
+    (BOOL, "It is true that aspirin helps; the statement is false.", None),
+    (BOOL, "Answer: False", "B"),
+    (BUG, "E. coli", "B"),
+    (BUG, "The answer is C. difficile.", "C"),
+    (BUG, "C. C. difficile", "C"),
+    (BUG, "The organism is B. cereus.", "D"),
+    (BUG, "B. E. coli", "B"),
+    (BUG, "B. cereus", "D"),
+    (BUG, "Answer: B. E. coli", "B"),
+    (PCT, "25%", "B"),
+    (PCT, "The risk is 50%.", "C"),
+    (PCT, "C. 50%", "C"),
+    (PCT, "Between 10% and 25%", None),
+    (LONG, "Both are true.", "C"),
+    (LONG, "The answer is: It inhibits the enzyme B synthase.", "B"),
+    (LONG, "B. It inhibits the enzyme B synthase.", "B"),
+    (LONG, "C. Both A and B are true.", "C"),
+    (
+        DX,
+        "Thank you for the question. After careful consideration of the patient's presentation, "
+        "I conclude that option C (aortic dissection) best explains the findings.",
+        "C",
+    ),
+    (
+        DX,
+        "Looking at this question, I need to identify the most likely cause.\n\nKey findings:\n"
+        "- Tearing chest pain\n- Widened mediastinum\n\n"
+        "A widened mediastinum with tearing pain is classic for aortic dissection.\n\n"
+        "The answer is **C**.",
+        "C",
+    ),
+    (
+        DX,
+        "### Analysis\n1. **A** – normal ECG\n2. **B** – no hypoxia\n3. **C** – classic\n\n"
+        "### Conclusion\n**C. Aortic dissection**",
+        "C",
+    ),
+    (
+        DX,
+        "### Analysis\n- **A. Acute myocardial infarction**: normal ECG\n- **B. Pulmonary embolism**: no hypoxia\n"
+        "- **C. Aortic dissection**: classic\n- **D. Pericarditis**: no rub\n- **E. Panic attack**: no",
+        None,
+    ),
+    (
+        DX,
+        "The most likely diagnosis in this patient is C. Aortic dissection. Choice A is a common distractor.",
+        "C",
+    ),
+    (DX, "Answer: C\n\nNote: some guidelines would favor A.", "C"),
+    (DX, "My answer is C, although A is also possible.", "C"),
+    (DX, "The answer is C/D", None),
+    (DX, "The answer is C-D", None),
+    (DX, "The answer is C–Aortic dissection", "C"),
+    (DX, "None of the options fit.", None),
+    (DX, "I would need more information to answer: A, B or C?", None),
     (DRUGS, "Not A but **C**, as aspirin may harm a child.", "C"),
     (DRUGS, "Not aspirin but paracetamol.", "C"),
     (DRUGS, "The answer is not A, B.", None),
@@ -34,17 +118,23 @@ OUTPUTS: tuple[tuple[Mapping[str, str], str, str | None], ...] = (
     (DX, "The tearing pain suggests C. However, B cannot be excluded.", "C"),
     (
         DX,
-        "**Answer: C) Aortic dissection**\n\n**Explanation:** A is less likely because troponin is normal. B would present with hypoxia.",
+        "**Answer: C) Aortic dissection**\n\n**Explanation:** A is less likely because troponin is normal. "
+        "B would present with hypoxia.",
         "C",
     ),
     (
         DX,
-        "Let's evaluate each option:\n\nA) Acute myocardial infarction: ECG is normal, unlikely.\nB) Pulmonary embolism: no hypoxia.\nC) Aortic dissection: tearing pain, yes.\nD) Pericarditis: no rub.\nE) Panic attack: exclusion.\n\nTherefore the best answer is C) Aortic dissection.",
+        "Let's evaluate each option:\n\nA) Acute myocardial infarction: ECG is normal, unlikely.\n"
+        "B) Pulmonary embolism: no hypoxia.\nC) Aortic dissection: tearing pain, yes.\n"
+        "D) Pericarditis: no rub.\nE) Panic attack: exclusion.\n\n"
+        "Therefore the best answer is C) Aortic dissection.",
         "C",
     ),
     (
         DX,
-        "Let's evaluate each option:\n\nA) Acute myocardial infarction: ECG is normal, unlikely.\nB) Pulmonary embolism: no hypoxia.\nC) Aortic dissection: tearing pain.\nD) Pericarditis: no rub.\nE) Panic attack: exclusion.",
+        "Let's evaluate each option:\n\nA) Acute myocardial infarction: ECG is normal, unlikely.\n"
+        "B) Pulmonary embolism: no hypoxia.\nC) Aortic dissection: tearing pain.\n"
+        "D) Pericarditis: no rub.\nE) Panic attack: exclusion.",
         None,
     ),
     (DX, "It is not an acute myocardial infarction.", None),
@@ -251,3 +341,31 @@ def test_an_awkward_output_is_read_as_it_is_meant(
     reading = read_choice(answer, Choices(choices), [QUESTION])
     assert reading.value == meant, reading.note
     assert (reading.value is None) == (reading.reason is not None)
+
+
+def test_no_choice_of_a_real_exam_is_read_as_another() -> None:
+    """Every 150th question of the exams, each choice answered in the ways in which models answer."""
+    file = SHARED / "head_qa" / "HEAD_EN.json"
+    if not file.is_file():
+        pytest.skip("HEAD-QA (shared/data/benchmarks/head_qa) is not on this machine")
+    exams = json.loads(file.read_text(encoding="utf-8"))["exams"].values()
+    questions = [question for exam in exams for question in exam["data"]][::150]
+    wrong, unread, read = [], 0, 0
+    for question in questions:
+        texts = {chr(64 + each["aid"]): each["atext"] for each in question["answers"]}
+        listing = "\n".join(f"{letter}. {text}" for letter, text in texts.items())
+        choices = Choices(texts)
+        assert read_choice(listing, choices, [question["qtext"]]).value is None
+        for letter, text in texts.items():
+            for answer in (
+                letter, f"{letter}. {text}", f"({letter}) {text}", f"The correct answer is {letter}) {text}", text,
+                f"{listing}\n\nAnswer: {letter}", f"The answer is: {text}",
+                f"**{letter}. {text}**\n\nSo it is known.",
+            ):  # fmt: skip
+                found = read_choice(answer, choices, [question["qtext"]]).value
+                wrong += [] if found in (letter, None) else [(answer, found)]
+                unread += found is None
+                read += found == letter
+    assert wrong == []
+    assert read > 1000
+    assert unread < read / 100

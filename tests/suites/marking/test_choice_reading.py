@@ -1,4 +1,4 @@
-"""Which choice an answer means: outputs as models write them, each with what a careful reader would say it means."""
+"""Which choice an answer means: outputs as models write them, each with what a careful reader would say."""
 
 from __future__ import annotations
 
@@ -107,11 +107,13 @@ READ: tuple[tuple[Mapping[str, str], str, str], ...] = (
     (DRUGS, "A is incorrect. B is incorrect. C is correct. D is incorrect.", "C"),
     (DRUGS, "The answer is C. Aspirin is wrong because it may cause Reye syndrome.", "C"),
     (DRUGS, "C\n\nA and D hold aspirin, which is dangerous in children.", "C"),
-    (DRUGS, "C. Paracetamol\n\nA. Aspirin may cause Reye syndrome.\nB. Ibuprofen is second.\nD. Heparin is not needed.", "C"),
+    (DRUGS, "C. Paracetamol\n\nA. Aspirin may cause Reye syndrome.\nB. Ibuprofen is second.\nD. Heparin: no.", "C"),
     (DRUGS, "A. Aspirin\nB. Ibuprofen and rest\nC. Paracetamol\nD. Aspirin and heparin\n\nC", "C"),
-    (DRUGS, "A. Aspirin\nB. Ibuprofen and rest\nC. Paracetamol\nD. Aspirin and heparin\n\nAnswer: C. Paracetamol", "C"),
+    (DRUGS, "A. Aspirin\nB. Ibuprofen and rest\nC. Paracetamol\nD. Aspirin and heparin\n\n"
+     "Answer: C. Paracetamol", "C"),
     (DRUGS, "A. Aspirin ❌\nB. Ibuprofen and rest ❌\nC. Paracetamol ✅\nD. Aspirin and heparin ❌", "C"),
-    (DRUGS, "A) Aspirin - incorrect\nB) Ibuprofen and rest - incorrect\nC) Paracetamol - correct\nD) Aspirin and heparin - incorrect", "C"),
+    (DRUGS, "A) Aspirin - incorrect\nB) Ibuprofen and rest - incorrect\n"
+     "C) Paracetamol - correct\nD) Aspirin and heparin - incorrect", "C"),
     (DRUGS, "Between B and C, C is the better tolerated, so the answer is C.", "C"),
     # Reasoning, and what was taken back.
     (DRUGS, "<think>The answer is A. No, B.</think>C", "C"),

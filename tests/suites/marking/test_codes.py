@@ -60,8 +60,12 @@ def test_the_average_over_items_is_formed_from_their_sums() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "reason"),
-    [("", Reason.EMPTY), ("Diabetes and hypertension.", Reason.PARSE), ("I'm sorry, I cannot assign codes.", Reason.REFUSAL)],
-)  # fmt: skip
+    [
+        ("", Reason.EMPTY),
+        ("Diabetes and hypertension.", Reason.PARSE),
+        ("I'm sorry, I cannot assign codes.", Reason.REFUSAL),
+    ],
+)
 def test_an_answer_without_codes_has_no_score_and_misses_all(answer: str, reason: Reason) -> None:
     found = mark(benchmark(), ITEM, answer, "code_f1")
     assert found.reason is reason

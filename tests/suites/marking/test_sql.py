@@ -24,7 +24,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with sqlite3.connect(file) as connection:
         connection.executescript(
             "CREATE TABLE drug (patient INTEGER, name TEXT, dose REAL);"
-            "INSERT INTO drug VALUES (1, 'aspirin', 100), (2, 'aspirin', 75.5), (3, 'heparin', NULL), (1, 'heparin', 5);"
+            "INSERT INTO drug VALUES (1, 'aspirin', 100), (2, 'aspirin', 75.5), "
+            "(3, 'heparin', NULL), (1, 'heparin', 5);"
             "CREATE VIRTUAL TABLE notes USING fts5(words); INSERT INTO notes VALUES ('a secret');"
         )
     connection.close()
@@ -32,23 +33,60 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 HARMFUL = (
-    "DELETE FROM drug", "INSERT INTO drug VALUES (9, 'x', 1)", "UPDATE drug SET dose = 0", "DROP TABLE drug",
-    "CREATE TABLE more (a)", "CREATE TEMP TABLE more AS SELECT * FROM drug", "CREATE VIEW v AS SELECT 1",
-    "CREATE VIRTUAL TABLE f USING fts5(a)", "CREATE TRIGGER t AFTER INSERT ON drug BEGIN SELECT 1; END",
-    "ATTACH DATABASE '/tmp/other.sqlite' AS other", "ATTACH ':memory:' AS other", "DETACH main",
-    "PRAGMA table_info(drug)", "PRAGMA query_only = OFF", "PRAGMA writable_schema = ON",
-    "SELECT * FROM pragma_table_info('drug')", "SELECT * FROM pragma_database_list", "VACUUM INTO '/tmp/copy.sqlite'", "VACUUM",
-    "REINDEX", "ANALYZE", "BEGIN", "SAVEPOINT s", "EXPLAIN DELETE FROM drug",
-    "SELECT load_extension('/tmp/evil.so')", "SELECT readfile('/etc/passwd')", "SELECT writefile('/tmp/x', 'y')",
-    "SELECT edit('x')", "SELECT fts3_tokenizer('simple')", "SELECT * FROM notes", "SELECT * FROM notes_content",
-    "SELECT * FROM json_each('[1]')", "SELECT * FROM sqlite_dbpage", "SELECT * FROM dbstat", "SELECT * FROM sqlite_master",
-    "SELECT count(*) FROM notes", "SELECT count(*) FROM pragma_database_list", "SELECT count(*) FROM json_each('[1]')",
+    "DELETE FROM drug",
+    "INSERT INTO drug VALUES (9, 'x', 1)",
+    "UPDATE drug SET dose = 0",
+    "DROP TABLE drug",
+    "CREATE TABLE more (a)",
+    "CREATE TEMP TABLE more AS SELECT * FROM drug",
+    "CREATE VIEW v AS SELECT 1",
+    "CREATE VIRTUAL TABLE f USING fts5(a)",
+    "CREATE TRIGGER t AFTER INSERT ON drug BEGIN SELECT 1; END",
+    "ATTACH DATABASE '/tmp/other.sqlite' AS other",
+    "ATTACH ':memory:' AS other",
+    "DETACH main",
+    "PRAGMA table_info(drug)",
+    "PRAGMA query_only = OFF",
+    "PRAGMA writable_schema = ON",
+    "SELECT * FROM pragma_table_info('drug')",
+    "SELECT * FROM pragma_database_list",
+    "VACUUM INTO '/tmp/copy.sqlite'",
+    "VACUUM",
+    "REINDEX",
+    "ANALYZE",
+    "BEGIN",
+    "SAVEPOINT s",
+    "EXPLAIN DELETE FROM drug",
+    "SELECT load_extension('/tmp/evil.so')",
+    "SELECT readfile('/etc/passwd')",
+    "SELECT writefile('/tmp/x', 'y')",
+    "SELECT edit('x')",
+    "SELECT fts3_tokenizer('simple')",
+    "SELECT * FROM notes",
+    "SELECT * FROM notes_content",
+    "SELECT * FROM json_each('[1]')",
+    "SELECT * FROM sqlite_dbpage",
+    "SELECT * FROM dbstat",
+    "SELECT * FROM sqlite_master",
+    "SELECT count(*) FROM notes",
+    "SELECT count(*) FROM pragma_database_list",
+    "SELECT count(*) FROM json_each('[1]')",
     "SELECT count(*) FROM sqlite_master",
-    "SELECT randomblob(10)", "SELECT zeroblob(10)", "SELECT random()", "SELECT sqlite_version()",
-    "SELECT 1; DELETE FROM drug", "SELECT 1; SELECT 2", "SELECT 1; -- one\nDROP TABLE drug",
-    "/* SELECT */ DELETE FROM drug", "-- SELECT 1\nDELETE FROM drug", "SELECT 1 /* ; */; DELETE FROM drug --",
-    "WITH gone AS (SELECT 1) DELETE FROM drug", "REPLACE INTO drug VALUES (1, 'x', 1)", "SELECT ?", "SELECT :name",
-)  # fmt: skip
+    "SELECT randomblob(10)",
+    "SELECT zeroblob(10)",
+    "SELECT random()",
+    "SELECT sqlite_version()",
+    "SELECT 1; DELETE FROM drug",
+    "SELECT 1; SELECT 2",
+    "SELECT 1; -- one\nDROP TABLE drug",
+    "/* SELECT */ DELETE FROM drug",
+    "-- SELECT 1\nDELETE FROM drug",
+    "SELECT 1 /* ; */; DELETE FROM drug --",
+    "WITH gone AS (SELECT 1) DELETE FROM drug",
+    "REPLACE INTO drug VALUES (1, 'x', 1)",
+    "SELECT ?",
+    "SELECT :name",
+)
 
 
 def test_nothing_but_reading_the_tables_is_allowed(database: Path) -> None:
@@ -65,10 +103,11 @@ ENDLESS = (
     "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
     "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n",
     "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3000) SELECT count(*) FROM n a, n b, n c",
-    "WITH RECURSIVE n(x) AS (SELECT 'aaaaaaaaaaaaaaaa' UNION ALL SELECT x || x FROM n) SELECT max(length(x)) FROM n",
+    "WITH RECURSIVE n(x) AS (SELECT 'aaaaaaaaaaaa' UNION ALL SELECT x || x FROM n) SELECT max(length(x)) FROM n",
     "SELECT replace(printf('%.*c', 100000, 'x'), 'x', printf('%.*c', 100000, 'y'))",
-    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 4000000) SELECT group_concat(x || printf('%.*c', 1000, 'x')) FROM n",
-)  # fmt: skip
+    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 4000000) "
+    "SELECT group_concat(x || printf('%.*c', 1000, 'x')) FROM n",
+)
 
 
 def test_what_would_never_end_or_fill_the_memory_is_stopped(database: Path) -> None:
@@ -134,9 +173,17 @@ def test_a_gold_query_that_does_not_run_is_a_fault_of_the_item(database: Path) -
 
 @pytest.mark.parametrize(
     ("answer", "score"),
-    [("null", 1), ("NULL", 1), ("`null`", 1), ("```sql\nnull\n```", 1), ('{"query": "null"}', 1), ("SELECT NULL", 0),
-     ("This question cannot be answered from the tables.", 1), ("SELECT 1", 0)],
-)  # fmt: skip
+    [
+        ("null", 1),
+        ("NULL", 1),
+        ("`null`", 1),
+        ("```sql\nnull\n```", 1),
+        ('{"query": "null"}', 1),
+        ("SELECT NULL", 0),
+        ("This question cannot be answered from the tables.", 1),
+        ("SELECT 1", 0),
+    ],
+)
 def test_a_question_without_answer_is_answered_by_abstaining(database: Path, answer: str, score: int) -> None:
     item = Item("1", {}, ("null",), facts={"is_impossible": True})
     assert mark(benchmark(), item, answer, "sql_execution", database=database).score == score
@@ -145,14 +192,21 @@ def test_a_question_without_answer_is_answered_by_abstaining(database: Path, ans
 @pytest.mark.parametrize(
     ("answer", "query"),
     [
-        ("SELECT 1;", "SELECT 1"), ("```sql\nSELECT 1;\n```", "SELECT 1"), ("```\nselect 1\n```", "select 1"),
-        ("Here is the query:\n\n```sqlite\nSELECT 1\n```\nIt returns one.", "SELECT 1"), ("SQL: SELECT 1", "SELECT 1"),
-        ("The query is:\nSELECT a\nFROM b;\n\nThis returns a.", "SELECT a\nFROM b"), ('{"sql": "SELECT 1"}', "SELECT 1"),
-        ("<think>SELECT 2</think>SELECT 1", "SELECT 1"), ("-- how many\nSELECT 1", "-- how many\nSELECT 1"),
-        ("```sql\nSELECT 1\n```\nAgain:\n```sql\nSELECT 1;\n```", "SELECT 1"), ("WITH a AS (SELECT 1) SELECT * FROM a", "WITH a AS (SELECT 1) SELECT * FROM a"),
-        ("```sql\nSELECT 1", "SELECT 1"), ("SELECT ';' AS sign", "SELECT ';' AS sign"),
+        ("SELECT 1;", "SELECT 1"),
+        ("```sql\nSELECT 1;\n```", "SELECT 1"),
+        ("```\nselect 1\n```", "select 1"),
+        ("Here is the query:\n\n```sqlite\nSELECT 1\n```\nIt returns one.", "SELECT 1"),
+        ("SQL: SELECT 1", "SELECT 1"),
+        ("The query is:\nSELECT a\nFROM b;\n\nThis returns a.", "SELECT a\nFROM b"),
+        ('{"sql": "SELECT 1"}', "SELECT 1"),
+        ("<think>SELECT 2</think>SELECT 1", "SELECT 1"),
+        ("-- how many\nSELECT 1", "-- how many\nSELECT 1"),
+        ("```sql\nSELECT 1\n```\nAgain:\n```sql\nSELECT 1;\n```", "SELECT 1"),
+        ("WITH a AS (SELECT 1) SELECT * FROM a", "WITH a AS (SELECT 1) SELECT * FROM a"),
+        ("```sql\nSELECT 1", "SELECT 1"),
+        ("SELECT ';' AS sign", "SELECT ';' AS sign"),
     ],
-)  # fmt: skip
+)
 def test_the_query_is_found_among_other_words(answer: str, query: str) -> None:
     assert read_query(answer) == query
 

@@ -72,6 +72,24 @@ def test_scores_are_the_marks_of_the_answers_and_a_trivial_answer_stands_beside_
     assert marks.filter(system="other")["score"].sum() == 8
 
 
+def test_a_benchmark_that_is_added_is_all_that_is_asked_and_without_a_jury_an_open_one_ranks_nobody(
+    tmp_path: Path,
+) -> None:
+    with LoopbackServer(right_up_to(12)) as server:
+        both: dict[str, object] = {"candidates": [model(server.url, "one"), model(server.url, "two")]}
+        closed = {"name": CLOSED, "data": referrals(tmp_path, 12)}
+        assert run(write_suite(tmp_path, benchmarks=[closed], **both), "--no-preflight") == 0
+        assert len(server.calls) == 24
+        assert run(write_suite(tmp_path, benchmarks=[closed, OPEN], **both), "--no-preflight") == 0
+        assert len(server.calls) == 24 + 6
+    assert cells(tmp_path)["one", OPEN]["missing"] == {"no jury": 3}
+    standings = (tmp_path / "out" / "leaderboard" / "data" / "standings.csv").read_text().splitlines()
+    assert standings[1].startswith("all benchmarks,one,0.5")
+    assert (
+        "Open benchmarks that no jury judged" in (tmp_path / "out" / "leaderboard" / "index.html").read_text()
+    )
+
+
 def test_refusals_count_as_not_right_and_lost_answers_count_neither_way(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,6 +120,11 @@ def test_one_candidate_that_is_away_stops_nobody_else(tmp_path: Path) -> None:
     results = read_results(tmp_path / "out")
     away, there = results.candidates
     assert away.why and not there.why
+    # Where it is published nobody reads whose address did not answer.
+    told = "".join(
+        each.read_text() for each in (tmp_path / "out" / "leaderboard").rglob("*.*") if each.is_file()
+    )
+    assert "good was stopped before its end" in told and "127.0.0.1" not in told
     assert cells(tmp_path)["good", CLOSED]["missing"] == {"not asked": 12}
     assert cells(tmp_path)["other", CLOSED]["score"] == 1.0
 
@@ -165,6 +188,19 @@ def test_open_answers_are_judged_by_an_ordinary_study_score_first(
     again = board_json(board_of(read_results(tmp_path / "out"), resamples=200))
     first = (tmp_path / "out" / "leaderboard" / "data" / "leaderboard.json").read_text()
     assert json.loads(json.dumps(again)) == json.loads(first)
+
+
+def test_where_text_had_to_be_rearranged_its_structure_is_graded(tmp_path: Path) -> None:
+    with LoopbackServer(right_up_to(0)) as server:
+        file = write_suite(
+            tmp_path,
+            benchmarks=["note_extract"],
+            candidates=[model(server.url, "one")],
+            jury=[model(server.url, "judge")],
+        )
+        assert run(file) == 0
+        [axes] = {tuple(call.schema["properties"]) for call in server.calls if call.schema is not None}
+    assert axes == ("accuracy", "clarity", "structure")
 
 
 def test_a_plan_states_the_bound_before_and_the_page_what_it_came_to(
@@ -249,6 +285,10 @@ def test_clinicians_who_rated_bring_agreement_and_a_verdict(tmp_path: Path) -> N
             "name",
         ),
         ({"jury": "medhelm", "benchmarks": [OPEN]}, "llama_url"),
+        (
+            {"jury": {"preset": "medhelm", "llama_url": "http://127.0.0.1:9/v1"}, "benchmarks": [OPEN]},
+            "api.openai.com",
+        ),
         ({"judge": []}, "no such setting"),
     ],
 )

@@ -153,11 +153,7 @@ def _counted_rates(
     rows = on.grades.grade(pair.rows)
     at_an_end = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low is None]
     enough = pair.clusters is None and len(rows) >= FEWEST_CLUSTERS
-    inside = [
-        name
-        for name, each in estimates.items()
-        if enough and each.value is not None and not too_rare(name, rows, levels)
-    ]
+    inside = [name for name, each in estimates.items() if enough and each.value is not None]
     made = {
         name: of_counts(name, rows, levels, pair.clusters, confidence=confidence)
         for name in (*at_an_end, *inside)
@@ -167,18 +163,18 @@ def _counted_rates(
         matches = of_counts("exact_match", rows, levels, confidence=confidence)
         made["brennan_prediger"] = None if matches is None else _beyond_chance(matches, len(levels))
     return {
-        name: replace(found, method=found.method + on.note)
+        name: replace(found, value=estimates[name].value, method=found.method + on.note)
         for name, found in made.items()
         if found is not None
     }
 
 
 def _beyond_chance(matches: Estimate, grades: int) -> Estimate:
-    value, low, high = (
+    low, high = (
         None if each is None else (each * grades - 1.0) / (grades - 1.0)
-        for each in (matches.value, matches.low, matches.high)
+        for each in (matches.low, matches.high)
     )
-    return replace(matches, value=value, low=low, high=high)
+    return replace(matches, low=low, high=high)
 
 
 def _with_rare_classes(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:

@@ -3,6 +3,7 @@ itself, and errors that tell a reader what to do and nobody anything else."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import traceback
 from http import HTTPStatus
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from medjury.panel._panel import Panel
 
+BODY_SECONDS = 60  # a form has come by then, over the slowest line of a ward
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _PERMISSIONS = (
     "accelerometer=(), autoplay=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), "
@@ -42,6 +44,10 @@ _MESSAGES = {
     ),
     404: ("There is no such page", "The address may be mistyped, or what it showed is not yours to see."),
     405: ("There is no such page", "The address may be mistyped, or what it showed is not yours to see."),
+    408: (
+        "That took too long",
+        "The connection was too slow. Nothing was saved; go back and send it once more.",
+    ),
     413: ("That is too large", "Send less at once."),
     421: ("Wrong address", "This panel does not answer to that host name. Use the address you were given."),
     422: ("That request cannot be read", "Something in it is missing or has the wrong form."),
@@ -122,15 +128,24 @@ class _Guard:
 
 
 class _Bounded:
-    """Counts what is sent, whatever the request says about its length."""
+    """Counts what is sent, whatever the request says about its length, and how long it takes."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._seen = 0
+        self._until = asyncio.get_running_loop().time() + BODY_SECONDS
+        self._is_whole = False
         self.too_large = False
 
     async def receive(self) -> Message:
-        message = await self._receive()
+        if self._is_whole:  # what comes now is that the browser has gone
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408) from None
+        self._is_whole = not message.get("more_body", False)
         self._seen += len(message.get("body", b""))
         if self._seen > LARGEST_BODY:
             self.too_large = True
@@ -176,7 +191,10 @@ def _to_sign_in(request: Request, error: Exception) -> Response:
 def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, StarletteHTTPException)
     said = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
-    return _answer(request, error.status_code, said)
+    answer = _answer(request, error.status_code, said)
+    if error.status_code == HTTPStatus.REQUEST_TIMEOUT:
+        answer.headers["Connection"] = "close"  # whatever of it still comes is not read
+    return answer
 
 
 def _unreadable(request: Request, error: Exception) -> Response:

@@ -61,9 +61,9 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
     ) -> Response:
         with panel.database.writing() as connection:
             kept = take_challenge(connection, state, _PURPOSE, form_secret(request) or "", panel.now())
-        if kept is None or not code or iss not in (None, provider.settings.issuer):
-            return _failed(request, "It took too long, was stopped, or began in another browser.")
         try:
+            if kept is None or not code or not provider.is_named_by(iss):
+                return _failed(request, "It took too long, was stopped, or began in another browser.")
             identity = provider.identity(
                 code=code, back_to=panel.public_url + _RETURN, verifier=kept["verifier"], nonce=kept["nonce"],
                 now=panel.now(),

@@ -45,11 +45,9 @@ def hash_password(password: str) -> str:
 def is_password(stored_hash: str | None, password: str) -> bool:
     """True where it is the right one. Where there is no account, or it has no password, the same work is done."""
     with _at_once:
+        nobodys = _nobodys_hash()  # made at the first sign-in after a start, whosever that is
         try:
-            return (
-                _hasher().verify(stored_hash or _nobodys_hash(), _normal(password))
-                and stored_hash is not None
-            )
+            return _hasher().verify(stored_hash or nobodys, _normal(password)) and stored_hash is not None
         except (VerificationError, InvalidHashError):
             return False
 

@@ -48,6 +48,13 @@ class Provider:
         }
         return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(asked)}"
 
+    def is_named_by(self, issuer: str | None) -> bool:
+        """Whether an answer comes from this provider by what it says itself. One that always says so (RFC 9207) is
+        not believed when it does not: the answer may be another's."""
+        if issuer is None:
+            return self._discovered().get("authorization_response_iss_parameter_supported") is not True
+        return issuer == self.settings.issuer
+
     def identity(self, *, code: str, back_to: str, verifier: str, nonce: str, now: datetime) -> Identity:
         """Whom the code stands for, from the token that the provider gives us for it."""
         fields = {

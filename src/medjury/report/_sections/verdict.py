@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from medjury.models import EMBEDDED
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, sentence
 from medjury.report._material import Material, Section
 from medjury.runs import jury_warnings, model_warnings
@@ -126,7 +127,12 @@ def _banner(material: Material, rater: str) -> Html:
 def _about_the_models(material: Material) -> list[str]:
     manifest = material.evidence.manifest
     lines = [*model_warnings(manifest), *jury_warnings(manifest)]
-    if any(model.kind == "embedded" for judge in manifest.judges for model in judge.models):
+    own = any(
+        model.kind == "embedded" and model.model in (None, EMBEDDED)
+        for judge in manifest.judges
+        for model in judge.models
+    )
+    if own:
         lines.append(
             "A judge of this jury is the embedded model, which is there so that everything runs offline on a real "
             "model. It is far too small to judge clinical text: its scores must not inform any decision."

@@ -1,4 +1,4 @@
-"""Baselines: what trivial answers score, on which items they are right, and whether a model knows a benchmark by heart."""
+"""Baselines: what trivial answers score, where they are right, and whether a model knows a benchmark by heart."""
 
 from medjury.suites._baselines._beats import AgainstBaseline, beats_baseline
 from medjury.suites._baselines._completion import CompletionProbe, completion_probe

@@ -1,4 +1,4 @@
-"""Has a model memorised items? Given the first half of each, how often does the second come back nearly word for word?
+"""Has a model memorised items? Given the first half of each, how often does the second come back word for word?
 
 For endpoints without log-probabilities. What can be foreseen comes back too, so that it is held against a control:
 paraphrased items, or ones of the same kind that the model cannot have seen.
@@ -42,7 +42,8 @@ class CompletionProbe:
 
     def text(self, level: float = 0.05) -> str:
         """One sentence for the page, with what the probe could not have seen."""
-        said = f"{self.returned} of {self.items} items came back, {self.control_returned} of {self.control} of the control"
+        others = f"{self.control_returned} of {self.control} of the control"
+        said = f"{self.returned} of {self.items} items came back, {others}"
         found = self.memorised(level)
         if found is None:
             return f"cannot be told: {said}, too few to find anything; give more of both"
@@ -50,9 +51,9 @@ class CompletionProbe:
             return f"memorised: {said} (p {_equals(self.p_value)})"
         least = counted(self.detectable or 0, "item")
         return (
-            f"no sign of memory: {said} (p {_equals(self.p_value)}). Up to {percent(self.rate.high)} of all such items "
-            f"may be known word for word, and fewer than {least} here would not be noticed; nor would items that a "
-            "model knows by meaning, or holds back"
+            f"no sign of memory: {said} (p {_equals(self.p_value)}). Up to {percent(self.rate.high)} of all such "
+            f"items may be known word for word, and fewer than {least} here would not be noticed; nor would items "
+            "that a model knows by meaning, or holds back"
         )
 
 

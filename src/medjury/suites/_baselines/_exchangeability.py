@@ -1,10 +1,10 @@
 """Has a model memorised a benchmark in the order in which it was published? An exact test over log-probabilities.
 
-Where the order of items carries no meaning, every order is as likely as any other to a model that never saw the file.
-A model that finds the published one likelier than shuffles of it has seen it (Oren et al. 2024, Proving test set
-contamination in black-box language models, ICLR). Items are cut into shards that fit a context; within each the
-published order is one of `shuffles + 1` that are exchangeable under the hypothesis, so that drawing which of them is
-called the published one gives the exact distribution of the sum over shards, without asking the model again.
+Where the order of items carries no meaning, every order is as likely as another to a model that never saw the
+file. A model that finds the published one likelier than shuffles of it has seen it (Oren et al. 2024, Proving test
+set contamination in black-box language models, ICLR). Items are cut into shards that fit a context; within each the
+published order is one of `shuffles + 1` that are exchangeable under the hypothesis, so that drawing which of them
+is called the published one gives the exact distribution of the sum over shards, without asking the model again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from medjury.errors import MedjuryError
 from medjury.statistics import p_value as shown_p
@@ -41,13 +42,15 @@ class ExchangeabilityTest:
 
     def text(self, level: float = 0.05) -> str:
         """One sentence for the page, with what the test could not have seen."""
-        said = f"p {_equals(self.p_value)} ({self.shards} shards of {self.items} items, {self.shuffles} shuffles each)"
+        cut = f"{self.items} items in {self.shards} shards, {self.shuffles} shuffles each"
+        said = f"p {_equals(self.p_value)} ({cut})"
         found = self.memorised(level)
         if found is None:
             return f"cannot be told: so few shards and shuffles give no p below {shown_p(self.smallest)}"
         if found:
             return f"memorised: the published order is likelier to the model than shuffles of it, {said}"
-        return f"no sign of memory: {said}. A model that saw the items once, or in another order, would not be noticed"
+        unseen = "A model that saw the items once, or in another order, would not be noticed"
+        return f"no sign of memory: {said}. {unseen}"
 
 
 def exchangeability_test(
@@ -90,7 +93,7 @@ def _shards(items: Sequence[str], shards: int) -> list[list[str]]:
     if count < 1:
         raise MedjuryError(f"{len(items)} items have too few orders to compare; give more")
     edges = [len(items) * place // count for place in range(count + 1)]
-    return [list(items[first:last]) for first, last in zip(edges, edges[1:], strict=False)]
+    return [list(items[first:last]) for first, last in pairwise(edges)]
 
 
 def _exact(table: Sequence[Sequence[float]], draws: int, chance: random.Random) -> tuple[float, float]:

@@ -72,7 +72,7 @@ def _frequent_sentence(items: Sequence[Item]) -> dict[str, str]:
 
 
 def _frequent_codes(items: Sequence[Item]) -> dict[str, str]:
-    """The codes that occur most often, as many as an item has in the mean; and the one set that occurs most often."""
+    """The most frequent codes, as many as an item has in the mean; and the one set that occurs most often."""
     sets = [gold_codes(item) for item in items]
     filled = [codes for codes in sets if codes]
     if not filled:

@@ -1,6 +1,6 @@
 """Gold answers that cannot be reached from the input: what leaving them out does to scores and ranks.
 
-Which they are a judge says, with the instrument `answerable`: 1 or 0 for every item, nothing where it could not say.
+Which they are a judge says, with the instrument `answerable`: 1 or 0 for an item, nothing where it could not say.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class UnanswerableEffect:
 
     def text(self) -> str:
         """One sentence for the page."""
-        said = f"{self.left_out} of {counted(self.items, 'item')} cannot be answered from their input by the judge's word"
+        of_all = f"{self.left_out} of {counted(self.items, 'item')}"
+        said = f"{of_all} cannot be answered from their input by the judge's word"
         judged = f" ({self.not_judged} not judged)" if self.not_judged else ""
         ranks = f"the ranks of {', '.join(self.moved)} change" if self.moved else "no rank changes"
         return f"{said}{judged}; without them {ranks}"

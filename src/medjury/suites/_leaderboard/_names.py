@@ -21,6 +21,28 @@ METRIC_NAMES = {
 }
 
 
+# Why there is no score, for a reader.
+REASON_NAMES = {
+    "refusal": "declined",
+    "empty": "said nothing",
+    "truncated": "cut off",
+    "parse": "unreadable",
+    "missing": "unreadable",
+    "out_of_range": "off the scale",
+    "context": "too long for the model",
+    "timeout": "timed out",
+    "rate_limit": "rate limit",
+    "provider": "the endpoint failed",
+    "over_budget": "over budget",
+    "other_model": "another model answered",
+    "not_stored": "not stored",
+}
+
+
+def reason_name(reason: str) -> str:
+    return REASON_NAMES.get(reason, reason.replace("_", " "))
+
+
 def metric_name(metric: str) -> str:
     return METRIC_NAMES.get(metric, metric.replace("_", " "))
 

@@ -83,6 +83,12 @@ class JuryResult:
     why: str = ""
     clinicians: int = 0
 
+    @property
+    def word(self) -> str:
+        """The worst of its verdicts: a score is the mean of all axes."""
+        order = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
+        return next((word for word in order if word in self.verdicts.values()), "NOT VALIDATED")
+
 
 @dataclass(frozen=True, slots=True)
 class AgreementResult:

@@ -30,6 +30,7 @@ MEASURES: Mapping[Measure, tuple[Any, Any]] = {
     "macro": ("macro_average", "half"),
 }
 
+_OF_FEW = ("only ", "nothing was resampled")
 NOTHING_SCORED = "no rank: nothing has a score"
 
 
@@ -142,10 +143,16 @@ class Ranked:
         rows = tuple(
             _standing(row.system, made, self._compared(row.system, benchmarks), few) for row in first.rows
         )
-        warnings = dict.fromkeys(warning for each in made.values() for warning in each.warnings)
-        warnings |= dict.fromkeys(few.values())
+        # What few units mean is said by `few`, and in fewer words.
+        warnings = [warning for warning in made["macro"].warnings if not warning.startswith(_OF_FEW)]
         return Standings(
-            name, tuple(benchmarks), rows, unranked, tuple(warnings), made["macro"].detectable, first.cost
+            name,
+            tuple(benchmarks),
+            rows,
+            unranked,
+            (*warnings, *few.values()),
+            made["macro"].detectable,
+            first.cost,
         )
 
     def _unranked(self, benchmarks: Sequence[str]) -> dict[str, str]:
@@ -247,7 +254,10 @@ def _standing(
 
 
 def _without(estimate: Estimate, why: str | None) -> Estimate:
-    """The estimate alone, where its interval would not hold."""
+    """The estimate alone, where its interval would not hold: too few units, or all of them alike, which leaves an
+    interval without width that promises too much."""
+    if why is None and estimate.low is not None and estimate.low == estimate.high:
+        why = "the same in all resamples"
     return estimate if why is None else replace(estimate, low=None, high=None, method=f"no interval: {why}")
 
 

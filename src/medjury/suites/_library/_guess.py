@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ _INPUTS = (
     "question", "prompt", "query", "instruction", "task", "vignette", "note", "notes", "context", "text", "message",
     "report", "record", "conversation", "dialogue", "passage", "abstract", "document", "input",
 )  # fmt: skip
-_CHOICE = re.compile(r"(?:choice|option|answer|op)?([a-h])|(?:choice|option)([1-8])")
+_CHOICE = re.compile(r"(?:choice|option|answer|op)?([a-z])|(?:choice|option)(\d\d?)")
 _MOST_ROWS = 100_000  # looked at for the guess
 _MOST_LABELS, _LONGEST_LABEL = 10, 40
 
@@ -38,6 +39,7 @@ class Guess:
     choices: tuple[str, ...] = ()
     patient: str = ""
     labels: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     def text(self) -> str:
         """One line to a column, for the person who must agree."""
@@ -48,6 +50,7 @@ class Guess:
             "gold": self.gold or "none: a jury grades the answers",
             "choices": ", ".join(self.choices) or labels,
             "patient": self.patient or "none",
+            "not used": ", ".join(self.unused) or "none",
         }
         return "\n".join(f"  {what:14} {column}" for what, column in shown.items())
 
@@ -60,7 +63,11 @@ def guess_columns(path: str | Path, stated: Mapping[str, str | Sequence[str]] | 
         each for value in said.values() for each in ([value] if isinstance(value, str) else value)
     ]:
         if column not in header and column != ROW:
-            raise MedjuryError(f"{path}: has no column {column!r}; its columns are {', '.join(header)}")
+            near = difflib.get_close_matches(
+                column, header, 1
+            )  # all of them may be the first patient's values
+            hint = f"did you mean {near[0]!r}?" if near else f"the file has {len(header)} columns"
+            raise MedjuryError(f"{path}: has no column {column!r}; {hint}")
     left = [name for name in header if name]
     choices = list(said.get("choices", ())) or _choices(left, rows)
     left = [name for name in left if name not in choices]
@@ -72,7 +79,8 @@ def guess_columns(path: str | Path, stated: Mapping[str, str | Sequence[str]] | 
     inputs = list(said.get("inputs", ())) or _inputs(left, rows)
     if not inputs:
         raise MedjuryError(f"{path}: no column looks like a question; name it with --input COLUMN")
-    guess = Guess(identifier, _placed(inputs), gold, tuple(choices), patient)
+    unused = tuple(name for name in left if name not in inputs)
+    guess = Guess(identifier, _placed(inputs), gold, tuple(choices), patient, unused=unused)
     return guess if choices or not gold else replace(guess, labels=_labels(gold, rows))
 
 
@@ -101,9 +109,10 @@ def _named(columns: Sequence[str], known: Sequence[str]) -> str:
 
 
 def _texts(column: str, rows: Sequence[Mapping[str, object]]) -> list[str]:
-    return [
-        str(row[column]).strip() for row in rows if row.get(column) is not None and str(row[column]).strip()
-    ]
+    """The cells of a column that hold something, as the table loader reads them."""
+    values = [row[column] for row in rows if row.get(column) is not None]
+    texts = [("yes" if each else "no") if isinstance(each, bool) else str(each).strip() for each in values]
+    return [text for text in texts if text]
 
 
 def _identifier(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:

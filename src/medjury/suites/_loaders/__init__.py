@@ -13,12 +13,13 @@ Where an item has choices its gold answer is the letter; the letters of other ch
 
 from medjury.suites._loaders._draw import draw_items
 from medjury.suites._loaders._fetch import FetchError, fetch_files, fetch_plan
-from medjury.suites._loaders._load import LOADERS, check_data, load_items
+from medjury.suites._loaders._load import LOADERS, DataCheck, check_data, load_items
 from medjury.suites._loaders._table import ROW
 
 __all__ = [
     "LOADERS",
     "ROW",
+    "DataCheck",
     "FetchError",
     "check_data",
     "draw_items",

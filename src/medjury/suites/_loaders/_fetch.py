@@ -32,8 +32,8 @@ def fetch_plan(benchmark: Benchmark) -> str:
         columns = ["id", *inputs_of(benchmark.prompt), *(["gold"] if benchmark.gold else [])]
         form = f" as a table with the columns {', '.join(columns)}" if benchmark.loader == "table" else ""
         raise MedjuryError(
-            f"{benchmark.name} cannot be downloaded (access: {benchmark.access}). Its data: {benchmark.source}. "
-            f"Check your copy{form} with: medjury bench check {benchmark.name} --data PATH"
+            f"{benchmark.name} has no address to download from (access: {benchmark.access}). Its data: "
+            f"{benchmark.source}. Check your copy{form} with: medjury bench check {benchmark.name} --data PATH"
         )
     lines = [f"{benchmark.title}", f"  licence: {benchmark.licence}", f"  source: {benchmark.source}"]
     for name, address in benchmark.addresses.items():
@@ -106,7 +106,10 @@ def _require_whole(address: str, answer: Any, size: int) -> None:
 def _open(address: str) -> Any:
     headers = {"User-Agent": "medjury", "Accept-Encoding": "identity"}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - http(s) alone, seen above
-    return urllib.request.build_opener(_NoRedirect).open(request, timeout=_SECONDS)
+    opener = urllib.request.build_opener(
+        _NoRedirect, urllib.request.ProxyHandler({})
+    )  # nor anybody in between
+    return opener.open(request, timeout=_SECONDS)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

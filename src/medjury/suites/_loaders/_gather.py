@@ -113,7 +113,7 @@ class Gathering:
 
     def add(self, item: Item, where: str) -> None:
         if item.id in self._seen:
-            raise RowError(f"the id {item.id!r} appears twice, first in {self._seen[item.id]}")
+            raise RowError(f"its id appears twice, first in {self._seen[item.id]}")
         self._seen[item.id] = where
         self.items.append(item)
 

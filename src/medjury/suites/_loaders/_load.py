@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
@@ -68,13 +69,21 @@ def load_items(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
     return replace(loaded, remarks=_remarks(benchmark, Path(path), loaded))
 
 
-def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> tuple[int, tuple[str, ...]]:
-    """How many items a file has, and everything that is wrong with it."""
+class DataCheck(NamedTuple):
+    """What a file holds: items, everything that is wrong with it, and rows that are no items by their reasons."""
+
+    items: int
+    problems: tuple[str, ...]
+    left_out: Mapping[str, int]
+
+
+def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> DataCheck:
+    """Read a benchmark's data to the end, whatever is wrong with them."""
     try:
         loaded = load_items(benchmark, path)
     except MedjuryError as error:
-        return 0, tuple(str(error).splitlines())
-    return len(loaded.items), (*loaded.problems, *loaded.remarks)
+        return DataCheck(0, tuple(str(error).splitlines()), {})
+    return DataCheck(len(loaded.items), (*loaded.problems, *loaded.remarks), loaded.left_out)
 
 
 def _remarks(benchmark: Benchmark, path: Path, loaded: Loaded) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Callable
 
 from medjury.instruments import Reason
 from medjury.suites._marking._given import given_forms
@@ -39,7 +40,7 @@ _DATES = (
     ),
 )
 _CUE = re.compile(
-    r"\b(?:answer|date|due|EDD|age|conception)\b[^.\n:=]{0,90}?(?:\bis\b|\bwould\s+be\b|:|=)", re.IGNORECASE
+    r"\b(?:answer|date|due|EDD|age|conception)\b[^.\n:=]{0,90}?(?:\bis\b|\bwould\s+be\b|:|=)|=", re.IGNORECASE
 )
 _AGES = (
     re.compile(
@@ -66,8 +67,7 @@ def read_age(text: str) -> Reading:
     return _the_one(text, _ages_in, "age in weeks and days")
 
 
-def _the_one(text: str, within: object, what: str) -> Reading:
-    find = _dates_in if within is _dates_in else _ages_in
+def _the_one(text: str, find: Callable[[str], list[str]], what: str) -> Reading:
     forms = [find(each.value) for each in given_forms(text)]
     places = forms or [
         find(text[cue.end() : cue.end() + 80].split("\n")[0])[:1] for cue in _CUE.finditer(text)

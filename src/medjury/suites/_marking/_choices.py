@@ -1,11 +1,11 @@
-"""The choices of an item, and which of them the beginning of some words names: by its letter, by its text, or several."""
+"""The choices of an item, and which of them some words name as they begin: by letter, by text, or several."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 _MOST_FILLERS = 12
@@ -41,6 +41,8 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 # Letters of other scripts that look like Latin ones and can mean no other place in their own order.
+# Texts of choices that are also words of any sentence.
+WHOLE_ANSWERS = frozenset({"yes", "no", "true", "false", "maybe"})
 _ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ALIKE = {"А": "A", "а": "A", "С": "C", "с": "C", "Α": "A", "α": "A", "Β": "B", "β": "B", "Ε": "E", "ε": "E"}
 
@@ -55,7 +57,7 @@ def folded(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The choices that some words name, how far these reach, and the rest. Several mean that the words do not decide."""
+    """The choices that some words name, and the words behind them. Several mean that the words do not decide."""
 
     keys: tuple[str, ...]
     rest: str = ""
@@ -64,11 +66,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Choices:
-    """Letters with their texts. `labels` are choices that have no letter: their text alone names them."""
+    """Letters with their texts; or labels, which are not `lettered`: their text alone names them."""
 
     texts: Mapping[str, str]
     lettered: bool = True
-    _memory: dict[str, Named] = field(default_factory=dict, compare=False)
 
     @cached_property
     def folded(self) -> dict[str, str]:
@@ -134,7 +135,7 @@ class Choices:
         return Named((), rest, unknown=letter)
 
     def _abbreviates(self, letter: str, rest: str) -> bool:
-        """Whether a letter with a full stop shortens a name: a word in small letters follows that is not its text."""
+        """Whether a letter with a full stop shortens a name: a small word follows that is not its text."""
         words = re.match(r"\.[ ]?(?=[a-z]{3,})(.*)", rest, re.DOTALL)
         clause = words and re.match(rf"(?:{_CLAUSE})(?!\w)", words[1])
         return words is not None and not clause and not self.starts_with(letter, words[1])
@@ -147,30 +148,36 @@ class Choices:
     def text_at(self, words: str) -> Named:
         """The choice with whose text the words begin; of two the longer."""
         for key, pattern in self._longest_first:
-            if found := pattern.match(words):
+            if (found := pattern.match(words)) and not self._goes_on(key, words[found.end() :]):
                 same = [other for other, text in self.folded.items() if text == self.folded[key]]
                 return Named(tuple(same), words[found.end() :])
         return Named(())
 
+    def _goes_on(self, key: str, rest: str) -> bool:
+        """Whether a yes or a no is only the first word of a sentence: "no evidence", "no longer"."""
+        if self.folded[key] not in WHOLE_ANSWERS:
+            return False
+        return re.match(rf"\s+(?!(?:{_CLAUSE}|to|was|were)(?!\w))[a-z]", rest, re.IGNORECASE) is not None
+
     def named_by(self, words: str) -> Named:
-        """What the words name as they begin, after words that carry nothing, one negation and all that is joined."""
-        words = self._filled(words)
+        """What the words name as they begin, behind filling words and a negation, with all that is joined."""
+        words = self.filled(words)
         if _NEGATED.match(words) and not self.text_at(words).keys:
             turns = _BUT.search(words)
             return self.named_by(words[turns.end() :]) if turns else Named(())
-        first = self._one(words)
+        first = self.one(words)
         if not first.keys and not first.unknown:
             return first
         keys, rest = list(first.keys), first.rest
         while joined := _JOINED.match(rest):
-            again = self._one(rest[joined.end() :].lstrip("(["))
+            again = self.one(rest[joined.end() :].lstrip("(["))
             if not again.keys or _SPEAKS.match(again.rest):
                 break
             keys += [key for key in again.keys if key not in keys]
             rest = again.rest
         return Named(tuple(keys), rest, first.unknown)
 
-    def _filled(self, words: str) -> str:
+    def filled(self, words: str) -> str:
         """The words without what only leads to the answer, unless a choice begins with just that."""
         words = words.lstrip()
         for _ in range(_MOST_FILLERS):
@@ -180,7 +187,8 @@ class Choices:
             words = words[found.end() :]
         return words
 
-    def _one(self, words: str) -> Named:
+    def one(self, words: str) -> Named:
+        """The one choice with which the words begin; both where its letter and its text are of two."""
         by_text, by_letter = self.text_at(words), self.letter_at(words)
         if by_text.keys and by_letter.keys:
             whole = len(by_text.rest) < len(by_letter.rest) - 1

@@ -1,4 +1,4 @@
-"""What a model said, without what it thought before, what it repeated of the question, and a question it made up after."""
+"""What a model said, without its thoughts before it, the question it repeats and the one it makes up behind it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEXT_QUESTION = re.compile(
 _LONG_ENOUGH = 25  # characters of an input that cannot be met by chance
 
 
-class UnfinishedThought(ValueError):
+class UnfinishedError(ValueError):
     """The reasoning began and never ended, so that there is no answer after it."""
 
 
@@ -37,20 +37,20 @@ def without_thought(text: str) -> str:
     if _CHANNEL.search(text):
         parts = _FINAL_CHANNEL.split(text)
         if len(parts) == 1:
-            raise UnfinishedThought
+            raise UnfinishedError
         text = parts[-1]
     text = _THOUGHT.sub("\n", text)
     if closing := list(_CLOSES.finditer(text)):  # where the prompt itself opened the tag
         text = text[closing[-1].end() :]
     if opening := _OPENS.search(text):
         if not text[: opening.start()].strip():
-            raise UnfinishedThought
+            raise UnfinishedError
         text = text[: opening.start()]
     return _SPECIAL.sub(" ", text).strip()
 
 
 def without_question(text: str, shown: Iterable[str]) -> str:
-    """The text without the inputs it repeats word for word, and without a question that it makes up behind its answer."""
+    """The text without the inputs it repeats word for word, and without a question that it makes up at its end."""
     for given in sorted((plain_text(each).strip() for each in shown), key=len, reverse=True):
         if len(given) >= _LONG_ENOUGH:
             text = re.sub(r"\s+".join(re.escape(word) for word in given.split()), "\n", text)

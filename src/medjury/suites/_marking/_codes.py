@@ -73,7 +73,7 @@ def code_counts(item: Item, answer: str) -> CodeCounts:
 
 
 def counts_of(mark: Mark) -> CodeCounts | None:
-    """The counts that a mark of `code_f1` keeps, with those of an answer without codes; none where there are none."""
+    """The counts that a mark of `code_f1` keeps, an answer without codes too; none for marks of other metrics."""
     found = _COUNTS.search(mark.note)
     return CodeCounts(*map(int, found.groups())) if found else None
 

@@ -1,4 +1,4 @@
-"""Does a text hold an error, and in which sentence? An answer is `CORRECT`, or a sentence's number and its correction."""
+"""Does a text hold an error, and where? An answer is `CORRECT`, or a sentence's number and its correction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from medjury.suites._marking._reading import Reading, said
 from medjury.suites._marking._refusal import refuses
 
 _RIGHT = re.compile(
-    r"(?<!in)(?<!not )\bcorrect\b(?!\s*(?:ed|ion|sentence|the|:\s*\S))|\b(?:no|without(?:\s+any)?)\s+(?:\w+\s+){0,2}?errors?\b|"
+    r"(?<!in)(?<!not )\bcorrect\b(?!\s*(?:ed|ion|sentence|the|answer|drug|dose|diagnosis|treatment|version|:\s*\S)"
+    r")|"
+    r"\b(?:no|without(?:\s+any)?)\s+(?:\w+\s+){0,2}?errors?\b|"
     r"\berror[-\s]?free\b|\bnothing\s+is\s+wrong\b|\bnot\s+(?:contain|have|hold|find)\s+(?:any|an)\s+(?:\w+\s+)?errors?\b|\bcontains?\s+no\b",
     re.IGNORECASE,
 )
@@ -27,10 +29,11 @@ _ALONE = re.compile(
 )
 _OFFICIAL = re.compile(r"\s*[\w-]*[a-z][\w-]*\s+(?P<flag>[01])\s+(?P<number>-?\d+)(?!\S)", re.IGNORECASE)
 _HEAD = re.compile(
-    r"(?:-\s+)?[^\w-]*(?:answer\s*:\s*)?(?:(?:error\s+in\s+)?sentence\s*(?:id|number|no\.?|#)?\s*[:=]?\s*)?[^\w-]*"
+    r"(?:-\s+)?[^\w-]*(?:(?:the\s+)?(?:correct\s+)?answer(?:\s+is)?\s*:?\s*)?(?:(?:error\s+in\s+)?sentence\s*(?:id|number|no\.?|#)?\s*[:=]?\s*)?[^\w-]*"
     r"(?P<number>-?\d{1,3})(?![\d%/]|\.\d|-\w)(?!\s*(?:mg|ml|mm|g|kg|years?|days?|weeks?|hours?|months?)\b)",
     re.IGNORECASE,
 )
+_LINE = re.compile(r"^\s*(\d{1,3})[.:)]?\s+[A-Z]", re.MULTILINE)
 _NAMED = re.compile(
     r"\bsentences?\s*(?:id|ids|number|no\.?|#)?\s*[:=(\[#]?\s*(?:is\s+)?(?P<numbers>\d{1,3}(?:\s*(?:,|and|or|&)\s*\d{1,3})*)",
     re.IGNORECASE,
@@ -80,7 +83,7 @@ def _mark(item: Item, answer: str, *, sentence: bool) -> Mark:
 
 def read_finding(answer: str, item: Item) -> Finding | Reading:
     """What the answer finds, or why it cannot be told."""
-    text = said(answer)
+    text = said(answer, item.inputs.values())
     if isinstance(text, Reading):
         return text
     found = _from_object(text) or _from_official(text) or _from_words(text, item)
@@ -124,7 +127,7 @@ def _from_object(text: str) -> Finding | None:
 
 
 def _from_official(text: str) -> Finding | None:
-    """The line that the task's authors ask for: the text's id, the flag, the sentence's number or -1, the correction."""
+    """The line that the task's authors ask for: the text's id, the flag, the sentence or -1, the correction."""
     found = _OFFICIAL.match(text)
     if found is None:
         return None
@@ -137,6 +140,8 @@ def _from_words(text: str, item: Item) -> Finding | Reading:
         return Finding(False)
     head = _HEAD.match(text)
     numbers = {int(head.group("number"))} if head else set()
+    if len(rewritten := _LINE.findall(text)) > 1:  # the whole text, numbered as it was given
+        numbers |= {int(each) for each in rewritten}
     if not numbers:
         numbers = {
             int(each)

@@ -1,4 +1,4 @@
-"""Lines of an answer that are the answer: a letter alone, a letter with its text, a text alone, a choice with a tick."""
+"""Lines that are the answer: a letter alone, a letter with its text, a text alone, a choice with a tick."""
 
 from __future__ import annotations
 

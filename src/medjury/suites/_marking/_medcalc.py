@@ -1,4 +1,4 @@
-"""Medical calculations: an equation within its limits, a score exactly, a date in any notation, an age in weeks and days.
+"""Medical calculations: an equation within its limits, a score exactly, a date, an age in weeks and days.
 
 Every kind of calculator is marked, those of laboratory values and doses too.
 """

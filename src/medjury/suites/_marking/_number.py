@@ -10,9 +10,10 @@ from medjury.suites._marking._reading import Reading
 from medjury.suites._marking._units import factor_between
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+_ATTACHED = r"(?i:[mkdnµμ]?[gl]|mcg|[mµμ]?mol|meq|mosm|[cm]?m|ms|msec|s|bpm|iu|u|points?)(?!\w)"
 _POWER = r"(?:\s*(?:[x×*·]\s*10\s*(?:\^|\*\*)?\s*\{?([+-]?\d+)\}?)|[eE]([+-]?\d+))?"
 NUMBER = re.compile(
-    rf"(?<![\w.,/])(?<![A-Za-z]-)(?P<sign>[-−–]\s?)?(?P<digits>{_DIGITS}){_POWER}(?![\w]|\.\d|,\d)(?P<share>\s*/\s*\d+(?![\d.]))?"
+    rf"(?<![\w.,/])(?<![A-Za-z]-)(?P<sign>[-−–]\s?)?(?P<digits>{_DIGITS}){_POWER}(?!\d|\.\d|,\d)(?:(?!\w)|(?={_ATTACHED}))(?P<share>\s*/\s*\d+(?![\d.]))?"
 )
 _UNIT_NUMBERS = re.compile(
     r"/\s*1\.73\s*m(?:\^?\{?2\}?|²)?|\b(kg|lb|mg|g)\s*/\s*m\s*(?:\^\s*\{?2\}?|2|²)|\bm\s*\^\s*\{?[23]\}?|[x×]\s*10\s*\^?\s*[39]\s*/\s*[Lμu]",
@@ -64,7 +65,11 @@ def read_number(text: str, unit: str = "") -> Reading:
     alone = _alone(text, unit)
     if alone is not None:
         return Reading(alone)
-    cues = [(each, found) for each in _CUE.finditer(text) if (found := _after(text, each, unit))]
+    cues = [
+        (each, found)
+        for each in _CUE.finditer(text)
+        if not _aside(text, each) and (found := _after(text, each, unit))
+    ]
     final = [found for each, found in cues if each.group("final")]
     if final:
         return _one(set(final), "several final answers that differ")
@@ -73,9 +78,13 @@ def read_number(text: str, unit: str = "") -> Reading:
         if last in (_IS_RANGE, _UNDECIDED):
             return Reading(None, Reason.PARSE, "the answer gives a range or several numbers")
         return Reading(last)
-    numbers = {_value(each, text, unit) for each in NUMBER.finditer(text)}
+    numbers = [
+        _value(each, text, unit)
+        for each in NUMBER.finditer(text)
+        if not _UNEQUAL.search(text, 0, each.start())
+    ]
     if len(numbers) == 1:
-        return Reading(numbers.pop())
+        return Reading(numbers[0])
     word = [found for found in re.findall(r"[a-z]+", text.lower()) if found in _WORDS]
     if not numbers and len(set(word)) == 1:
         return Reading(str(_WORDS[word[0]]))
@@ -87,8 +96,24 @@ def read_number(text: str, unit: str = "") -> Reading:
     return Reading(None, Reason.PARSE, note)
 
 
+_UNEQUAL = re.compile(r"[<>≤≥]\s*$")
+# Words with which a result is explained; numbers behind them are not the result.
+_CONSEQUENCE = re.compile(
+    r",?\s*\b(?:which|indicat\w+|suggest\w+|correspond\w+|consistent|meaning|classif\w+|carr\w+|associated|so)\b",
+    re.IGNORECASE,
+)
 _IS_RANGE, _UNDECIDED = "range", "undecided"
 _WEAK = 15  # characters of a cue such as "is" or "=", which does not name what it gives
+
+
+def _aside(text: str, cue: re.Match[str]) -> bool:
+    """Whether a cue stands in parentheses, or behind the name of one of several points in a list."""
+    line = text[text.rfind("\n", 0, cue.start()) + 1 : cue.end()]
+    listed = (
+        re.match(r"\s*[-*•]\s", line) is not None and len(re.findall(r"^\s*[-*•]\s", text, re.MULTILINE)) > 1
+    )
+    named = re.search(r"answer|result|total|final", cue.group(), re.IGNORECASE) is not None
+    return line.count("(") > line.count(")") or (listed and not named)
 
 
 def _cleared(text: str) -> str:
@@ -121,7 +146,9 @@ def _alone(text: str, unit: str) -> str | None:
     found = NUMBER.search(words)
     if found is None or len(NUMBER.findall(words)) != 1 or "\n" in words:
         return None
-    around = (words[: found.start()] + words[found.end() :]).strip(" ~≈=<>±")
+    if _UNEQUAL.search(words, 0, found.start()):
+        return None
+    around = (words[: found.start()] + words[found.end() :]).strip(" ~≈=±")
     return (
         _value(found, words, unit)
         if len(around.split()) <= 2 and len(around) <= 20 and not _RANGE.match(words, found.end())
@@ -140,12 +167,13 @@ def _after(text: str, cue: re.Match[str], unit: str) -> str | None:
     if "=" in sentence[found.end() :]:
         calculated = NUMBER.search(sentence, sentence.rindex("=") + 1)
         return _value(calculated, sentence, unit) if calculated else None
-    if _RANGE.match(sentence, found.end()):
+    if _RANGE.match(sentence, found.end()) or _UNEQUAL.search(sentence, 0, found.start()):
         return _IS_RANGE
     if re.match(r"\s*[+*×x/^(]\s*[\d(]", sentence[found.end("digits") :]) and not found.group("share"):
         return None  # a formula without its result
     value = _value(found, sentence, unit)
-    more = re.sub(r"\([^)]*\)|\bout\s+of\s+\d+|\bof\s+\d+\s*%", " ", sentence[found.end() :])
+    more = _CONSEQUENCE.split(sentence[found.end() :])[0]
+    more = re.sub(r"\([^)]*\)|\bout\s+of\s+\d+|\bof\s+\d+\s*%", " ", more)
     others = {_value(each, more, unit) for each in NUMBER.finditer(more)} - {value}
     named = re.match(r"\W*\w+", cue.group()) is not None and len(cue.group()) > _WEAK
     return _UNDECIDED if others and not named else value

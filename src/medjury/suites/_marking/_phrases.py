@@ -30,24 +30,27 @@ _ASIAN = "(?:答案|正确答案|正解|答え|解答|回答|选择|選擇|选|�
 _IS = (
     r"(?:\s+"
     + any_of(
-        "is | are | was | would be | should be | must be | will be | has to be | remains | ist | lautet | est | es | è | é"
+        """is | are | was | would be | should be | must be | will be | has to be | remains
+        ist | lautet | est | es | è | é"""
     )
     + r"(?!\w)|\s*(?:是|为|為|は)|\s*(?:[:=]|→|->|=>|—|–|-(?=\s)))"
 )
 _FINAL = r"(?P<final>\bfinal\s+(?:answer|choice|diagnosis|decision|verdict))\b[^.:\n;]{0,40}?"
 _CHOOSE = any_of(
     r"""choose | choosing | select | selected | selecting | pick | picked | picking | go with | go for | going with
-    going for | opt for | opting for | answer | answered | chose | chosen | say | vote for | conclude | believe | think it is"""
+    going for | opt for | opting for | answer | answered | chose | chosen | say | vote for | conclude
+    believe | think it is"""
 )
 _WILL = rf"(?:{_T}(?:d|ll|m|ve)|\s+(?:would|will|must|should|am|have|shall))?"
 _SO = any_of("so | therefore | thus | hence | consequently | accordingly | and so")
 _IT_IS = any_of(f"it{_T}?s | it is | it must be | this is | must be")
 _LEAVES = any_of(
-    f"it{_T}s | it is | it must be | it should be | that{_T}s | must be | that leaves | leaving | leaving only | leaves only | leaves"
+    f"""it{_T}s | it is | it must be | it should be | that{_T}s | must be | that leaves | leaving | leaving only
+    leaves only | leaves"""
 )
 _POINTS = any_of(
-    r"""points? to | consistent with | corresponds? to | match | matches | supports? | suggests? | indicates? | fits?
-    leads? to | best described by"""
+    r"""points? to | consistent with | corresponds? to | match | matches | supports? | suggests? | indicates?
+    fits? |     leads? to | best described by"""
 )
 CUES = re.compile(
     rf"{_FINAL}(?:{_IS}|\s*\**\s*\n)|"
@@ -69,7 +72,14 @@ LOOSE = re.compile(
 )
 
 
-_SURELY = r"(?:(?:clearly|indeed|therefore|thus|definitely|the\s+only|most\s+likely|the|probably|actually|also)\s+)*"
+_SURELY = (
+    "(?:"
+    + any_of(
+        "clearly | indeed | therefore | thus | definitely | the only | most likely | the | probably "
+        "| actually | also"
+    )
+    + r"\s+)*"
+)
 VERDICT = re.compile(
     r"\s*[)\].*_:,\-–—]*\s*(?:\([^)\n]{0,80}\)\s*)?"
     r"(?:is|was|would\s+be|must\s+be|seems|appears\s+to\s+be|remains|has\s+to\s+be|are|[:\-–—(→])\s*"
@@ -84,14 +94,16 @@ VERDICT = re.compile(
 WRONG = re.compile(r"wrong|false|incorrect|unlikely|inappropriate|ruled|excluded|contra", re.IGNORECASE)
 
 _OTHERS = any_of(
-    """might | may | could | many | some | one | someone | students? | people | you | they | clinicians? | colleagues?"""
+    """might | may | could | many | some | one | someone | students? | people | you | they
+    clinicians? | colleagues?"""
 )
 _THINK = any_of("think | thought | assume | say | believe | argue | choose | pick | select | answer")
 _SOURCE = any_of(
     "question | prompt | stem | user | patient | text | vignette | passage | note | example | key | textbook"
 )
 _SAYS = any_of(
-    """offers? | says? | asks? | states? | lists? | gives? | claims? | reads? | presents? | suggests? | contains? | provides?"""
+    """offers? | says? | asks? | states? | lists? | gives? | claims? | reads? | presents? | suggests?
+    contains? | provides?"""
 )
 # Whose answer is this? Somebody else's, a supposed one, one taken back, or the question's own words.
 NOT_OWN = re.compile(
@@ -101,7 +113,8 @@ NOT_OWN = re.compile(
     rf"(?:\bnot|n{_T}t)\s+(?:think|believe|sure|certain|convinced|clear|say|choose|pick|select|answer|be|go)\b|"
     + r"\b"
     + any_of(
-        r"""whether | unless | at first | initial | initially | first (?:thought|impression|instinct|guess) | originally
+        r"""whether | unless | at first | initial | initially | originally
+        first thought | first impression | first instinct | first guess
         mistaken | tempting | why | for example | e\.g | suppose | format | misread | had been | had it been | were
         going to (?:say|answer|choose|pick)"""
     )
@@ -111,9 +124,10 @@ NOT_OWN = re.compile(
 BACK = re.compile(
     r"\b"
     + any_of(
-        rf"""wait | actually | correction | on (?:second|further|closer|reflection) | on re\w+ | reconsider\w* | scratch that
-        I was (?:wrong|mistaken) | my (?:mistake|error|apologies) | instead | hold on | let me (?:re\w*|correct|fix|double)
-        upon (?:review|reflection|further) | revise | revised | revising | that(?:{_T}s| is| was) (?:wrong|not right|incorrect)
+        rf"""wait | actually | correction | on second | on further | on closer | on re\w+ | reconsider\w*
+        scratch that | I was wrong | I was mistaken | my mistake | my error | my apologies | instead | hold on
+        let me re\w* | let me correct | let me fix | let me double | upon review | upon reflection | upon further
+        revise | revised | revising | that{_T}s wrong | that is wrong | that was wrong | not right | is incorrect
         sorry | I meant | misspoke | updated? answer | corrected"""
     )
     + r"\b|\bno\s*[,.—–-]",
@@ -123,8 +137,8 @@ BACK = re.compile(
 JOINS_BEFORE = re.compile(
     r"\b"
     + any_of(
-        """neither | nor | not | that | than | both | hepatitis | vitamin | type | group | grade | class | stage | factor
-        protein | influenza | category | phase | zone | lead | agar | cell | why | if"""
+        """neither | nor | not | that | than | both | hepatitis | vitamin | type | group | grade | class | stage
+        factor |         protein | influenza | category | phase | zone | lead | agar | cell | why | if"""
     )
     + r"\s+$|(?<!\w)[A-Za-z]\)?\s*[,/]\s*$|(?:\w|\))\s*(?:&|\bor\b|\band\b)\s*$",
     re.IGNORECASE,
@@ -140,8 +154,9 @@ PAST = re.compile(
 DENIES = re.compile(
     rf"n{_T}t\b|\b"
     + any_of(
-        r"""not | never | neither | nor | avoid\w* | contraindicat\w* | unlike | less | rule[sd]? out | exclude\w* | instead
-        rather | wrong | incorrect | without | unlikely | if | whether | or | might | could | although | however | but"""
+        r"""not | never | neither | nor | avoid\w* | contraindicat\w* | unlike | less | rule[sd]? out | exclude\w*
+        instead |         rather | wrong | incorrect | without | unlikely | if | whether | or | might | could
+        although | however | but"""
     )
     + r"\b",
     re.IGNORECASE,

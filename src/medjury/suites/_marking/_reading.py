@@ -1,4 +1,4 @@
-"""Which choice does an answer mean? One, or a reason why it cannot be told: an ambiguous answer is never guessed."""
+"""Which choice does an answer mean? One, or why it cannot be told: an ambiguous answer is never guessed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from medjury.instruments import Reason
-from medjury.suites._marking._choices import Choices, Named, folded
-from medjury.suites._marking._cleaned import UnfinishedThought, plain_text, without_question, without_thought
+from medjury.suites._marking._choices import WHOLE_ANSWERS, Choices, Named, folded
+from medjury.suites._marking._cleaned import UnfinishedError, plain_text, without_question, without_thought
 from medjury.suites._marking._given import given_forms
 from medjury.suites._marking._lines import lone_lines
 from medjury.suites._marking._phrases import DENIES, PAST
@@ -17,7 +17,6 @@ from medjury.suites._marking._statements import Statement, statements, taken_bac
 
 _BOLD = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
 _SHORT = 40  # words of an answer in which a choice that is named in passing is the answer
-_WHOLE_ANSWERS = frozenset({"yes", "no", "true", "false", "maybe"})
 _LONG_ENOUGH = 3  # characters of a choice that prose does not hold by chance
 
 
@@ -36,7 +35,7 @@ def said(answer: str, shown: Iterable[str] = ()) -> str | Reading:
         return Reading(None, Reason.EMPTY, "the answer is empty")
     try:
         text = without_question(without_thought(plain_text(answer)), shown)
-    except UnfinishedThought:
+    except UnfinishedError:
         return Reading(None, Reason.PARSE, "the reasoning never ended, so there is no answer after it")
     if not text:
         return Reading(None, Reason.EMPTY, "nothing is left beside the reasoning or the repeated question")
@@ -117,7 +116,7 @@ def _from_beginning(text: str, choices: Choices) -> list[Statement]:
         return [Statement(0, len(text) - len(turned.rest), turned)] if turned.keys else []
     letter = choices.letter_at(text)
     named = letter if letter.keys else choices.text_at(text)
-    short = letter.keys or any(choices.folded[key] in _WHOLE_ANSWERS for key in named.keys)
+    short = letter.keys or any(choices.folded[key] in WHOLE_ANSWERS for key in named.keys)
     closes = re.match(
         r"[)\]*_]*(?:\s*[,;!]|\s*\?(?!.*\b[A-Z]\?)|\s+(?:because|since|as|due\s+to)\b)", named.rest
     )

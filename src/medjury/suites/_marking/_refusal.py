@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-_NOT = r"(?:can\s?not|can['’]?t|could\s?n['’]?t|am\s+(?:unable|not\s+able)\s+to|['’]?m\s+(?:unable|not\s+able)\s+to|will\s+not|won['’]?t|do\s+not|don['’]?t|must\s+decline\s+to|decline\s+to|refuse\s+to|prefer\s+not\s+to)"
+_NOT = (
+    r"(?:can\s?not|can['’]?t|could\s?n['’]?t|am\s+(?:unable|not\s+able)\s+to|['’]?m\s+(?:unable|not\s+able)\s+to|"
+    r"will\s+not|won['’]?t|do\s+not|don['’]?t|must\s+decline\s+to|decline\s+to|refuse\s+to|prefer\s+not\s+to)"
+)
 _ANSWERING = (
     r"(?:answer|help|assist|provide|give|offer|diagnose|advise|comply|respond|choose|select|pick|say|tell|determine|"
     r"know|make|recommend|calculate|generate|write|fulfil|do\s+that|have\s+(?:enough|sufficient|access))"

@@ -62,10 +62,9 @@ def _run(database: Path, queries: list[str], seconds: float, now: str | None) ->
     ) as worker:
         try:
             output, _ = worker.communicate(task, timeout=_START + (seconds + 0.5) * len(queries))
-        except subprocess.TimeoutExpired as late:
+        except subprocess.TimeoutExpired:
             worker.kill()
-            worker.communicate()
-            output = (late.stdout or b"").decode("utf-8", "replace") if isinstance(late.stdout, bytes) else ""
+            output, _ = worker.communicate()  # all that was written before
     return [_result(line) for line in output.splitlines() if line.endswith("}")]
 
 

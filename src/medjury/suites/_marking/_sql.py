@@ -1,8 +1,8 @@
 """SQL by what it returns: the answer's query and the gold one are run on the same database and their rows compared.
 
 Rows are compared as a bag: how often each comes counts, their order does only where the gold query orders them.
-Names of columns do not count, their order does. Numbers may differ by a millionth of their size. NULL equals NULL and
-nothing else: not 0, not an empty text. A question that the database cannot answer is answered rightly by `null`.
+Names of columns do not count, their order does. Numbers may differ by a millionth of their size. NULL equals NULL
+and nothing else: not 0, not an empty text. A question that the database cannot answer is rightly answered `null`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from medjury.suites._marking._sandbox import SECONDS, QueryResult, Row, run_quer
 ABSTAINED = "null"
 _TOLERANCE = 1e-6
 _MOST_MATCHED = 500  # rows that are matched one by one where sorting them does not
-_VERB = r"(?:select|with|values|insert|update|delete|replace|drop|create|alter|attach|detach|pragma|vacuum|explain|begin|reindex|analyze)"
+_VERB = (
+    r"(?:select|with|values|insert|update|delete|replace|drop|create|alter|attach|detach|pragma|vacuum|explain|begin|"
+    r"reindex|analyze)"
+)
 _FENCE = re.compile(r"```[ \t]*(?:(?:sqlite3|sqlite|sql)\b)?[ \t]*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
 _OPEN_FENCE = re.compile(
     r"```[ \t]*(?:(?:sqlite3|sqlite|sql)\b)?[ \t]*\n(?!.*```)(.*)", re.DOTALL | re.IGNORECASE

@@ -1,9 +1,9 @@
-"""Runs queries on a database that it may only read: a program of its own, which can be killed and has little memory.
+"""Runs queries on a database that it may only read: a program of its own, which can be killed.
 
-It imports nothing of Medjury, reads one JSON object from its input and writes one line of JSON for each query. Every
-guard stands behind another: the file is opened read-only and immutable, the authorizer allows selecting, reading the
-database's own tables and harmless functions, SQLite's limits and heap are small, a progress handler stops what takes
-long, and the machine's limits end what none of these sees.
+It imports nothing of Medjury, reads one JSON object from its input and writes one line of JSON for each query.
+Every guard stands behind another: the file is opened read-only and immutable, the authorizer allows selecting,
+reading the database's own tables and harmless functions, SQLite's limits and heap are small, a progress handler
+stops what takes long, and the machine's limits end what none of these sees.
 """
 
 from __future__ import annotations
@@ -195,10 +195,12 @@ def why(message: str) -> str:
     """The kind of a failure, without the words of the query: they may be a patient's."""
     text = message.lower()
     kinds = {
-        "interrupted": "too slow", "too big": "too much", "out of memory": "too much", "not authorized": "not allowed",
-        "prohibited": "not allowed", "readonly": "not allowed", "one statement at a time": "several statements",
-        "no such column": "no such column", "no such table": "no such table", "no such function": "no such function",
-        "syntax error": "syntax error", "incomplete input": "syntax error", "unrecognized token": "syntax error",
+        "interrupted": "too slow", "too big": "too much", "out of memory": "too much",
+        "not authorized": "not allowed", "prohibited": "not allowed", "readonly": "not allowed",
+        "one statement at a time": "several statements",
+        "no such column": "no such column", "no such table": "no such table",
+        "no such function": "no such function", "syntax error": "syntax error", "incomplete input": "syntax error",
+        "unrecognized token": "syntax error",
     }  # fmt: skip
     return next((kind for sign, kind in kinds.items() if sign in text), "it does not run")
 

@@ -60,7 +60,7 @@ def _cued(text: str, choices: Choices) -> Iterator[Statement]:
 
 def _closes(choices: Choices, named: Named, tail: str) -> bool:
     """Whether a letter ends its clause, as it does where it is the answer and not a word in a sentence."""
-    words = choices._filled(tail)
+    words = choices.filled(tail)
     letter = choices.letter_at(words)
     if not (letter.keys or letter.unknown):
         return False
@@ -80,7 +80,7 @@ def _verdicts(text: str, choices: Choices) -> Iterator[Statement]:
         here = text[place.start() : place.start() + 300]
         if _OPTION.search(text, max(0, place.start() - 12), place.start()):
             here = here[:1].upper() + here[1:]
-        named = choices._one(here)
+        named = choices.one(here)
         if len(named.keys) != 1:
             continue
         said = VERDICT.match(named.rest)

@@ -16,8 +16,9 @@ from medjury.suites._marking._refusal import refuses
 _WORDS = {
     "yes": "yes", "yeah": "yes", "yep": "yes", "true": "yes", "correct": "yes", "affirmative": "yes", "sí": "yes",
     "oui": "yes", "ja": "yes", "да": "yes", "是": "yes", "はい": "yes", "no": "no", "nope": "no", "false": "no",
-    "negative": "no", "non": "no", "nein": "no", "нет": "no", "否": "no", "不是": "no", "いいえ": "no", "maybe": "maybe",
-    "perhaps": "maybe", "possibly": "maybe", "uncertain": "maybe", "unclear": "maybe", "inconclusive": "maybe",
+    "negative": "no", "non": "no", "nein": "no", "нет": "no", "否": "no", "不是": "no", "いいえ": "no",
+    "maybe": "maybe", "perhaps": "maybe", "possibly": "maybe", "uncertain": "maybe",
+    "unclear": "maybe", "inconclusive": "maybe",
 }  # fmt: skip
 _ONE = "yes|no|maybe"
 _STRIPPED = " \t*_`#>.!,;:\"'“”()[]{}-–—"
@@ -64,7 +65,8 @@ def read_yes_no(answer: str, item: Item) -> Reading:
         return _one({each.group("word").casefold() for each in final})
     found = {each.group("word").casefold() for each in stated}
     lines = [line for line in text.split("\n") if line.strip()]
-    last = _WORDS.get(lines[-1].strip(_STRIPPED).casefold()) if lines else None
+    words = re.split(r"[.?!:]\s+", lines[-1].strip(_STRIPPED))[-1] if lines else ""
+    last = _WORDS.get(words.strip(_STRIPPED).casefold())
     found |= {last} if last else set()
     if (begins := _BEGINS.match(text)) and not _ALTERNATIVE.match(text, begins.start("word")):
         found.add(begins.group("word").casefold())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.instruments import Reason
-from medjury.models import PriceList, audit_totals
+from medjury.models import audit_totals
 from medjury.ratings import open_store
 from medjury.runs import files
 from medjury.studies import RunResult, Study, answering_study, run_study
@@ -111,9 +111,3 @@ def spent_in(folder: Path) -> tuple[float, int]:
     """Money and calls of one run folder so far, those whose end is not known among them."""
     found = audit_totals(folder / files.AUDIT_LOG)
     return found.money + found.perhaps, found.calls
-
-
-def prices_of(study: Study) -> PriceList:
-    from medjury.studies import study_prices
-
-    return study_prices(study)

@@ -143,8 +143,7 @@ def jury_study(
         "dimensions": list(judged.weights),
         "judges": list(judged.judges),
         "jury": {"aggregate": jury.aggregate, "quorum": jury.quorum},
-        "metrics": list(suite.settings.metrics)
-        or (["rouge_l"] if any(item.gold for item in chosen.items) else []),
+        "metrics": _metrics(suite, chosen),
         "allow_hosts": list(suite.settings.allow_hosts),
         "budget": {"money": money, "calls": calls},
         "store": suite.store,
@@ -155,6 +154,14 @@ def jury_study(
     lines = "".join(f"{name}: {json.dumps(value)}\n" for name, value in settings.items())
     write_whole(folder / "study.yaml", f"# The answers to {chosen.name}, judged.\n{lines}")
     return load_study(folder / "study.yaml")
+
+
+def _metrics(suite: Suite, chosen: Chosen) -> list[str | dict[str, str]]:
+    """The text metrics that rate beside the jury: ROUGE-L wherever there is a gold answer, and those that are
+    named."""
+    if not any(item.gold for item in chosen.items):
+        return []
+    return ["rouge_l", *(each for each in suite.settings.metrics if each != "rouge_l")]
 
 
 def _clinicians(part: dict[str, Any] | str, folder: Path) -> dict[str, Any]:

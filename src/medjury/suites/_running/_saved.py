@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -42,8 +42,6 @@ def read_results(folder: str | Path) -> Results:
         made = _made(Results, {**facts, "items": (), "answers": ()})
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise MedjuryError(f"{place}: the results cannot be read ({error}); run the suite again") from None
-    from dataclasses import replace
-
     return replace(made, items=items, answers=answers)
 
 

@@ -65,7 +65,7 @@ class Suite:
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know before any number."""
-        told = []
+        told = [remark for each in self.benchmarks for remark in each.loaded.remarks]
         samples = [each.name for each in self.benchmarks if each.sample]
         if samples:
             told.append(
@@ -76,6 +76,11 @@ class Suite:
             f"{each.name}: {len(each.loaded.problems):,} rows cannot be items and are left out"
             for each in self.benchmarks
             if each.loaded.problems
+        ]
+        told += [
+            f"{each.name}: {len(each.items):,} of {len(each.loaded.items):,} items are asked"
+            for each in self.benchmarks
+            if len(each.items) < len(each.loaded.items)
         ]
         unjudged = [each.name for each in self.benchmarks if each.benchmark.open]
         if unjudged and self.settings.jury is None:
@@ -136,7 +141,8 @@ def _chosen(part: BenchmarkPart, folder: Path) -> Chosen:
     if len(set(ids)) < len(ids):
         twice = next(each for each in ids if ids.count(each) > 1)
         raise MedjuryError(f"{data}: the item {twice!r} appears twice; give each its own id")
-    return Chosen(benchmark, part, loaded, items, part.data is None)
+    made_up = part.data is None and not benchmark.data  # a site's own file may name its table
+    return Chosen(benchmark, part, loaded, items, made_up)
 
 
 def _store(store: str | None, folder: Path, output: Path) -> str:

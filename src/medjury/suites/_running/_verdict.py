@@ -28,8 +28,10 @@ def verdict_of(folder: Path, judges: Sequence[str], shown: str, resamples: int) 
         table = open_run(folder, resamples=resamples)
         people = len(table.clinicians)
         found = validation_of(evidence_of(table, checks=verify_run(folder)))
-    except MedjuryError as error:
-        return JuryResult(tuple(judges), shown, {}, f"There is no verdict: {error}")
+    except MedjuryError:
+        return JuryResult(
+            tuple(judges), shown, {}, "There is no verdict: `medjury gate` on its run folder says why."
+        )
     words = {each.label: each.word for each in found.verdicts}
     reasons = dict.fromkeys(reason for each in found.verdicts for reason in each.reasons)
     why = " ".join(list(reasons)[:3]) if people else _UNRATED

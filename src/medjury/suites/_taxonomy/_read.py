@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from medjury.documents import read_document
 
 FILE = Path(__file__).parent / "taxonomy.yaml"
+_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +81,9 @@ class Taxonomy:
         facts = [
             f"  {each.value:g} {each.unit + ' ' if each.unit else ''}{each.fact}" for each in self.validation
         ]
-        return "\n".join(
-            [*lines, f"As stated: {stated}. {self.note}", "Review by clinicians:", *facts, self.validation_note,
-             f"Source: {self.source}"]
-        )  # fmt: skip
+        lines += wrap(f"As stated: {stated}. {self.note}", _WIDTH)
+        lines += ["Review by clinicians:", *facts, *wrap(self.validation_note, _WIDTH)]
+        return "\n".join([*lines, *wrap(f"Source: {self.source}", _WIDTH)])
 
 
 @cache

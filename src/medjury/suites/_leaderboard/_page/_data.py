@@ -26,7 +26,9 @@ def board_json(board: Board) -> dict[str, Any]:
         "made_at": results.made_at,
         "confidence": board.confidence,
         "leave_out_decided": board.leave_out_decided,
-        "candidates": [asdict(each) for each in results.candidates],
+        "candidates": [
+            {**_without_why(asdict(each)), "stopped": bool(each.why)} for each in results.candidates
+        ],
         "benchmarks": [
             {**asdict(each), "items": _items(board, each.name), "decided": _decided(board, each.name)}
             for each in results.benchmarks
@@ -125,3 +127,8 @@ def _items(board: Board, benchmark: str) -> int:
 
 def _decided(board: Board, benchmark: str) -> int:
     return sum(each.benchmark == benchmark and each.decided for each in board.results.items)
+
+
+def _without_why(facts: dict[str, Any]) -> dict[str, Any]:
+    """What stopped a candidate may name a host or a path, which is nobody else's business."""
+    return {name: value for name, value in facts.items() if name != "why"}

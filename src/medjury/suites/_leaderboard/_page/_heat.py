@@ -76,6 +76,8 @@ def _category(board: Board, category: str) -> Html:
 def _row(board: Board, benchmark: BenchmarkResult, place: int, pages: Mapping[str, str]) -> Html:
     cells = [board.cells[each.name, benchmark.name] for each in board.results.candidates]
     told = [metric_name(benchmark.metric), counted(cells[0].items if cells else 0, "item")]
+    if benchmark.jury is not None:
+        told[0] = f"jury, {benchmark.jury.word}"
     if benchmark.sample:
         told.append("MADE-UP ROWS")
     if benchmark.access != "public":

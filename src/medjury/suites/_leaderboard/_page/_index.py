@@ -10,6 +10,7 @@ from medjury.statistics import counted, moment
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._page import _sections as sections
 from medjury.suites._leaderboard._page._chooser import chooser
+from medjury.suites._leaderboard._page._cost import cost_section
 from medjury.suites._leaderboard._page._data import page_data
 from medjury.suites._leaderboard._page._heat import heat_map
 from medjury.suites._leaderboard._page._overall import overall_table
@@ -33,7 +34,7 @@ def index_page(board: Board, pages: Mapping[str, str]) -> str:
         ("coverage", "What was answered, and what is missing", sections.coverage(board)),
         ("differences", "What these benchmarks can show", sections.detectable(board)),
         ("jury", "May the jury be trusted?", sections.jury(board)),
-        ("cost", "What it cost", sections.cost(board)),
+        ("cost", "What it cost", cost_section(board)),
         ("reading", "How to read this page", sections.reading(board)),
         ("data", "The data behind it", sections.sources(board)),
     ]
@@ -81,7 +82,8 @@ def _banners(board: Board) -> list[Html]:
         )
     if board.incomplete:
         missing = sum(sum(cell.missing.values()) for cell in board.incomplete)
-        stopped = [f"{each.name}: {each.why}" for each in board.results.candidates if each.why]
+        # Why it was stopped may name a host or a path: that is told where it was run, not where it is published.
+        stopped = [f"{each.name} was stopped before its end" for each in board.results.candidates if each.why]
         found.append(
             element(
                 "div",

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from medjury.report import Html, document, element, joined, paragraph, sentence
 from medjury.suites._leaderboard._cells import Cell
-from medjury.suites._leaderboard._names import metric_name
+from medjury.suites._leaderboard._names import metric_name, reason_name
 from medjury.suites._leaderboard._results import AnswerResult, BenchmarkResult, ItemResult
 
 # Items on one page; a longer benchmark has several.
@@ -25,7 +25,7 @@ def item_pages(
     rows: Sequence[tuple[ItemResult, AnswerResult]],
     slug: str,
     *,
-    texts: bool,
+    texts: bool | None,
 ) -> Iterator[tuple[str, str]]:
     """(file name, page) for the items of one cell."""
     parts = [rows[start : start + ON_A_PAGE] for start in range(0, len(rows), ON_A_PAGE)] or [rows]
@@ -53,12 +53,12 @@ def page_name(slug: str, number: int = 0) -> str:
     return f"{slug}.html" if not number else f"{slug}-{number + 1}.html"
 
 
-def shows_texts(benchmark: BenchmarkResult, *, texts: bool) -> bool:
-    """Whether a page may show what the data say: they are public, or made up, or it was asked for."""
-    return texts or benchmark.access == "public" or benchmark.sample
+def shows_texts(benchmark: BenchmarkResult, *, texts: bool | None) -> bool:
+    """Whether a page may show what the data say: as it was asked for, else where they are public or made up."""
+    return benchmark.access == "public" or benchmark.sample if texts is None else texts
 
 
-def _head(benchmark: BenchmarkResult, cell: Cell, texts: bool) -> Html:
+def _head(benchmark: BenchmarkResult, cell: Cell, texts: bool | None) -> Html:
     told = [
         element("p", element("a", "← leaderboard", href="../../index.html"), class_="screen"),
         element("h1", f"{cell.candidate} on {benchmark.title}"),
@@ -77,9 +77,8 @@ def _head(benchmark: BenchmarkResult, cell: Cell, texts: bool) -> Html:
             element(
                 "p",
                 sentence(
-                    f"The data are {benchmark.access}, so their texts and ids are left out here. Items are "
-                    "numbered in the order of the file. `medjury bench leaderboard FOLDER --texts` writes them, "
-                    "for your eyes."
+                    f"Texts and ids are left out here; the data are {benchmark.access}. Items are numbered in the "
+                    "order of the file. `medjury bench leaderboard FOLDER --texts` writes them, for your eyes."
                 ),
                 class_="note",
             )
@@ -107,7 +106,7 @@ def _filters() -> Html:
 
 
 def _card(
-    place: int, item: ItemResult, answer: AnswerResult, benchmark: BenchmarkResult, *, texts: bool
+    place: int, item: ItemResult, answer: AnswerResult, benchmark: BenchmarkResult, *, texts: bool | None
 ) -> Html:
     named = shows_texts(benchmark, texts=texts)
     kind, mark = _mark(answer)
@@ -122,7 +121,7 @@ def _card(
             rows.append(("note", answer.note))
     rows += [(metric_name(name), f"{value:.3f}") for name, value in answer.others.items()]
     if item.decided:
-        rows.append(("caution", "a trivial answer is right on this item: it tells nothing"))
+        rows.append(("caution", "an answer that says nothing is right on this item: it tells nobody apart"))
     title = f"Item {item.item}" if named else f"Item {place + 1}"
     question = (
         element("details", element("summary", "what was asked"), _said(item.prompt))
@@ -147,7 +146,7 @@ def _mark(answer: AnswerResult) -> tuple[str, str]:
         if score in (0.0, 1.0):
             return ("right", "right") if score else ("wrong", "not right")
         return ("right" if score >= 1 else "wrong"), f"{score:.3f}"
-    return answer.state, f"{answer.state}: {answer.reason}"
+    return answer.state, f"{answer.state}: {reason_name(answer.reason)}"
 
 
 def _said(words: str) -> Html:

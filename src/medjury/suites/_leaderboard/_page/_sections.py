@@ -1,20 +1,18 @@
-"""The sections below the standings: categories, coverage, what can be told apart, the jury, cost, and how to
-read."""
+"""The sections below the standings: categories, coverage, what can be told apart, the jury, and how to read."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-from medjury.report import Figure, Html, bullets, element, joined, paragraph, sentence, table_html
+from medjury.report import Html, bullets, element, joined, paragraph, sentence, table_html
 from medjury.statistics import Printable, counted, percent
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._cells import MOST_MISSING
-from medjury.suites._leaderboard._names import metric_name
-from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
+from medjury.suites._leaderboard._names import metric_name, reason_name
+from medjury.suites._leaderboard._results import BenchmarkResult
 from medjury.validation import MEANING
 
-_POINT, _FRONT = "#0072b2", "#d55e00"
 _AGREEMENT = {"jury": "jury", "rouge_l": "ROUGE-L", "bertscore": "BERTScore", "clinicians": "clinician"}
 
 
@@ -99,7 +97,8 @@ def detectable(board: Board) -> Html:
     for benchmark in board.results.benchmarks:
         part = board.benchmarks[benchmark.name].detectable
         items = [each for each in board.results.items if each.benchmark == benchmark.name]
-        found = None if part is None else part.rows[0]
+        # Where no two candidates differ on any item, nothing is known about what could be detected.
+        found = part.rows[0] if part is not None and part.rows[0].largest > 0 else None
         spread = "" if found is None or found.mde_sd is None else f" ± {found.mde_sd:.3f}"
         rows.append(
             (
@@ -123,7 +122,8 @@ def detectable(board: Board) -> Html:
         rows,
         caption="Mean ± SD over pairs of candidates, on the same items (alpha 0.05, power 0.8, one pair at a "
         "time). A difference smaller than this may well be chance. An item is decided without reading where an "
-        "answer is right that says nothing: it cannot tell who reads from who does not",
+        "answer is right that says nothing: it cannot tell who reads from who does not. – where no two candidates "
+        "differ on any item",
     )
 
 
@@ -134,18 +134,16 @@ def jury(board: Board) -> Html:
     parts: list[Html] = []
     if unjudged:
         parts.append(paragraph(f"Open benchmarks that no jury judged: {', '.join(unjudged)}.", class_="note"))
-    for each in judged:
-        assert each.jury is not None
-        words = dict.fromkeys(each.jury.verdicts.values()) or {"NOT VALIDATED": None}
-        worst = _worst(list(words))
+    for said, titles in _verdicts(judged).items():
+        judges, word, why = said
         parts.append(
             element(
                 "div",
-                element("p", f"{each.title}: judged by {', '.join(each.jury.judges)}", class_="whose"),
-                element("p", worst, class_="word"),
-                paragraph(_of_verdict(worst)),
-                paragraph(each.jury.why) if each.jury.why else "",
-                class_=f"verdict {worst.lower().replace(' ', '-')}",
+                element("p", f"{', '.join(titles)}: judged by {', '.join(judges)}", class_="whose"),
+                element("p", word, class_="word"),
+                paragraph(_of_verdict(word)),
+                paragraph(sentence(why)) if why else "",
+                class_=f"verdict {word.lower().replace(' ', '-')}",
             )
         )
     if board.results.agreement:
@@ -163,121 +161,7 @@ def jury(board: Board) -> Html:
                 "another",
             )
         )
-    elif judged:
-        parts.append(
-            paragraph(
-                "No clinician has rated these answers, so nobody knows how far the jury agrees with one."
-            )
-        )
     return joined(parts)
-
-
-def cost(board: Board) -> Html:
-    """Tokens and money, per candidate and per model, the bound before and what it came to."""
-    results = board.results
-    if not results.spending:
-        return Html("")
-    unit = results.currency
-    by_candidate: list[Sequence[Printable]] = [
-        (
-            each.candidate,
-            each.vendor or "–",
-            each.window,
-            each.benchmark_tokens,
-            each.jury_tokens,
-            each.benchmark_money,
-            each.jury_money,
-            each.money,
-            each.expected_money,
-            each.bound_money,
-        )
-        for each in candidate_costs(results)
-    ]
-    by_model: list[Sequence[Printable]] = [
-        (
-            each.payer,
-            each.role,
-            each.calls,
-            each.tokens_in,
-            each.tokens_out,
-            each.money,
-            each.expected_tokens,
-            each.expected_money,
-            each.bound_tokens,
-            each.bound_money,
-        )
-        for each in payer_costs(results)
-    ]
-    prices: list[Sequence[Printable]] = [
-        (each.name, each.model or "–", *each.price) for each in results.candidates if each.price is not None
-    ]
-    parts = [
-        _cost_picture(board),
-        table_html(
-            ("candidate", "made by", "window", "benchmark tokens", "jury tokens", f"benchmark {unit}", f"jury "
-             f"{unit}",
-             f"total {unit}", f"expected {unit}", f"bound {unit}"),
-            by_candidate,
-            caption="Each candidate: tokens and money of its own answers and of judging them. The bound, stated "
-            "before the run, counts the input and the longest answer allowed",
-            digits=4,
-        ),
-        table_html(
-            ("model", "role", "calls", "tokens in", "tokens out", unit, "expected tokens", f"expected {unit}",
-             "bound tokens", f"bound {unit}"),
-            by_model,
-            caption="Each model that was asked, as a candidate or as a judge",
-            digits=4,
-        ),
-    ]  # fmt: skip
-    if prices:
-        parts.append(
-            table_html(
-                ("candidate", "model", f"input {unit} per million", f"output {unit} per million"),
-                prices,
-                caption=f"Prices, as of {results.prices_as_of or 'a day that is not known'}",
-                digits=2,
-            )
-        )
-    if results.paid is not None:
-        parts.append(
-            paragraph(
-                f"Paid in all, failed and repeated calls included: {results.paid:,.4f} {unit}.", class_="soft"
-            )
-        )
-    return joined(parts)
-
-
-def _cost_picture(board: Board) -> Html:
-    """Win rate against the cost of a candidate's own answers, with the front that nobody is better and cheaper
-    than."""
-    part = board.overall.cost
-    if part is None or not any(each.cost > 0 for each in part.rows):
-        return paragraph(
-            "There is no picture of cost and performance: a price is not known, or nothing was paid."
-        )
-    figure = Figure((7.5, 3.6))
-    axes = figure.axes(
-        x_name=f"cost of its answers, {board.results.currency}",
-        y_name="win rate, ties count half",
-        y_limits=(0.0, 1.0),
-    )
-    front = sorted((each for each in part.rows if each.on_front), key=lambda each: each.cost)
-    axes.line(
-        [each.cost for each in front], [each.performance for each in front], _FRONT, dash="--",
-        label="nobody is better and cheaper",
-    )  # fmt: skip
-    for each in part.rows:
-        axes.points([each.cost], [each.performance], _FRONT if each.on_front else _POINT, size=4)
-        axes.text(each.cost, each.performance + 0.04, each.system, shift=4)
-    words = "; ".join(f"{each.system}: {each.performance:.2f} for {each.cost:.4g}" for each in part.rows)
-    careful = [each.system for each in part.rows if each.cheapest_of_best]
-    said = f"Cheapest candidate that is not separated from the best: {', '.join(careful)}." if careful else ""
-    return element(
-        "figure",
-        element("div", Html(figure.svg(words)), class_="picture"),
-        element("figcaption", "Win rate against what a candidate's own answers cost. ", said),
-    )
 
 
 def reading(board: Board) -> Html:
@@ -332,12 +216,18 @@ def sources(board: Board) -> Html:
 
 
 def _reasons(counts: Counter[str]) -> str:
-    return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in counts.most_common()) or "0"
+    return ", ".join(f"{count:,} {reason_name(reason)}" for reason, count in counts.most_common()) or "0"
 
 
-def _worst(words: Sequence[str]) -> str:
-    order = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
-    return next((word for word in order if word in words), "NOT VALIDATED")
+def _verdicts(
+    judged: Sequence[BenchmarkResult],
+) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
+    """The benchmarks of each jury, verdict and reason: what is said of many is said once."""
+    found: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
+    for each in judged:
+        if each.jury is not None:
+            found.setdefault((each.jury.judges, each.jury.word, each.jury.why), []).append(each.title)
+    return found
 
 
 def _of_verdict(word: str) -> str:

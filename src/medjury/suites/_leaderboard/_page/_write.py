@@ -14,9 +14,10 @@ from medjury.suites._leaderboard._page._items import item_pages
 from medjury.suites._leaderboard._results import AnswerResult
 
 
-def write_leaderboard(board: Board, folder: str | Path, *, texts: bool = False) -> Path:
-    """Write the leaderboard into a folder and return its first page. `texts` writes what gated and private data
-    say, too: such a folder is not for publishing."""
+def write_leaderboard(board: Board, folder: str | Path, *, texts: bool | None = None) -> Path:
+    """Write the leaderboard into a folder and return its first page. Texts and ids of items are shown where the
+    data are public or made up; of all data with `texts=True`, which is not for publishing, and of none with
+    False."""
     place = Path(folder)
     results = board.results
     names = [each.name for each in results.benchmarks] + [each.name for each in results.candidates]
