@@ -259,3 +259,12 @@ def test_a_row_of_too_many_cells_is_refused_in_words(tmp_path: Path) -> None:
 def test_a_scale_that_is_none_is_refused(tmp_path: Path, scale: tuple[float, float]) -> None:
     with pytest.raises(MedjuryError, match="a scale "):
         read(tmp_path, HUMANS, JUDGES, scale=scale)
+
+
+def test_what_the_tables_write_differently_is_told_and_taken_as_it_is(tmp_path: Path) -> None:
+    judges = {"item": ["a", "b", "C", "d"], "gpt": [0, 1, 4, 4]}
+    table = read(tmp_path, HUMANS, judges, scale=None)
+    told = [note for note in table.notes if note.startswith("in doubt: ")]
+    assert "4 by the rule 'ignore case and signs'" in told[0] and "shifted by one down" in told[1]
+    assert scores(table)["a", "gpt", "score"] == 0
+    assert not any("in doubt" in note for note in read(tmp_path, HUMANS, JUDGES).notes)

@@ -17,6 +17,8 @@ from medjury.tables._jury import JuryName
 from medjury.tables._open import rating_table, with_rules
 from medjury.tables._panel import KEYS, KINDS, Meaning, Panel, melted, open_panel
 from medjury.tables._rating_table import RatingTable
+from medjury.tables._same_ids import MATCHED, id_doubt
+from medjury.tables._same_scale import reversed_doubt, scale_doubt
 
 if TYPE_CHECKING:
     import polars
@@ -65,12 +67,27 @@ def two_panels(
     `columns` says what the columns of wide tables are. Where it is not given: dimensions, where both tables have
     the same columns or a column names the rater; raters, where the tables share none. Anything between is refused.
     An answer that clinicians rated and a judge's table does not have counts as one that this judge did not score.
+    Ids and scales that the tables seem to write differently are told in `notes`, and taken as they are.
     """
     sides = read_panels(
         humans, judges, item=item, system=system, patient=patient, scores=scores, columns=columns,
         dimension=dimension,
     )  # fmt: skip
-    return table_of(sides, scale=scale, instrument=instrument, jury=jury, rules=rules, protocol=protocol)
+    found = table_of(sides, scale=scale, instrument=instrument, jury=jury, rules=rules, protocol=protocol)
+    return replace(found, notes=(*_in_doubt(sides, found), *found.notes))
+
+
+def _in_doubt(sides: Sequence[Panel], table: RatingTable) -> list[str]:
+    """What the command line would ask before anything is compared: here nobody can answer, so it is told."""
+    grades = {each.name: each.grades for each in table.counted}
+
+    def known(dimension: str) -> tuple[float, float] | None:
+        found = grades.get(dimension)
+        return None if found is None else (found.lowest, found.highest)
+
+    doubts = [id_doubt(sides, name) for name in MATCHED]
+    doubts += [scale_doubt(sides, known, {}), reversed_doubt(sides, known, None, None)]
+    return [f"in doubt: {each.question}" for each in doubts if each is not None]
 
 
 def read_panels(
