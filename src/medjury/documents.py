@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -20,13 +20,11 @@ Model = TypeVar("Model", bound="BaseModel")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed YAML file; `lines` tells on which line each value stands, by its path of keys and indices, and
-    `stated` what a value is called that was given elsewhere (`--set budget.calls`)."""
+    """A parsed YAML file; `lines` tells on which line each value stands, by its path of keys and indices."""
 
     file: str
     value: Any
     lines: Mapping[Place, int]
-    stated: Mapping[Place, str] = field(default_factory=dict)
 
     def line(self, place: Sequence[str | int]) -> int:
         """The line of a value, or of the nearest thing around it."""
@@ -36,10 +34,6 @@ class Document:
         return self.lines.get(path, 1)
 
     def complaint(self, place: Sequence[str | int], text: str) -> str:
-        for length in range(len(place), 0, -1):
-            if (named := self.stated.get(tuple(place[:length]))) is not None:
-                rest = ".".join(map(str, place[length:]))
-                return f"{named}: {rest + ': ' if rest else ''}{text}"
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
         return f"{self.file}, line {self.line(place)}: {where + ': ' if where else ''}{text}"
 
@@ -154,13 +148,9 @@ def _without_union_tags(document: Document, place: Place) -> Place:
     """Pydantic puts the name of a union's branch into the path; keep only steps that are in the file."""
     kept: Place = ()
     for step in place[:-1]:
-        if (*kept, step) in document.lines or _is_stated(document, (*kept, step)):
+        if (*kept, step) in document.lines:
             kept = (*kept, step)
     return (*kept, *place[-1:])
-
-
-def _is_stated(document: Document, place: Place) -> bool:
-    return any(each[: len(place)] == place for each in document.stated)
 
 
 class _Walk:

@@ -211,7 +211,7 @@ def test_the_room_can_be_called_by_its_own_name(folder: Path) -> None:
 def test_the_command_prints_the_numbers_of_the_function(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["agreement", str(folder), "--all", "--wide"]) == 0
+    assert main(["agreement", str(folder)]) == 0
     assert capsys.readouterr().out == agreement(folder).text() + "\n"
     assert main(["agreement", str(folder), "--confidence", "0.8", "--json", "--dimensions", "risk"]) == 0
     assert capsys.readouterr().out == agreement(folder, confidence=0.8, dimensions="risk").to_json() + "\n"

@@ -11,7 +11,6 @@ from medjury.agreement._agreement_row import AgreementRow, Counts
 from medjury.agreement._among_humans.non_inferiority import NonInferiority
 from medjury.agreement._pairs.severe_errors import SevereErrors
 from medjury.agreement._readings import reading
-from medjury.agreement._short_text import short_lines
 from medjury.agreement._table_text import table_lines
 from medjury.statistics import Estimate, Printable, Result
 from medjury.tables import RatingTable, Roles
@@ -67,11 +66,8 @@ class AgreementTable(Result[AgreementRow]):
             lines.append(f"unscored ratings of {rater}: {counted}")
         return tuple(lines)
 
-    def text(self, *, everything: bool = True) -> str:
-        """A table for reading: a block per dimension and reference, a column per compared rater; without
-        `everything`, the few lines that answer whether the jury agrees with its reference."""
-        if not everything:
-            return "\n".join(short_lines(self.rows, self.remarks(), self.roles, self.non_inferiority))
+    def text(self) -> str:
+        """A table for reading: a block per dimension and reference, a column per compared rater."""
         return "\n".join(table_lines(self.rows, self.remarks(), self.notes))
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:

@@ -7,7 +7,6 @@ from itertools import groupby
 
 from medjury.agreement._agreement_row import AgreementRow
 from medjury.agreement._readings import reading
-from medjury.screen import screen_columns
 from medjury.statistics import percent
 
 _COLUMNS = 4
@@ -20,7 +19,8 @@ def table_lines(rows: Sequence[AgreementRow], remarks: Sequence[str], notes: Seq
     for (dimension, reference, level, system), some_rows in groupby(_in_blocks(rows), _block):
         block = list(some_rows)
         compared = list(dict.fromkeys(row.rater for row in block))
-        for some in _side_by_side(block, compared):
+        for start in range(0, len(compared), _COLUMNS):
+            some = compared[start : start + _COLUMNS]
             yield ""
             where = f"system {system}" if system else f"level {level}"
             yield f"{dimension} · reference {reference} · {where}"
@@ -28,22 +28,6 @@ def table_lines(rows: Sequence[AgreementRow], remarks: Sequence[str], notes: Seq
     yield ""
     yield from (f"[{place}] {text}" for text, place in footnotes.items())
     yield from (f"* {note}" for note in notes)
-
-
-def _side_by_side(block: Sequence[AgreementRow], compared: Sequence[str]) -> Iterator[list[str]]:
-    """As many raters beside each other as the screen has room for, four at most."""
-    columns = screen_columns()
-    most = _COLUMNS
-    if columns is not None:
-        label = max(len("at ceiling, reference and rater"), *(len(row.statistic) for row in block))
-        widest = max(len(_plain(row)) for row in block)
-        most = min(_COLUMNS, max(1, (columns - label - 2) // (widest + 2)))
-    for start in range(0, len(compared), most):
-        yield list(compared[start : start + most])
-
-
-def _plain(row: AgreementRow) -> str:
-    return row.rater if row.estimate.value is None else max(row.shown(), row.rater, key=len)
 
 
 def _in_blocks(rows: Sequence[AgreementRow]) -> list[AgreementRow]:

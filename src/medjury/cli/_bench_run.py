@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
-from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _WORDS = ("kind", "name", "model", "url", "vendor", "api_key_env")
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = Paragraphs
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _ABOUT
     add = parser.add_argument
     add("suite", nargs="+", metavar="SUITE", help="a suite file, or names of benchmarks")
@@ -108,30 +107,20 @@ def run_suite_command(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(plan.text())
         return 0
-    from medjury.cli._progress import display
+    from medjury.cli._progress import ProgressLine
 
     say(plan.text(), sys.stderr)
-    line = display(quiet=options.quiet)
-
-    def tell(told: str) -> None:
-        if line is not None:
-            line.close()
-        say(told, sys.stderr)
-
-    try:
-        ran = run_suite(
-            suite,
-            plan,
-            watch=line,
-            tell=tell,
-            keep_going=options.keep_going,
-            retry_unscored=options.retry_unscored,
-            preflight=not options.no_preflight,
-            resamples=options.resamples,
-        )
-    finally:
-        if line is not None:
-            line.close()
+    line = None if options.quiet else ProgressLine()
+    ran = run_suite(
+        suite,
+        plan,
+        watch=line,
+        tell=lambda told: say(told, sys.stderr),
+        keep_going=options.keep_going,
+        retry_unscored=options.retry_unscored,
+        preflight=not options.no_preflight,
+        resamples=options.resamples,
+    )
     _show(ran.results, suite.output / "leaderboard", options)
     if ran.complete:
         return 0

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from medjury.cli._common_options import complete_options
-from medjury.cli._terminal import reading_screen
 from medjury.errors import MedjuryError
 from medjury.files import is_full
 
@@ -52,7 +49,6 @@ COMMANDS = {
     "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",
     "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",
-    "completion": "print the words that let your shell complete commands and options",
     "verify": "check a run folder against its manifest and its audit log",
 }
 
@@ -80,11 +76,6 @@ def say(text: str, stream: TextIO | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def print_json(content: object) -> None:
-    """What a program reads: what does not exist is null, never NaN."""
-    print(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the return value is the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -93,17 +84,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         print(f"medjury {__version__}")
         return 0
-    try:
-        options = _parsed(words)
-    except MedjuryError as error:
-        say(f"medjury: {error}", sys.stderr)
-        return error.exit_status
-    with reading_screen(wide=getattr(options, "wide", False), folded=not getattr(options, "json", False)):
-        return _run(options)
-
-
-def parser_of(chosen: str | None) -> argparse.ArgumentParser:
-    """The commands and their one line; with `chosen`, that command alone with all its options."""
     parser = argparse.ArgumentParser(
         prog="medjury",
         description="Grade clinical AI output with juries of language models, and prove how far to trust them.",
@@ -112,20 +92,12 @@ def parser_of(chosen: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    chosen = words[0] if words and words[0] in COMMANDS else None
     for name in COMMANDS if chosen is None else (chosen,):
         command = subparsers.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
         if name == chosen:
             importlib.import_module(_module(name)).add_arguments(command)
-            complete_options(command)
-    return parser
-
-
-def _parsed(words: list[str]) -> argparse.Namespace:
-    chosen = words[0] if words and words[0] in COMMANDS else None
-    return parser_of(chosen).parse_args(words)
-
-
-def _run(options: argparse.Namespace) -> int:
+    options = parser.parse_args(words)
     try:
         status = importlib.import_module(_module(options.command)).run(options)
     except MedjuryError as error:

@@ -1,4 +1,4 @@
-"""How far the work is: a plain line now and then in a log, and the live display where there is a terminal."""
+"""The live line on the terminal: done, unscored by reason, cost so far, time left."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Protocol, TextIO
+from typing import TextIO
 
-from medjury.cli._terminal import columns, draws
 from medjury.judging import Progress
 
 _BAR = 24
@@ -16,31 +15,8 @@ _TERMINAL_EVERY = 0.2  # seconds between redraws
 _LOG_EVERY = 10.0  # seconds between lines where the output is a file
 
 
-class Display(Protocol):
-    """Shows how far a run is, then how far its report is."""
-
-    def __call__(self, progress: Progress, money: float | None, currency: str) -> None: ...
-
-    def finish(self, progress: Progress, money: float | None, currency: str) -> None: ...
-
-    def step(self, done: int, planned: int, name: str) -> None: ...
-
-    def close(self) -> None: ...
-
-
-def display(*, quiet: bool) -> Display | None:
-    """The display for standard error: live on a terminal, plain elsewhere, none where it should be quiet."""
-    if quiet:
-        return None
-    if not draws(sys.stderr):
-        return ProgressLine()
-    from medjury.cli._live import LiveDisplay
-
-    return LiveDisplay(sys.stderr)
-
-
 class ProgressLine:
-    """Draws one line that is rewritten on a plain terminal, and a line now and then in a log."""
+    """Draws one line that is rewritten on a terminal, and a plain line now and then in a log."""
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream or sys.stderr
@@ -62,12 +38,6 @@ class ProgressLine:
         if self._stream.isatty():
             self._put("\n")
 
-    def step(self, done: int, planned: int, name: str) -> None:
-        """A log needs no line for every section of a report."""
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def text(self, progress: Progress, money: float | None, currency: str) -> str:
         done = progress.found + progress.judged
         share = done / progress.planned if progress.planned else 1.0
@@ -81,14 +51,19 @@ class ProgressLine:
             reasons = ", ".join(f"{count} {reason}" for reason, count in progress.unscored.most_common())
             parts.append(f"unscored: {reasons}")
         parts.append("cost unknown" if money is None else f"{money:.4g} {currency}")
-        left = seconds_left(progress, self._clock() - self._started)
+        left = self._time_left(progress)
         if left is not None:
-            parts.append(f"{duration(left)} left")
+            parts.append(f"{_duration(left)} left")
         return " · ".join(parts)
+
+    def _time_left(self, progress: Progress) -> float | None:
+        remaining = progress.planned - progress.found - progress.judged
+        if not progress.judged or remaining <= 0:
+            return None
+        return remaining * (self._clock() - self._started) / progress.judged
 
     def _write(self, text: str) -> None:
         if self._stream.isatty():
-            text = text[: columns() - 1]  # a line that wraps could not be rewritten
             self._put("\r" + text.ljust(self._width))
             self._width = len(text)
         else:
@@ -102,13 +77,7 @@ class ProgressLine:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
 
-def seconds_left(progress: Progress, passed: float) -> float | None:
-    """At the pace so far; None where nothing was done yet, or nothing is left."""
-    remaining = progress.planned - progress.found - progress.judged
-    return remaining * passed / progress.judged if progress.judged and remaining > 0 else None
-
-
-def duration(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

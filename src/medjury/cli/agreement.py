@@ -51,11 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of non-inferiority to the references' own agreement (default: the run's)",
     )
     add("--pairs", action="store_true", help="instead: weighted kappa and Spearman's rho of every two raters")
-    add(
-        "--all",
-        action="store_true",
-        help="every rater, reference and statistic, not only what answers the question",
-    )
     add("--statistics", metavar="S[,S2...]", type=names, help="only these statistics")
 
 
@@ -72,7 +67,5 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.json:
         show_notes(found.remarks())
-    # Whoever names statistics, levels or systems asks for their rows.
-    specific = options.statistics is not None or options.by != "dimension" or options.level != "item"
-    print(found.to_json() if options.json else found.text(everything=options.all or specific))
+    print(found.to_json() if options.json else found.text())
     return 0 if any(row.estimate.defined for row in found.rows) else 1

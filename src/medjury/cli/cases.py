@@ -7,14 +7,12 @@ import sys
 
 from medjury.cases import SHOWN_PROBLEMS, list_problems, read_cases
 from medjury.cli._case_options import add_case_options, mapping_of
-from medjury.cli._main import print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = actions.add_parser("check", help="read every case, count what is there, report bad rows")
     add_case_options(check)
-    check.add_argument("--json", action="store_true", help="print JSON instead of text")
     check.add_argument(
         "--all", action="store_true", help=f"list up to a thousand problems, not the first {SHOWN_PROBLEMS}"
     )
@@ -24,19 +22,6 @@ def run(options: argparse.Namespace) -> int:
     """Print what was read. Exit status 2 where a row cannot be used or none can."""
     reader = read_cases(options.cases, mapping=mapping_of(options), on_bad="skip")
     found = reader.summary
-    if options.json:
-        print_json(
-            {
-                "file": reader.name,
-                "cases": found.count,
-                "systems": dict(found.systems),
-                "inputs": dict(found.inputs),
-                "left_out": dict(found.left_out.parts),
-                "rows_not_usable": found.skipped,
-                "problems": dict(found.left_out.rows),
-            }
-        )
-        return 2 if found.skipped or not found.count else 0
     print(f"{reader.name}: {_plural(found.count, 'case')}")
     for title, counts in (("systems", found.systems), ("inputs", found.inputs)):
         if counts and set(counts) != {""}:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from medjury.cli._main import print_json, say
+from medjury.cli._main import say
 from medjury.cli._run_file import exit_status
 
 
@@ -35,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="ask on although the first answers show that none can be used, or the model is away",
     )
-    parser.add_argument("--json", action="store_true", help="print what came of it as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 
 
@@ -46,46 +44,24 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(check_drafting(study, preflight=not options.no_preflight).text())
         return 0
-    from medjury.cli._progress import display
+    from medjury.cli._progress import ProgressLine
 
-    line = display(quiet=options.quiet)
-    try:
-        result = draft_study(
-            study,
-            watch=line,
-            retry_unscored=options.retry_unscored,
-            keep_going=options.keep_going,
-            preflight=not options.no_preflight,
-        )
-        if line is not None:
-            line.finish(result.progress, result.outcome.money, result.currency)
-    finally:
-        if line is not None:
-            line.close()
-    told = sys.stderr if options.json else sys.stdout
-    say(result.text(), told)
+    line = None if options.quiet else ProgressLine()
+    result = draft_study(
+        study,
+        watch=line,
+        retry_unscored=options.retry_unscored,
+        keep_going=options.keep_going,
+        preflight=not options.no_preflight,
+    )
+    if line is not None:
+        line.finish(result.progress, result.outcome.money, result.currency)
+    say(result.text())
     if options.cases and not result.stopped:
         from medjury.cases import write_cases
 
         written = write_cases(result.study.cases, options.cases)
         failed = sum(result.counts.failed.values())
         without = f", {failed:,} of them without a draft" if failed else ""
-        say(f"Cases: {written:,} in {options.cases}{without}", told)
-    if options.json:
-        counts = result.counts
-        print_json(
-            {
-                "status": result.status,
-                "why": result.why,
-                "run": result.run,
-                "file": str(result.file),
-                "cases": counts.cases,
-                "drafted": counts.drafted,
-                "kept": counts.kept,
-                "failed": {str(reason): count for reason, count in counts.failed.items()},
-                "calls": result.outcome.calls,
-                "money": result.outcome.money,
-                "currency": result.currency,
-            }
-        )
+        print(f"Cases: {written:,} in {options.cases}{without}")
     return exit_status(result.status, result.why)

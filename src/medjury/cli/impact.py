@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
 
@@ -22,7 +21,7 @@ those labels and writes it to a file that --model reads.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = Paragraphs
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
     add = parser.add_argument
     add("pairs", metavar="PAIRS", help="table of turns: CSV, JSONL or Parquet")

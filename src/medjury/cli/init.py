@@ -6,9 +6,9 @@ import argparse
 from importlib import resources
 from pathlib import Path
 
-from medjury.cli._main import print_json, say
+from medjury.cli._main import say
 from medjury.errors import MedjuryError
-from medjury.recipes import list_recipes, recipes_text, write_recipe
+from medjury.recipes import recipes_text, write_recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,22 +21,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="write a whole study that runs offline in seconds (default folder: NAME)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.add_argument("--list-recipes", action="store_true", help="say which recipes there are")
 
 
 def run(options: argparse.Namespace) -> int:
     if options.list_recipes:
-        if options.json:
-            print_json([{"name": each.name, "summary": each.summary} for each in list_recipes()])
-        else:
-            print(recipes_text())
+        print(recipes_text())
         return 0
     if options.recipe is not None:
         study = write_recipe(options.recipe, options.file or options.recipe)
-        if options.json:
-            print_json({"study": str(study)})
-            return 0
         say(f"Wrote {study.parent}. Read {study.parent / 'README.md'}, then: medjury run {study}")
         return 0
     file = Path(options.file or "study.yaml")
@@ -45,8 +38,5 @@ def run(options: argparse.Namespace) -> int:
     template = resources.files("medjury.studies").joinpath("template.yaml").read_text(encoding="utf-8")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(template, encoding="utf-8")
-    if options.json:
-        print_json({"study": str(file)})
-        return 0
     print(f"Wrote {file}. Edit it, then: medjury run {file} --dry-run")
     return 0

@@ -6,19 +6,12 @@ import argparse
 import json
 from pathlib import Path
 
-from medjury.cli._main import print_json
-from medjury.instruments import (
-    Instrument,
-    describe_instrument,
-    list_instruments,
-    load_instrument,
-    output_schema,
-)
+from medjury.instruments import describe_instrument, list_instruments, load_instrument, output_schema
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="the built-in instruments")
+    actions.add_parser("list", help="the built-in instruments")
     show = actions.add_parser("show", help="every word of an instrument")
     show.add_argument(
         "name", metavar="NAME", help="a built-in instrument, or the path of your own .yaml file"
@@ -27,44 +20,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser(
         "check", help="check your own instrument file; every fault is listed with its line"
     )
-    for each in (listing, check):
-        each.add_argument("--json", action="store_true", help="print JSON instead of text")
     check.add_argument("file", metavar="FILE", help="path of a .yaml file")
 
 
 def run(options: argparse.Namespace) -> int:
     if options.action == "list":
-        known = {name: load_instrument(name) for name in list_instruments()}
-        if options.json:
-            print_json([_facts(each) for each in known.values()])
-            return 0
-        longest = max(map(len, known))
-        for name, instrument in known.items():
+        for name in list_instruments():
+            instrument = load_instrument(name)
             count = len(instrument.dimensions)
-            print(f"{name:{longest}} {instrument.version:5} {count:2} rated  {instrument.title}")
+            print(f"{name:18} {instrument.version:5} {count:2} rated  {instrument.title}")
     elif options.action == "show":
         instrument = load_instrument(options.name)
         schema = json.dumps(output_schema(instrument), indent=2) if options.schema else ""
         print(schema or describe_instrument(instrument))
     else:
         instrument = load_instrument(Path(options.file))
-        if options.json:
-            print_json(_facts(instrument))
-            return 0
         examples = f", {len(instrument.examples)} examples" if instrument.examples else ""
         print(
             f"{options.file}: good: {instrument.name} {instrument.version}, {len(instrument.inputs)} inputs, "
             f"{len(instrument.dimensions)} dimensions{examples}"
         )
     return 0
-
-
-def _facts(instrument: Instrument) -> dict[str, object]:
-    return {
-        "name": instrument.name,
-        "version": instrument.version,
-        "title": instrument.title,
-        "dimensions": [each.name for each in instrument.dimensions],
-        "inputs": [each.name for each in instrument.inputs],
-        "examples": len(instrument.examples),
-    }

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._main import print_json
-from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
 
@@ -24,7 +22,7 @@ rouge_w_ellis, semantic_wer_ellis (`neural` extra); --fillers ellis.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = Paragraphs
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
     add = parser.add_argument
     add("pairs", metavar="PAIRS", help="table of pairs: CSV, JSONL or Parquet")
@@ -49,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--resamples", metavar="N", type=int, default=2000, help="with --label: bootstrap resamples (2000)")
     add("--seed", type=int, default=0, help="with --label: seed of the intervals (0)")
     add("--figure", metavar="FILE.svg", help="with --label: write the figure of enrichment")
-    add("--json", action="store_true", help="print JSON instead of text")
     add("--out", metavar="FILE", required=True, help="where to write: .csv, .jsonl or .parquet")
 
 
@@ -66,7 +63,6 @@ def run(options: argparse.Namespace) -> int:
         score_pairs,
         write_pairs,
     )
-    from medjury.statistics import ends
 
     if options.remove_fillers and not options.normalise:
         raise MedjuryError("--remove-fillers works on normalised texts: give --normalise too")
@@ -84,33 +80,17 @@ def run(options: argparse.Namespace) -> int:
         allow_download=options.allow_download,
     )  # fmt: skip
     write_pairs(scored.frame(), options.out)
-    scores = scored.scores
-    means = {
-        name: {"mean": scores.mean(name), "n_undefined": len(scores.reasons.get(name, {}))}
-        for name in scores.values
-    }
-    told: dict[str, object] = {"file": options.out, "pairs": len(pairs), "metrics": means}
-    if not options.json:
-        print(scores.text())
-        print(f"Counted with {kernels_in_use()}. {len(pairs)} pairs written to {options.out}")
+    print(scored.scores.text())
+    print(f"Counted with {kernels_in_use()}. {len(pairs)} pairs written to {options.out}")
     if options.label:
         found = meta_evaluate(
             scored.scores.values, labels_of(pairs, options.label, options.pairs), resamples=options.resamples,
             clusters=pairs[options.call].to_list() if options.call else None, seed=options.seed,
         )  # fmt: skip
-        told["labels"] = [
-            {"metric": each.metric.name, **ends(each.enrichment, "enrichment"),
-             **ends(each.kendall_tau_b, "kendall_tau_b"), "n": each.enrichment.n, "n_undefined": each.n_undefined}
-            for each in found
-        ]  # fmt: skip
-        if not options.json:
-            print(f"\n{meta_text(found)}")
+        print(f"\n{meta_text(found)}")
         if options.figure:
             write_whole(options.figure, enrichment_figure(found))
-            if not options.json:
-                print(f"Figure written to {options.figure}")
-    if options.json:
-        print_json(told)
+            print(f"Figure written to {options.figure}")
     return 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._main import print_json
 from medjury.errors import MedjuryError
 
 _IMPORT_HELP = "a CSV, Excel, Parquet or JSON file, or a mapping (.yaml) that names its files"
@@ -51,26 +50,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     runs = commands.add_parser("runs", help="list the runs in a store")
     runs.add_argument("store", metavar="STORE")
-    for each in (add, export, runs):
-        each.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.ratings import export_ratings, open_store, run_facts, runs_text
+    from medjury.ratings import export_ratings, open_store, runs_text
 
     if options.action == "import":
         return _import(options)
     if options.action == "export":
         count = export_ratings(options.store, options.out, options.run)
-        if options.json:
-            print_json({"ratings": count, "file": options.out})
-        else:
-            print(f"{count:,} ratings written to {options.out}")
+        print(f"{count:,} ratings written to {options.out}")
         return 0
     with open_store(options.store, create=False) as store:
-        if options.json:
-            print_json(run_facts(store))
-        elif text := runs_text(store):
+        if text := runs_text(store):
             print(text)
     return 0
 
@@ -97,19 +89,5 @@ def _import(options: argparse.Namespace) -> int:
         raise
     if options.names_out and made.names is not None:
         made.names.write_names(options.names_out)
-    report = made.imported.report
-    if options.json:
-        counts = {"ratings": report.ratings, "scored": report.scored, "not_applicable": report.not_applicable}
-        unscored = {str(reason): count for reason, count in report.unscored.items()}
-        print_json(
-            {
-                **counts,
-                "unscored": unscored,
-                "left_out": report.left_out,
-                "warnings": report.warnings,
-                "place": str(made.place),
-            }
-        )
-    else:
-        print(f"{report.text()}\nWritten to {made.place}")
+    print(f"{made.imported.report.text()}\nWritten to {made.place}")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._main import print_json, say
+from medjury.cli._main import say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,7 +12,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="FILE", required=True, help="the file of answers: NAME.jsonl, or NAME.jsonl.gz"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.add_argument(
         "--study", metavar="FILE", help="the study file, where the run does not say where it is"
     )
@@ -26,11 +25,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from medjury.studies import record_run
 
-    made = record_run(options.run, options.out, study=options.study, replay=options.replay)
-    if options.json:
-        models = [{"judges": list(each.names), "model": each.title} for each in made.models]
-        replay = None if made.replay is None else str(made.replay)
-        print_json({"file": str(made.file), "answers": made.answers, "models": models, "replay": replay})
-    else:
-        say(made.text())
+    say(record_run(options.run, options.out, study=options.study, replay=options.replay).text())
     return 0

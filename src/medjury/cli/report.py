@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._main import EXIT_FAILED, print_json, say
-from medjury.cli._run_file import report_bar
+from medjury.cli._main import EXIT_FAILED, say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--minutes-per-case", type=float, metavar="MINUTES", dest="clinician_minutes_per_case",
         help="a clinician's time per case, where not measured")  # fmt: skip
     add("--resamples", type=int, metavar="N", help="bootstrap resamples (default: the run's)")
-    add("--quiet", action="store_true", help="no progress bar")
-    add("--json", action="store_true", help="print the files and what was altered as JSON")
     add("--seed", type=int, metavar="N", help="seed of folds and resamples (default: the run's)")
 
 
@@ -31,17 +28,11 @@ def run(options: argparse.Namespace) -> int:
 
     checks = verify_run(options.folder, report=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
-    with report_bar(quiet=options.quiet or options.json) as step:
-        page = write_page(options.folder, checks=checks, step=step, **settings)
-    pdf = write_pdf(page) if options.pdf else None
-    altered = [check for check in checks if not check.sound]
-    if options.json:
-        told = [{"what": check.what, "detail": check.detail} for check in altered]
-        print_json({"report": str(page), "pdf": None if pdf is None else str(pdf), "altered": told})
-        return EXIT_FAILED if altered else 0
+    page = write_page(options.folder, checks=checks, **settings)
     say(f"Report: {page}")
-    if pdf is not None:
-        say(f"PDF: {pdf}")
+    if options.pdf:
+        say(f"PDF: {write_pdf(page)}")
+    altered = [check for check in checks if not check.sound]
     for check in altered:
         say(f"ALTERED {check.what}: {check.detail}")
     return EXIT_FAILED if altered else 0

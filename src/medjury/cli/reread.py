@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from medjury.cli._main import EXIT_INCOMPLETE, print_json, say
-from medjury.cli._run_file import print_report, result_json
+from medjury.cli._main import EXIT_INCOMPLETE, say
+from medjury.cli._run_file import print_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", help="the run folder whose replies are read again")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.add_argument(
         "--study", metavar="FILE", help="the study file, where the run does not say where it is"
     )
@@ -25,11 +22,6 @@ def run(options: argparse.Namespace) -> int:
     from medjury.studies import reread_run
 
     found = reread_run(options.run, study=options.study, out=options.out)
-    told = sys.stderr if options.json else sys.stdout
-    say(found.text(), told)
-    word = print_report(found.result.folder, quiet=options.quiet, stream=told)
-    if options.json:
-        print_json(
-            {**result_json(found.result, word), "read_from": found.earlier, "no_reply": found.no_reply}
-        )
+    say(found.text())
+    print_report(found.result.folder)
     return EXIT_INCOMPLETE if found.no_reply else 0

@@ -35,16 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="end with the verdict's exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE",
     )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="overrides",
-        metavar="PATH=VALUE",
-        help="a value in place of the study file's, such as budget.calls=50 or judges.0.temperature=0; again for "
-        "each; the manifest keeps it",
-    )
-    parser.add_argument("--json", action="store_true", help="print what came of it as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 
 
@@ -58,6 +48,4 @@ def run(options: argparse.Namespace) -> int:
         preflight=not options.no_preflight,
         quiet=options.quiet,
         gate=options.gate,
-        overrides=options.overrides,
-        as_json=options.json,
     )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.cli._main import EXIT_FAILED, print_json, say
+from medjury.cli._main import EXIT_FAILED, say
 
 if TYPE_CHECKING:
     from medjury.runs import Check
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="RUN", help="the run folder")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.add_argument(
         "--sign", metavar="KEY", help="sign the manifest with this SSH key, if all is as written"
     )
@@ -30,18 +28,14 @@ def run(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
     checks = verify_run(folder)
     whole = all(check.sound for check in checks)
-    for check in () if options.json else checks:
+    for check in checks:
         _tell(check)
     if options.sign and not whole:
-        said = sys.stderr if options.json else sys.stdout
-        say("The run folder is not as the run left it, so that it was not signed.", said)
+        say("The run folder is not as the run left it, so that it was not signed.")
     elif options.sign:
         sign_run(folder, options.sign)
     signature = check_signature(folder, options.signers)
-    if options.json:
-        every = (*checks, *([signature] if signature is not None else []))
-        print_json([{"what": each.what, "sound": each.sound, "detail": each.detail} for each in every])
-    elif signature is not None:
+    if signature is not None:
         _tell(signature)
     return 0 if whole and (signature is None or signature.sound) else EXIT_FAILED
 

@@ -12,7 +12,6 @@ from medjury.ratings._import_file import (
     export_ratings,
     import_into_file,
     import_into_store,
-    run_facts,
     runs_text,
 )
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
@@ -70,7 +69,6 @@ __all__ = [
     "ratings_from_frame",
     "read_ratings",
     "read_table",
-    "run_facts",
     "runs_text",
     "shown_of",
     "unguard",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from medjury.report._document import document
 from medjury.report._exhibits import Exhibits
 from medjury.report._html import Html, element, paragraph
@@ -47,7 +45,6 @@ from medjury.report._sections import (
 from medjury.statistics import counted, moment
 from medjury.validation import Evidence, validation_of
 
-Step = Callable[[int, int, str], None]
 SECTIONS: tuple[SectionMaker, ...] = (
     verdict.section,
     study.section,
@@ -99,19 +96,13 @@ _WEIGHTED = (
 )
 
 
-def compose(evidence: Evidence, exhibits: Exhibits, step: Step | None = None) -> str:
-    """The page as text; `exhibits` collects its figures and tables; `step` is told of each section before it is
-    made: how many are done, of how many, and which is next."""
+def compose(evidence: Evidence, exhibits: Exhibits) -> str:
+    """The page as text; `exhibits` collects its figures and tables."""
     material = Material(evidence, validation_of(evidence), exhibits)
     exhibits.speak = material.about
     weighted = evidence.table.weighted
     makers = [make for make in SECTIONS if not weighted or make in _WEIGHTED]
-    made: list[Section | None] = []
-    for make in makers:
-        if step is not None:
-            step(len(made), len(makers), make.__module__.rpartition(".")[2].replace("_", " "))
-        made.append(make(material))
-    sections = [section for section in made if section is not None]
+    sections = [section for make in makers if (section := make(material)) is not None]
     if weighted:
         sections.insert(1, _drawn(evidence))
     manifest = evidence.manifest

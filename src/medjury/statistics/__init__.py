@@ -35,7 +35,7 @@ from medjury.statistics._ranks import (
     quantiles,
 )
 from medjury.statistics._resample import RESAMPLES, Floats, sample
-from medjury.statistics._result import Result, ends, html_table
+from medjury.statistics._result import Result, ends, html_table, text_table
 from medjury.statistics._scores import (
     Level,
     Pairs,
@@ -51,7 +51,6 @@ from medjury.statistics._scores import (
     tied,
 )
 from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
-from medjury.statistics._text_table import supported, text_table
 from medjury.statistics._weighted import (
     by_last_column,
     difference_mean,
@@ -131,7 +130,6 @@ __all__ = [
     "shown",
     "side_by_side",
     "snapped_levels",
-    "supported",
     "text_table",
     "tied",
     "undefined",

@@ -51,11 +51,7 @@ def record_run(
     manifest = read_manifest(folder)
     if not manifest.run:
         raise MedjuryError(f"{folder}: nothing was judged in this run, so that there is nothing to record")
-    given = load_study(
-        study_file_of(folder, manifest, study),
-        skip_bad_cases=bool(manifest.cases_skipped),
-        overrides=manifest.overrides if study is None else (),
-    )
+    given = load_study(study_file_of(folder, manifest, study), skip_bad_cases=bool(manifest.cases_skipped))
     models = _models(given, manifest)
     address = store_address_of(folder, given)
     check_store_host(address, given.settings.allow_hosts)
