@@ -98,7 +98,9 @@ def standings_csv(board: Board) -> str:
         for each in standings.rows:
             row = each.as_dict()
             for measure, place in row.pop("places").items():
-                row |= {f"{measure}_{name}": value for name, value in place.items()}
+                # `win_half_low` is the end of an interval; the ranks left open have names of their own.
+                names = {"low": "rank_low", "high": "rank_high"}
+                row |= {f"{measure}_{names.get(name, name)}": value for name, value in place.items()}
             rows.append({"over": standings.name, **row})
     return csv_text(rows)
 
