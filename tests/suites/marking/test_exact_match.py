@@ -82,3 +82,11 @@ def test_a_long_answer_is_read_in_a_moment(piece: str) -> None:
     before = time.process_time()
     mark(benchmark(), CHOSEN, piece * (12_000 // len(piece)), "exact_match")
     assert time.process_time() - before < 5
+
+
+def test_a_text_that_stands_under_two_letters_is_right_where_both_are() -> None:
+    choices = {"A": "Rest", "B": "Rest", "C": "Go"}
+    both, one = (Item("1", {"question": "What now?"}, gold, choices) for gold in (("A", "B"), ("A",)))
+    assert mark(benchmark(), both, "Rest.", "exact_match").score == 1
+    assert mark(benchmark(), both, "A or C", "exact_match").score is None
+    assert mark(benchmark(), one, "Rest", "exact_match").score is None

@@ -3,6 +3,7 @@ twice."""
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from tests.processes import kill, start, wait_until
 from tests.suites.running.suites import CLOSED, OPEN, cells, model, pages, referrals, right_up_to, write_suite
 
 from medjury.cli import main
-from medjury.suites import board_json, board_of, read_results
+from medjury.suites import board_json, board_of, load_benchmark, read_results, sample_file
 
 ROOT = Path(__file__).parents[3]
 EIGHT = ["head_qa", "pubmedqa", "medec", "ehrsql", "medcalc_bench", "medbullets", "race_bias", "mediqa_qa"]
@@ -326,3 +327,20 @@ def test_a_suite_that_was_killed_goes_on_and_pays_for_no_more_than_was_in_flight
     answered = Counter(line.split()[0] for line in log.read_text().splitlines())
     assert len(answered) == 80 and sum(answered.values()) <= 80 + 3
     assert all(each["items"] == 40 and each["complete"] for each in cells(tmp_path).values())
+
+
+def test_a_sites_own_file_under_the_name_of_a_public_benchmark_is_not_published(tmp_path: Path) -> None:
+    with sample_file(load_benchmark("medbullets")).open(encoding="utf-8", newline="") as source:
+        rows = [
+            {name: f"{value} SECRET PATIENT" if len(value) > 20 else value for name, value in row.items()}
+            for row in csv.DictReader(source)
+        ]
+    with (tmp_path / "ours.csv").open("w", encoding="utf-8", newline="") as ours:
+        writer = csv.DictWriter(ours, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    with LoopbackServer() as server:
+        chosen = [{"name": "medbullets", "data": "ours.csv"}]
+        assert run(write_suite(tmp_path, benchmarks=chosen, candidates=[model(server.url, "one")])) == 0
+        assert any("SECRET PATIENT" in call.prompt for call in server.calls)
+    assert not [page for page in pages(tmp_path) if "SECRET PATIENT" in page.read_text(encoding="utf-8")]

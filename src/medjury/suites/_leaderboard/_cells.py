@@ -3,6 +3,7 @@ missing."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -157,8 +158,10 @@ def _cell(
     values = np.array([counted_score(answers[place]) for place in known], dtype=np.float64)
     weights = np.array([answers[place].weight for place in known], dtype=np.float64)
     clusters = [_cluster(items[place]) for place in known]
-    # What a missing answer would weigh is not known: as much as the others do.
-    total, lost = float(values @ weights), (len(items) - len(known)) * float(weights.mean() if known else 1.0)
+    total, lost = float(values @ weights), float(len(items) - len(known))
+    # What a missing answer would weigh in a micro average is not known, so that nothing bounds it but the scale.
+    if lost and (weights != 1.0).any():
+        lost = math.inf
     right = [each for each in answers if each.score is not None]
     above = None
     if baseline is not None and known:
@@ -174,7 +177,7 @@ def _cell(
         dict(Counter(each.reason for each in answers if each.state == "missing")),
         mean_estimate(values, weights, clusters, **how),
         _mean_of(right),
-        (total + lost) / (weights.sum() + lost) if items else None,
+        (1.0 if math.isinf(lost) else (total + lost) / (weights.sum() + lost)) if items else None,
         total / (weights.sum() + lost) if items else None,
         None,
         "" if baseline is None else baseline.name,

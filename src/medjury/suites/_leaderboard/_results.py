@@ -123,6 +123,7 @@ class BenchmarkResult:
     left_out: Mapping[str, int] = field(default_factory=dict)
     problems: int = 0
     jury: JuryResult | None = None
+    known: bool = True  # the files are the source's own, by their checksums
 
 
 @dataclass(frozen=True, slots=True)

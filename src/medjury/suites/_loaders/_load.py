@@ -54,6 +54,8 @@ _SAMPLES = (
     Path(__file__).resolve().parents[1] / "_library" / "samples"
 )  # which have the names of the real files
 
+_ABOUT = {"readme.txt", "readme.md", "license", "license.txt"}
+
 
 def load_items(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
     """Every item of a benchmark from its source's file or folder. Rows that cannot be items are in `problems`; a
@@ -66,7 +68,17 @@ def load_items(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
     loaded = loader(benchmark, Path(path))
     if not loaded.items and not loaded.problems:
         raise MedjuryError(f"{path}: holds no item of {benchmark.name}")
-    return replace(loaded, remarks=_remarks(benchmark, Path(path), loaded))
+    return replace(
+        loaded, remarks=_remarks(benchmark, Path(path), loaded), known=_is_known(benchmark, Path(path))
+    )
+
+
+def _is_known(benchmark: Benchmark, path: Path) -> bool:
+    """Whether these are the source's own files, all of them: whatever else lies there may be a site's."""
+    known = {mark for mark in benchmark.files.values() if mark}
+    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+    read = [each for each in files if each.name.casefold() not in _ABOUT]
+    return bool(known and read) and all(_sha256(each) in known for each in read)
 
 
 class DataCheck(NamedTuple):

@@ -44,7 +44,15 @@ def _choice_mark(item: Item, answer: str, choices: Choices) -> Mark:
     if not gold:
         return Mark(None, Reason.INPUT, note="the gold answer is none of the item's choices")
     reading = read_choice(answer, choices, item.inputs.values())
+    if reading.value is None and (named := _by_shared_text(answer, choices)) and named <= gold:
+        return Mark(1.0, read=" and ".join(sorted(named)))
     return marked(reading, reading.value in gold)
+
+
+def _by_shared_text(answer: str, choices: Choices) -> set[str]:
+    """The choices whose very text the whole answer is: several, where an item offers one text under two letters."""
+    words = folded(answer.strip(" .*_`\"'“”"))
+    return {key for key, text in choices.texts.items() if words and folded(text) == words}
 
 
 def _text_mark(item: Item, answer: str) -> Mark:

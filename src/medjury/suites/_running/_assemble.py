@@ -126,6 +126,7 @@ def _benchmark(chosen: Chosen, sentence: Sentence | None, at_fault: int) -> Benc
         left_out,
         len(chosen.loaded.problems),
         None if sentence is None else sentence.jury,
+        chosen.loaded.known,
     )
 
 

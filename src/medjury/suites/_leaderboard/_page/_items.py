@@ -54,8 +54,16 @@ def page_name(slug: str, number: int = 0) -> str:
 
 
 def shows_texts(benchmark: BenchmarkResult, *, texts: bool | None) -> bool:
-    """Whether a page may show what the data say: as it was asked for, else where they are public or made up."""
-    return benchmark.access == "public" or benchmark.sample if texts is None else texts
+    """Whether a page may show what the data say: as it was asked for, else where they are made up, or public and
+    known to be: a site's own file under the name of a public benchmark is the site's."""
+    public = benchmark.access == "public" and benchmark.known
+    return public or benchmark.sample if texts is None else texts
+
+
+def _whose(benchmark: BenchmarkResult) -> str:
+    return (
+        benchmark.access if benchmark.access != "public" else "not the source's own files, by their checksums"
+    )
 
 
 def _head(benchmark: BenchmarkResult, cell: Cell, texts: bool | None) -> Html:
@@ -77,7 +85,7 @@ def _head(benchmark: BenchmarkResult, cell: Cell, texts: bool | None) -> Html:
             element(
                 "p",
                 sentence(
-                    f"Texts and ids are left out here; the data are {benchmark.access}. Items are numbered in the "
+                    f"Texts and ids are left out here; the data are {_whose(benchmark)}. Items are numbered in the "
                     "order of the file. `medjury bench leaderboard FOLDER --texts` writes them, for your eyes."
                 ),
                 class_="note",
