@@ -54,5 +54,5 @@ def _bench(part: JuryPart) -> Bench:
 def _check_quorum(document: Document, part: JuryPart, place: tuple[str | int, ...], judges: int) -> None:
     seats = judges if part.members is None else len(part.members)
     if part.quorum is not None and part.quorum > seats:
-        problem = f"is {part.quorum}, but there are only {seats} judges; lower it"
+        problem = f"is {part.quorum}, more than the jury has judges ({seats}); lower it, or add judges"
         raise MedjuryError(document.complaint((*place, "quorum"), problem))
