@@ -1,4 +1,4 @@
-"""Commands and options that are not there: the one that was meant, and no advice to use one that a command lacks."""
+"""Commands and options that are not there: the one that was meant, and no advice to use what a command lacks."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def on_scale(
             raise MedjuryError(
                 f"dimension {each.name!r}: {outside} of {len(scores)} scores lie off the scale {lowest:g} to "
                 f"{highest:g} ({source}); the scale is probably wrong. "
-                f"Scores run from {scores.min():g} to {scores.max():g}: name the scale that they were given on."
+                f"Scores run from {scores.min():g} to {scores.max():g}."
             )
         if outside:
             warnings.append(
