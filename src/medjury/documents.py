@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from medjury.errors import MedjuryError
+from medjury.errors import MedjuryError, no_such
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -44,7 +44,9 @@ def read_document(path: str | Path) -> Document:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise MedjuryError(f"{file}: there is no such file") from None
+        raise MedjuryError(no_such(file)) from None
+    except IsADirectoryError:
+        raise MedjuryError(f"{file}: is a folder; name the file in it") from None
     except (OSError, UnicodeDecodeError) as error:
         raise MedjuryError(f"{file}: cannot be read as UTF-8 text: {error}") from None
     return parse_document(text, str(file))
@@ -88,7 +90,8 @@ def parse_document(text: str, file: str) -> Document:
 def validate(document: Document, model: type[Model]) -> Model:
     """The document as a pydantic model, or one error that lists every problem with its line."""
     if not isinstance(document.value, dict):
-        raise MedjuryError(document.complaint((), "the file must hold `name: value` lines"))
+        found = "the file is empty; it" if document.value is None else "the file"
+        raise MedjuryError(document.complaint((), f"{found} must hold `name: value` lines"))
     return validate_part(document, (), document.value, model)
 
 
@@ -122,9 +125,32 @@ def _complaints(
         elif problem["type"] == "missing":
             text = "is missing; add it"
         else:
-            text = problem["msg"].removeprefix("Value error, ")
+            text = _plain(problem["type"], problem.get("ctx", {})) or problem["msg"].removeprefix(
+                "Value error, "
+            )
         complaints.append(document.complaint(place, text))
     return list(dict.fromkeys(complaints))
+
+
+def _plain(kind: str, limits: Mapping[str, Any]) -> str:
+    """What pydantic found, in the words of somebody who writes the file; "" where its own words will do."""
+    match kind:
+        case "too_short":
+            return f"holds too few; name {limits['min_length']} or more"
+        case "greater_than_equal":
+            return f"is too small; write {limits['ge']} or more"
+        case "greater_than":
+            return f"is too small; write more than {limits['gt']}"
+        case "less_than_equal":
+            return f"is too large; write {limits['le']} or less"
+        case "less_than":
+            return f"is too large; write less than {limits['lt']}"
+        case "float_parsing" | "float_type" | "int_parsing" | "int_type" | "int_from_float":
+            whole = "whole " if kind.startswith("int") else ""
+            return f"is not a {whole}number; write one, without quotes or units"
+        case "string_too_short":
+            return "is empty; write something, or leave the setting out"
+    return ""
 
 
 def _settings_at(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
@@ -169,14 +195,15 @@ class _Walk:
         self._count(node)
         self._lines[place] = node.start_mark.line + 1
         if isinstance(node, yaml.MappingNode):
-            seen: set[str] = set()
+            seen: dict[str, int] = {}
             for key, value in node.value:
                 name = str(key.value)
                 if name in seen:
                     raise MedjuryError(
-                        f"{self._file}, line {key.start_mark.line + 1}: {name!r} appears twice"
+                        f"{self._file}, line {key.start_mark.line + 1}: {name!r} appears twice, first on line "
+                        f"{seen[name]}; keep one of them"
                     )
-                seen.add(name)
+                seen[name] = key.start_mark.line + 1
                 self.through(value, (*place, name))
                 self._lines[(*place, name)] = key.start_mark.line + 1
         elif isinstance(node, yaml.SequenceNode):

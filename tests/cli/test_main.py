@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from medjury.cli import main
 from medjury.cli._main import COMMANDS
+from medjury.errors import MedjuryError
 
 HEAVY = {"numpy", "scipy", "polars", "pydantic", "sqlalchemy", "aiohttp", "yaml", "matplotlib", "asyncio"}
 
@@ -39,10 +41,25 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
     assert COMMANDS[name][:20] in capsys.readouterr().out
 
 
-def test_an_error_is_one_message_without_a_trace(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_is_one_message_without_a_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert main(["run", "no-such-study.yaml"]) == 2
     told = capsys.readouterr().err
-    assert told == "medjury: no-such-study.yaml: there is no such file\n"
+    where = f"check its name and folder (looked in {tmp_path})"
+    assert told == f"medjury: no-such-study.yaml: there is no such file; {where}\n"
+
+
+def test_an_advice_names_no_option_that_the_command_lacks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(options: object) -> int:
+        raise MedjuryError("two reviews; name one (--reference). Or sign it (--sign KEY).")
+
+    monkeypatch.setattr("medjury.cli.verify.run", broken)
+    assert main(["verify", "somewhere"]) == 2
+    assert capsys.readouterr().err == "medjury: two reviews; name one. Or sign it (--sign KEY).\n"
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:

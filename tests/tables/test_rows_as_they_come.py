@@ -261,5 +261,6 @@ def test_columns_of_one_name_and_empty_files_are_refused() -> None:
 
 def test_a_folder_without_ratings_and_a_place_without_a_file_say_so() -> None:
     assert [refused(lambda place=place: read_rating_table(place)) for place in ("/nowhere/at/all.csv",)] == [
-        "/nowhere/at/all.csv: there is no such file or run folder"
+        "/nowhere/at/all.csv: there is no such file or run folder; the folder /nowhere/at does not exist either, "
+        "check the path"
     ]

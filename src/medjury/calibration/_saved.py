@@ -19,7 +19,7 @@ from medjury.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
 from medjury.calibration._folds import Cases
 from medjury.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
 from medjury.calibration._written import as_json, flat, of_rater, write_text
-from medjury.errors import MedjuryError
+from medjury.errors import MedjuryError, no_such
 from medjury.statistics import Result
 from medjury.tables import JuryName, JuryRule
 from medjury.version import __version__
@@ -172,7 +172,7 @@ def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise MedjuryError(f"{file}: there is no such file") from None
+        raise MedjuryError(no_such(file)) from None
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise MedjuryError(f"{file}: not a calibration file: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:

@@ -23,6 +23,7 @@ from medjury.cases._seen import Seen
 from medjury.cases._tally import CaseSummary, LeftOut, Tally, bad_rows
 from medjury.cases._text_file import ending, is_packed
 from medjury.cases._xlsx import read_xlsx
+from medjury.errors import no_such
 
 OnBad = Literal["refuse", "skip"]
 
@@ -91,7 +92,7 @@ class CaseReader:
             self._refuse_bad()
         yield from self._pass()
         if not self.count:
-            raise CaseError(f"{self.name}: holds no case that can be used")
+            raise CaseError(f"{self.name}: holds no case that can be used; every case needs a row of its own")
 
     @property
     def summary(self) -> CaseSummary:
@@ -184,7 +185,7 @@ def read_rows(path: str | os.PathLike[str], *, rows: str | None = None) -> Itera
 
 def _reader(file: Path, columns: ColumnMapping) -> Reader:
     if not file.exists():
-        raise CaseError(f"{file}: there is no such file or folder")
+        raise CaseError(no_such(file, "file or folder"))
     kind = ending(file)
     reader = read_folder if file.is_dir() else READERS.get(kind)
     if is_packed(file) and kind in _PACKED_INSIDE:

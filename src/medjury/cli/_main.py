@@ -91,19 +91,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "`validate` end with their verdict (see `medjury gate --help`).",
     )
     parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
+    if words and words[0] not in COMMANDS and not words[0].startswith("-"):
+        from medjury.cli._unknown_words import meant
+
+        parser.error(
+            f"there is no command {words[0]!r}{meant(words[0], COMMANDS)}; `medjury --help` lists them"
+        )
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     chosen = words[0] if words and words[0] in COMMANDS else None
     for name in COMMANDS if chosen is None else (chosen,):
         command = subparsers.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
         if name == chosen:
             importlib.import_module(_module(name)).add_arguments(command)
-    options = parser.parse_args(words)
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        from medjury.cli._unknown_words import refuse_unknown
+
+        refuse_unknown(command, unknown)
     try:
         status = importlib.import_module(_module(options.command)).run(options)
     except MedjuryError as error:
         from medjury.cli._advice import advice
+        from medjury.cli._unknown_words import without_foreign_options
 
-        say("\n".join(filter(None, (f"medjury: {error}", advice(options, error)))), sys.stderr)
+        told = without_foreign_options(f"medjury: {error}", command)
+        say("\n".join(filter(None, (told, advice(options, error)))), sys.stderr)
         return error.exit_status
     except ModuleNotFoundError as error:
         extra = EXTRA_OF.get((error.name or "").partition(".")[0])

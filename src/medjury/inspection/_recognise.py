@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from medjury.cases import read_eval_log
-from medjury.errors import MedjuryError
+from medjury.errors import MedjuryError, no_such
 from medjury.inspection._column_names import proposal
 from medjury.inspection._peers import peer_of
 from medjury.ratings import Reading, Table, is_redcap, read_table
@@ -43,7 +43,7 @@ def recognise(path: str | Path) -> Kind:
     """The kind of a file or folder."""
     place = Path(path)
     if not place.exists():
-        raise MedjuryError(f"{place}: there is no such file or folder")
+        raise MedjuryError(no_such(place, "file or folder"))
     if place.is_dir():
         return _folder(place)
     ending = place.suffix.lower()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.errors import MedjuryError, no_such
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._finish import Finish
@@ -84,7 +84,7 @@ class EmbeddedModel(PlainModel):
         if self._weights is None and not weights_file().exists():
             raise MedjuryError(f"model {self.name}: its weights are not here yet; run `medjury models pull`")
         if self._weights is not None and not self._weights.exists():
-            raise MedjuryError(f"model {self.name}: there is no file {self._weights}")
+            raise MedjuryError(f"model {self.name}: weights: {no_such(self._weights)}")
 
     async def count_tokens(self, request: Request) -> int | None:
         """The tokens of the prompt by the model's own tokenizer; None where its template hides them."""

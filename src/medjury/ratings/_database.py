@@ -119,7 +119,10 @@ def _refuse_other_files(path: Path, create: bool) -> None:
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}") from error
     if start and start != b"SQLite format 3\x00":
-        raise StoreError(f"{path} is not a store but some other kind of file. It was left as it is.")
+        raise StoreError(
+            f"{path} is not a store but some other kind of file. It was left as it is; name the .sqlite "
+            "file that a run or an import has written."
+        )
     if start:
         return
     log = path.with_name(f"{path.name}-wal")

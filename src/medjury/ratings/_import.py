@@ -62,6 +62,7 @@ def read_ratings(
     on_bad: OnBad = "refuse",
     on_unknown: OnUnknown = "refuse",
     labels: Mapping[str, str] | None = None,
+    advice: str = _ADVICE,
 ) -> ImportedRatings:
     """Read ratings from a CSV, Excel, Parquet or JSON file, a polars table, or the files a mapping (`.yaml`) names.
 
@@ -69,7 +70,7 @@ def read_ratings(
     instrument, or the mapping's `scale`; with `cases` the ids are checked too. All problems are reported at
     once, as one `RatingsError`. Names stay as they are unless `pseudonyms` are given. `labels` names 0/1 columns
     that say something of the case: the label and its column. What the instrument skips is not applicable.
-    A mapping may be given as a dict too.
+    A mapping may be given as a dict too. `advice` ends the list of problems, in the words of whoever asked.
     """
     plan = _plan(path, mapping)
     chosen = instrument if instrument is not None else plan.instrument
@@ -96,10 +97,12 @@ def read_ratings(
             "range; give an instrument, or a `scale` in the mapping"
         )
     if report.problems:
-        raise refuse(report.problems, _ADVICE)
+        raise refuse(report.problems, advice)
     report.warnings += empty.settle(builder.skippable)
     if not builder.ratings:
-        raise RatingsError(f"{', '.join(report.files)}: there are no ratings in it. {report.text()}")
+        raise RatingsError(
+            f"{', '.join(report.files)}: there are no ratings in it; every rating needs a row. {report.text()}"
+        )
     return ImportedRatings(
         tuple(builder.ratings),
         report,

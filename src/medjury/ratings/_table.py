@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from medjury.errors import no_such
 from medjury.ratings._json_table import read_json_table
 from medjury.ratings._nested_columns import with_nested_columns
 from medjury.ratings._problems import RatingsError
@@ -44,7 +45,7 @@ def read_table(path: Path, reading: Reading | None = None) -> Table:
             f"`medjury look {path.name}` tells what a file is"
         )
     if not path.is_file():
-        raise RatingsError(f"{path}: there is no such file")
+        raise RatingsError(no_such(path))
     try:
         rows = reader(path, reading)
         header, rows = _header(path, rows, reading)

@@ -166,6 +166,10 @@ def read_manifest(folder: str | Path) -> Manifest:
         raise MedjuryError(
             f"{folder}: not a finished run folder ({files.MANIFEST} is missing); run the study first"
         ) from None
+    except NotADirectoryError:
+        raise MedjuryError(
+            f"{folder}: is a file, not a run folder; name the folder that `medjury run` wrote, such as runs/NAME"
+        ) from None
     except ValidationError as error:
         raise MedjuryError(f"{file}: is damaged ({first_problem(error)}); {_WRITTEN_ANEW}") from None
     except OSError as error:

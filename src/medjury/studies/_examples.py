@@ -13,7 +13,7 @@ from medjury.judging import DrawnExamples, TrainingSplit, split_training
 from medjury.ratings import Rating, read_ratings
 from medjury.studies._case_ids import case_ids
 from medjury.studies._file import ExamplesPart, JudgePart, StudyFile
-from medjury.studies._roles import people_roles
+from medjury.studies._roles import correction, people_roles
 
 # The ways of judging in which the question is the judge's own, so that examples of it can be shown.
 SHOWING = ("single", "repeats", "deliberation")
@@ -146,6 +146,7 @@ class StudyExamples:
                 cases=self._cases,
                 on_bad=part.on_bad,
                 on_unknown=part.on_unknown,
+                advice=correction(Path(self._document.file), part),
             )
             reference = people_roles(Path(self._document.file), part, imported).yardstick
             self._ratings = tuple(each for each in imported.ratings if each.rater in reference)

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from medjury.errors import MedjuryError, no_such
 from medjury.ratings import Pseudonyms, Rating, read_ratings
 from medjury.runs import ManifestHumans, files
 from medjury.studies._labels import case_labels
-from medjury.studies._roles import PeopleRoles, people_roles, stated_roles
+from medjury.studies._roles import PeopleRoles, correction, people_roles, stated_roles
 from medjury.studies._study import Study
 
 PANEL = "panel"  # what a study calls the ratings that its own panel collected
@@ -74,6 +75,8 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
     path = panel_file(study.file, study.name) if part.path == PANEL else folder / part.path
     if part.path == PANEL and not path.is_file():
         return None
+    if not path.exists():
+        raise MedjuryError(f"{study.file}: humans: {no_such(path)}")
     pseudonyms = None
     if not part.keep_names and not rehearse:
         # Beside the study file, as the same study may have several run folders.
@@ -88,6 +91,7 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
         on_bad=part.on_bad,
         on_unknown=part.on_unknown,
         labels=part.labels,
+        advice=correction(study.file, part),
     )
     report = imported.report
     said = _said(imported.ratings)

@@ -54,5 +54,6 @@ def _bench(part: JuryPart) -> Bench:
 def _check_quorum(document: Document, part: JuryPart, place: tuple[str | int, ...], judges: int) -> None:
     seats = judges if part.members is None else len(part.members)
     if part.quorum is not None and part.quorum > seats:
-        problem = f"is {part.quorum}, but there are only {seats} judges; lower it"
+        there = "there is only 1 judge" if seats == 1 else f"there are only {seats} judges"
+        problem = f"is {part.quorum}, but {there}; lower it"
         raise MedjuryError(document.complaint((*place, "quorum"), problem))

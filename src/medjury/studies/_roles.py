@@ -166,3 +166,12 @@ def _in_words(named: str | Sequence[str]) -> str:
     if isinstance(named, str):
         return named
     return f"{len(named)} named {'rater' if len(named) == 1 else 'raters'}"
+
+
+def correction(file: Path, part: HumansPart) -> str:
+    """What to do about bad rows in the clinicians' file, in the words of the study file."""
+    return (
+        f"Correct {part.path}. To keep bad scores as unscored rows, counted with their reason, write "
+        f"`humans: {{path: {part.path}, on_bad: unscored}}` in {file.name}; to leave out items that "
+        "are not among the cases: `on_unknown: drop`."
+    )

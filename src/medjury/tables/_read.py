@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError
+from medjury.errors import MedjuryError, no_such
 from medjury.ratings import rating_frame, read_ratings
 from medjury.runs import files
 from medjury.tables._clean import REQUIRED
@@ -33,7 +33,7 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
             raise MedjuryError(f"{place}: this folder holds no {' or '.join(_OF_A_RUN)}; is it a run folder?")
         place = inside[0]
     if not place.is_file():
-        raise MedjuryError(f"{place}: there is no such file or run folder")
+        raise MedjuryError(no_such(place, "file or run folder"))
     frame = _long_table(place)
     if frame is not None:
         return frame, ()

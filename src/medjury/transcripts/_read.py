@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.errors import MedjuryError, no_such
 from medjury.transcripts._readers.forms import FORMS
 from medjury.transcripts._readers.lines import transcript_lines
 from medjury.transcripts._readers.plain import plain_turns
@@ -84,7 +84,7 @@ def _text(file: Path) -> str:
         marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         return content.decode("utf-16" if marked else "utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
-        raise MedjuryError(f"{file}: there is no such file") from None
+        raise MedjuryError(no_such(file)) from None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text; save it as UTF-8"
         raise MedjuryError(f"{file}: cannot be read: {why}") from None

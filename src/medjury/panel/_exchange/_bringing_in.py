@@ -32,7 +32,13 @@ def bring_in(
 ) -> ImportedRatings:
     """Read a file of ratings, check every row against the study's instrument and cases, keep all of it or nothing.
     A later file replaces what an earlier one says of the same rater, answer and dimension."""
-    imported = read_ratings(file, mapping=mapping, instrument=study.instrument, cases=study.cases)
+    imported = read_ratings(
+        file,
+        mapping=mapping,
+        instrument=study.instrument,
+        cases=study.cases,
+        advice="Correct the file and import it again.",
+    )
     _refuse_what_would_be_lost(imported.ratings)
     with database.writing() as connection:
         here = {compared(state.person.name) for state in people(connection)}

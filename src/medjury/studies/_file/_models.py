@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from medjury.judging import UNTOUCHABLE, Truncation
+from medjury.models import KINDS
 from medjury.studies._file._part import Name, Part
 
 ModelCheck = Literal["tell", "strict"]
@@ -43,6 +45,16 @@ class ModelPart(Part):
         if isinstance(value, dict) and type(value.get("context")) is int:
             return {**{k: v for k, v in value.items() if k != "context"}, "context_window": value["context"]}
         return value
+
+    @model_validator(mode="after")
+    def _every_setting_is_spelt_right(self) -> Self:
+        """What is no setting here goes to the endpoint kind, which does not know what was meant."""
+        known = KINDS.get(self.kind)
+        for option in self.options:
+            close = difflib.get_close_matches(option, type(self).model_fields, n=1, cutoff=0.8)
+            if close and known is not None and option not in known.options:
+                raise ValueError(f"there is no setting {option!r}; did you mean {close[0]!r}?")
+        return self
 
     @property
     def options(self) -> dict[str, Any]:
