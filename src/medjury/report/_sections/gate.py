@@ -24,10 +24,7 @@ def section(material: Material) -> Section | None:
             "severe errors or no score",
             "the main reason",
         ),
-        [
-            (*((each.verdict.rater,) if several else ()), *_line(material, each))
-            for each in material.facts
-        ],
+        [(*((each.verdict.rater,) if several else ()), *_line(material, each)) for each in material.facts],
         caption=f"The gate, dimension by dimension. Agreement is {STATISTICS.get(wanted, wanted)}: 1 is perfect, "
         "0 is chance.",
     )

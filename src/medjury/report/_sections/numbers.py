@@ -23,7 +23,9 @@ def numbers(material: Material, rater: str) -> Html:
         element(
             "div",
             element("dt", title),
-            element("dd", element("strong", value), class_="figure"),
+            element(
+                "dd", element("strong", value.partition(" (")[0]), *value.partition(" (")[1:], class_="figure"
+            ),
             element("dd", material.about(line, rater), class_="soft"),
         )
         for title, value, line in told
@@ -32,14 +34,22 @@ def numbers(material: Material, rater: str) -> Html:
 
 
 def _where(facts: Sequence[Facts], which: Facts, word: str) -> str:
-    return f"{which.verdict.label}, the {word} of {len(facts)} dimensions" if len(facts) > 1 else which.verdict.label
+    return (
+        f"{which.verdict.label}, the {word} of {len(facts)} dimensions"
+        if len(facts) > 1
+        else which.verdict.label
+    )
 
 
 def _agreement(material: Material, facts: Sequence[Facts]) -> Number:
     title = "Agreement with clinicians"
     known = [each for each in facts if each.agreed is not None and each.agreed.value is not None]
     if not known:
-        why = "nothing can be compared" if material.evidence.clinicians else "no clinician has rated these cases"
+        why = (
+            "nothing can be compared"
+            if material.evidence.clinicians
+            else "no clinician has rated these cases"
+        )
         return title, "not known", f"{why[0].upper()}{why[1:]}."
     worst = min(known, key=lambda each: (each.agreed and each.agreed.value) or 0.0)
     line = f"{STATISTICS.get(worst.statistic, worst.statistic)}; 1 is perfect, 0 is chance. "
@@ -54,13 +64,17 @@ def _severe(material: Material, facts: Sequence[Facts]) -> Number:
     known = [each for each in facts if each.errors is not None and each.dangerous]
     if not known:
         seen = any(each.errors is not None for each in facts)
-        why = "Clinicians called no rated answer dangerous." if seen else "No clinician said which answers are dangerous."
+        why = (
+            "Clinicians called no rated answer dangerous."
+            if seen
+            else "No clinician said which answers are dangerous."
+        )
         return title, "not known", why
     worst = max(known, key=lambda each: (each.errors and each.errors.worst.value) or 0.0)
     assert worst.errors is not None
     rate = worst.errors.worst
     line = (
-        f"dangerous answers were scored far too kindly, or not at all: {percent(rate.value, 1)}, at most "
+        f"Dangerous answers that were scored far too kindly, or not at all: {percent(rate.value, 1)}, at worst "
         f"{percent(rate.high, 1)}; {percent(material.evidence.rules.severe_limit)} is allowed. "
         f"{_where(known, worst, 'worst')}."
     )
@@ -77,6 +91,6 @@ def _scored(material: Material, facts: Sequence[Facts]) -> Number:
         )
         return "Answers with a score", percent(worst.share, 1), line
     few = min(facts, key=lambda each: each.cases)
-    line = f"held-out cases with a score of clinicians and of the jury; {rules.minimum_cases:,} are needed. "
+    line = f"Held-out cases with scores of clinicians and of the jury; {rules.minimum_cases:,} are needed. "
     line += "No answer is without a score." if worst.share is not None else ""
     return "Cases behind these numbers", f"{few.cases:,}", line

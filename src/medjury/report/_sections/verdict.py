@@ -13,6 +13,7 @@ from medjury.runs import jury_warnings, model_warnings
 from medjury.validation import MEANING, Verdict, Word
 
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
+_USELESS = ("INCOMPLETE", "NOT VALIDATED")
 # So many reasons leave room on the first page; fewer where several are judged.
 _REASONS, _BESIDE = 5, 2
 
@@ -79,8 +80,9 @@ def _banner(material: Material, rater: str) -> Html:
         who,
         element("p", line, class_="word"),
         meaning,
-        bullets(sentence(material.about(each, rater)) for each in kept),
         numbers(material, rater),
+        paragraph("Why" if worst in _USELESS else "Why it is not better", class_="why") if kept else Html(""),
+        bullets(sentence(material.about(each, rater)) for each in kept),
         class_=f"verdict {_class(worst)}",
     )
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 # What answers without a score ask for, whichever rule minds them.
-RUN_AGAIN = "Find out why answers got no score (see What was scored, and what was not), and run the study again."
+RUN_AGAIN = (
+    "Find out why answers got no score (see What was scored, and what was not), and run the study again."
+)
 State = Literal["met", "not met", "not known", "does not apply"]
 
 
