@@ -84,7 +84,7 @@ def _severe(material: Material, facts: Sequence[Facts]) -> Number:
 def _scored(material: Material, facts: Sequence[Facts]) -> Number:
     rules = material.evidence.rules
     worst = min(facts, key=lambda each: 2.0 if each.share is None else each.share)
-    if worst.share is not None and worst.share < 1 or not material.evidence.clinicians:
+    if (worst.share is not None and worst.share < 1) or not material.evidence.clinicians:
         line = (
             f"{worst.scored:,} of {worst.asked:,} answers got a score; {percent(rules.coverage)} is needed. "
             f"{_where(facts, worst, 'lowest')}."
