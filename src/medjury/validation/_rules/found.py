@@ -19,7 +19,7 @@ class Lines:
 
     clinician: str
     statistician: str
-    to_do: str
+    to_do: str = ""
     to_know: str = ""
     danger: bool = False
 
