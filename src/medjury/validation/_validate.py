@@ -32,9 +32,9 @@ class Verdict:
 
     @property
     def not_met(self) -> tuple[RuleFound, ...]:
-        """The rules that say why the word is not better, the heaviest first; danger before all of its weight."""
+        """The rules that say why the word is not better, the heaviest first."""
         said = (rule for rule in self.rules if not rule.met and rule.why)
-        return tuple(sorted(said, key=lambda rule: (not rule.essential, not rule.lines.danger)))
+        return tuple(sorted(said, key=lambda rule: not rule.essential))
 
 
 @dataclass(frozen=True, slots=True)

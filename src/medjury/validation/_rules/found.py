@@ -15,7 +15,7 @@ State = Literal["met", "not met", "not known", "does not apply"]
 @dataclass(frozen=True, slots=True)
 class Lines:
     """What a rule is for, in one line for a clinician and one for a statistician; what to do where it is not met,
-    and `to_know` whether it is. A rule about `danger` to patients is told before others of its weight."""
+    and `to_know` whether it is. What a rule about `danger` to patients asks for is told first."""
 
     clinician: str
     statistician: str
