@@ -43,8 +43,8 @@ INSTRUMENT = {
 @pytest.fixture(autouse=True)
 def shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The section stands in the page, whatever else does."""
-    if claims.section not in _compose.SECTIONS:
-        monkeypatch.setattr(_compose, "SECTIONS", (*_compose.SECTIONS, claims.section))
+    if claims.section not in _compose.EVIDENCE:
+        monkeypatch.setattr(_compose, "EVIDENCE", (*_compose.EVIDENCE, claims.section))
 
 
 def story(planted: PlantedCase, **quotes: list[str]) -> dict[str, Any]:

@@ -29,8 +29,8 @@ HOSTILE = "<script>alert(1)</script> & <b>the potassium of 6.1</b>"
 @pytest.fixture(autouse=True)
 def shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The section stands in the page, whatever else does."""
-    if deliberations.section not in _compose.SECTIONS:
-        monkeypatch.setattr(_compose, "SECTIONS", (*_compose.SECTIONS, deliberations.section))
+    if deliberations.section not in _compose.EVIDENCE:
+        monkeypatch.setattr(_compose, "EVIDENCE", (*_compose.EVIDENCE, deliberations.section))
 
 
 def story(room: Room) -> dict[str, Any]:

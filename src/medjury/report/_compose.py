@@ -1,10 +1,10 @@
-"""The whole page: the verdict first, then every section that has something to say."""
+"""The whole page in layers: a first page for those who decide, then the evidence, then the appendix, folded."""
 
 from __future__ import annotations
 
 from medjury.report._document import document
 from medjury.report._exhibits import Exhibits
-from medjury.report._html import Html, element, paragraph
+from medjury.report._html import Html, element, joined, paragraph
 from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._sections import (
     adaptive,
@@ -25,6 +25,7 @@ from medjury.report._sections import (
     dimensions,
     distributions,
     errors,
+    gate,
     methods,
     preference,
     ranking,
@@ -45,27 +46,17 @@ from medjury.report._sections import (
 from medjury.statistics import counted, moment
 from medjury.validation import Evidence, validation_of
 
-SECTIONS: tuple[SectionMaker, ...] = (
-    verdict.section,
+# What a reader needs who doubts the first page, in the order in which doubts come up.
+EVIDENCE: tuple[SectionMaker, ...] = (
+    gate.section,
     study.section,
     answering.section,
     coverage.section,
     cut_texts.section,
-    distributions.section,
     agreement.section,
-    attributes.section,
-    classes.section,
-    scatter.section,
-    confusion.section,
-    differences.section,
     severe.section,
     second_panel.section,
-    stability.section,
-    repeats.section,
     calibration.section,
-    dimensions.section,
-    raters.section,
-    text_metrics.section,
     strategies.section,
     claims.section,
     deliberations.section,
@@ -73,17 +64,31 @@ SECTIONS: tuple[SectionMaker, ...] = (
     preference.section,
     closed_loop.section,
     ranking.section,
-    self_preference.section,
-    errors.section,
     triage.section,
     cost.section,
     cases.section,
+)
+# Folded: for those who write about the study, or check it.
+APPENDIX: tuple[SectionMaker, ...] = (
+    distributions.section,
+    attributes.section,
+    classes.section,
+    scatter.section,
+    confusion.section,
+    differences.section,
+    stability.section,
+    repeats.section,
+    dimensions.section,
+    raters.section,
+    text_metrics.section,
+    self_preference.section,
+    errors.section,
     methods.section,
     tripod.section,
 )
 # What weights clinicians' ratings by the probability of their answers, or shows single answers, or none of theirs.
 _WEIGHTED = (
-    verdict.section,
+    gate.section,
     study.section,
     answering.section,
     coverage.section,
@@ -100,11 +105,10 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     """The page as text; `exhibits` collects its figures and tables."""
     material = Material(evidence, validation_of(evidence), exhibits)
     exhibits.speak = material.about
-    weighted = evidence.table.weighted
-    makers = [make for make in SECTIONS if not weighted or make in _WEIGHTED]
-    sections = [section for make in makers if (section := make(material)) is not None]
-    if weighted:
-        sections.insert(1, _drawn(evidence))
+    first = verdict.section(material)
+    evidences, appendix = _made(material, EVIDENCE), _made(material, APPENDIX)
+    if evidence.table.weighted:
+        evidences.insert(0, _drawn(evidence))
     manifest = evidence.manifest
     study_name, instrument = manifest.study, manifest.instrument
     parts = (
@@ -117,15 +121,33 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
         else f"run finished {moment(manifest.finished_at or 'never')}",
     )
     subtitle = " · ".join(parts)
-    links = [element("li", element("a", each.title, href=f"#{each.id}")) for each in sections]
-    first, rest = sections[0], sections[1:]
     main = (
         element("header", element("h1", study_name), element("p", subtitle, class_="soft"))
         + _whole(first)
-        + element("nav", element("ul", *links[1:]), aria_label="Sections of this report")
-        + "".join(_whole(each) for each in rest)
+        + element(
+            "nav",
+            _links("The evidence", evidences),
+            _links("Appendix", appendix),
+            aria_label="Sections of this report",
+        )
+        + element("h2", "The evidence", class_="layer")
+        + joined(_whole(each) for each in evidences)
+        + element("h2", "Appendix", class_="layer")
+        + paragraph("Press a title to unfold it. On paper everything is unfolded.", class_="soft screen")
+        + joined(_folded(each) for each in appendix)
     )
     return document(f"Medjury: {study_name}", element("main", Html(main)))
+
+
+def _made(material: Material, makers: tuple[SectionMaker, ...]) -> list[Section]:
+    weighted = material.evidence.table.weighted
+    kept = (make for make in makers if not weighted or make in _WEIGHTED)
+    return [section for make in kept if (section := make(material)) is not None]
+
+
+def _links(title: str, sections: list[Section]) -> Html:
+    links = [element("li", element("a", each.title, href=f"#{each.id}")) for each in sections]
+    return joined([paragraph(title), element("ul", *links)])
 
 
 def _drawn(evidence: Evidence) -> Section:
@@ -145,3 +167,10 @@ def _drawn(evidence: Evidence) -> Section:
 def _whole(section: Section) -> Html:
     return element("section", element("h2", section.title, id=f"{section.id}-title"), section.body, id=section.id,
                    aria_labelledby=f"{section.id}-title")  # fmt: skip
+
+
+def _folded(section: Section) -> Html:
+    """A link to the section opens it: browsers unfold whatever holds the place that a link leads to."""
+    title = element("summary", element("h2", section.title, id=f"{section.id}-title"))
+    inside = element("section", section.body, id=section.id, aria_labelledby=f"{section.id}-title")
+    return element("details", title, inside, class_="appendix")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from medjury.report._exhibits import Exhibits
+from medjury.report._facts import Facts, facts_of
 from medjury.report._html import Html, element, joined, without_controls
 from medjury.runs import Records, files
 from medjury.tables import Measured
@@ -43,6 +44,13 @@ class Material:
             name: self.evidence if name == self.evidence.rater else replace(self.evidence, rater=name)
             for name in raters
         }
+
+    @cached_property
+    def facts(self) -> tuple[Facts, ...]:
+        """Every verdict with its numbers."""
+        return tuple(
+            facts_of(self.tried.get(each.rater, self.evidence), each) for each in self.validation.verdicts
+        )
 
     @cached_property
     def other_juries(self) -> dict[str, Material]:

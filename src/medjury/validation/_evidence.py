@@ -261,6 +261,10 @@ class Evidence:
         """By whose word makes an answer dangerous, the severe errors of the rater on trial."""
         return dangers_on_trial(self.trial(dimension))
 
+    def covered(self, dimension: str) -> tuple[float | None, int, int]:
+        """Share, scored and asked, of the rater on trial."""
+        return coverage_of(self.table, self.grid(dimension), self.rater, self.roles)
+
     def parts(self, dimension: Measured) -> tuple[tuple[Part, ...], tuple[str, ...]]:
         """The groups of cases that are looked at one by one, and those that are asked for and not known."""
         if dimension.name not in self._parts:

@@ -28,8 +28,13 @@ class Verdict:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why the word is not better, the heaviest reasons first."""
-        not_met = sorted((rule for rule in self.rules if not rule.met), key=lambda rule: not rule.essential)
-        return tuple(rule.why for rule in not_met if rule.why)
+        return tuple(rule.why for rule in self.not_met)
+
+    @property
+    def not_met(self) -> tuple[RuleFound, ...]:
+        """The rules that say why the word is not better, the heaviest first."""
+        said = (rule for rule in self.rules if not rule.met and rule.why)
+        return tuple(sorted(said, key=lambda rule: not rule.essential))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,75 +1,36 @@
-"""The first screen: may we trust this jury, for what, and how do we know?"""
+"""The first page, for those who decide: may we trust this jury, three numbers, and what to do next."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from medjury.models import EMBEDDED
-from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, sentence
+from medjury.report._html import Html, bullets, element, joined, paragraph, sentence
 from medjury.report._material import Material, Section
+from medjury.report._sections.next_steps import SHOWN, next_steps
+from medjury.report._sections.numbers import numbers
 from medjury.runs import jury_warnings, model_warnings
-from medjury.validation import MEANING, STATISTICS, Verdict, Word
+from medjury.validation import MEANING, Verdict, Word
 
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
-_REASONS = 6
+_USELESS = ("INCOMPLETE", "NOT VALIDATED")
+# So many reasons leave room on the first page; fewer where several are judged.
+_REASONS, _BESIDE = 5, 2
 
 
 def section(material: Material) -> Section:
-    verdicts, wanted = material.validation.verdicts, material.evidence.rules.statistic
     several = len(material.tried) > 1
     head = joined(_banner(material, rater) for rater in material.tried)
     if several:
         head = element("div", head, class_="verdicts")
-    table = material.exhibits.table(
-        "verdicts",
-        (
-            *(("rater",) if several else ()),
-            "dimension",
-            "verdict",
-            "held-out cases",
-            "judge with clinician" if material.evidence.table.no_jury else "jury with clinician",
-            "clinician with clinician",
-            "severe errors or no score",
-            "the main reason",
-        ),
-        [(*((each.rater,) if several else ()), *_line(material, each)) for each in verdicts],
-        caption=f"The gate, dimension by dimension. Agreement is {STATISTICS.get(wanted, wanted)}: 1 is perfect, "
-        "0 is chance.",
-    )
-    silences = joined(
-        element("p", sentence(warning), class_="note")
-        for warning in material.validation.warnings
-        if warning != material.evidence.problem
-    )
-    details = joined(_rules(material, verdict) for verdict in verdicts)
     title = "May we trust these juries?" if several else "May we trust this jury?"
     if several and material.evidence.table.no_jury:
         title = "May we trust these judges?"
-    return Section(
-        "verdict",
-        title,
-        Html(head + silences + table + element("h3", "Every rule, with its numbers") + details),
-    )
-
-
-def _line(material: Material, verdict: Verdict) -> tuple[Cell, ...]:
-    evidence = material.tried.get(verdict.rater, material.evidence)
-    _, jury, beside = evidence.agreed(evidence.table.dimension(verdict.dimension))
-    dangers = evidence.dangers(evidence.table.dimension(verdict.dimension)) if evidence.clinicians else None
-    errors = None if dangers is None else dangers[evidence.rules.danger_by]
-    return (
-        verdict.label,
-        _badge(verdict.word),
-        len(set(evidence.both(verdict.dimension)[0].items.tolist())),
-        jury,
-        None if beside is None else beside.human_human,
-        None
-        if errors is None
-        else f"{errors.errors + errors.unscored:,} of {errors.dangerous + errors.unscored:,}",
-        sentence(material.about(verdict.reasons[0], verdict.rater))
-        if verdict.reasons
-        else "Every rule is met.",
-    )
+    steps = next_steps(material)
+    more = len(steps) - SHOWN
+    kept = [*steps[:SHOWN], *([f"and {more} more, with the rules below."] if more > 0 else [])]
+    next_ = Html(element("h3", "What to do next") + bullets(kept)) if kept else Html("")
+    return Section("verdict", title, joined([head, next_]))
 
 
 def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:
@@ -101,7 +62,7 @@ def _banner(material: Material, rater: str) -> Html:
     for reason, labels in sorted(reasons.items(), key=lambda each: -len(each[1])):
         everywhere = len(labels) == len(verdicts)
         lines.append(reason if everywhere or not several else f"{', '.join(labels)}: {reason}")
-    shown = max(_REASONS, len(about))
+    shown = max(_REASONS if len(material.tried) == 1 else _BESIDE, len(about))
     more = len(lines) - shown
     kept = lines[:shown] + ([f"and {more} more reasons, below."] if more > 0 else [])
     meaning = joined(
@@ -119,6 +80,8 @@ def _banner(material: Material, rater: str) -> Html:
         who,
         element("p", line, class_="word"),
         meaning,
+        numbers(material, rater),
+        paragraph("Why" if worst in _USELESS else "Why it is not better", class_="why") if kept else Html(""),
         bullets(sentence(material.about(each, rater)) for each in kept),
         class_=f"verdict {_class(worst)}",
     )
@@ -138,54 +101,6 @@ def _about_the_models(material: Material) -> list[str]:
             "model. It is far too small to judge clinical text: its scores must not inform any decision."
         )
     return lines
-
-
-def _rules(material: Material, verdict: Verdict) -> Html:
-    rows = [
-        (
-            material.about(rule.name, verdict.rater),
-            rule.state,
-            sentence(material.about(rule.asked, verdict.rater)),
-            sentence(material.about(rule.found, verdict.rater)),
-            material.about(rule.lines.clinician, verdict.rater),
-            material.about(rule.lines.statistician, verdict.rater),
-            "yes" if rule.essential else "no",
-        )
-        for rule in verdict.rules
-    ]
-    table = material.exhibits.table(
-        f"gate-{_slug(material, verdict)}",
-        (
-            "rule",
-            "state",
-            "what is asked",
-            "what was found",
-            "for a clinician",
-            "for a statistician",
-            "needed even beside a clinician",
-        ),
-        rows,
-        caption=f"{_titled(material, verdict)}: the rules of the gate",
-    )
-    summary = element("summary", f"{_titled(material, verdict)}: ", _badge(verdict.word))
-    return element("details", summary, table, open="" if len(material.validation.verdicts) == 1 else None)
-
-
-def _titled(material: Material, verdict: Verdict) -> str:
-    return f"{verdict.rater}, {verdict.label}" if len(material.tried) > 1 else verdict.label
-
-
-def _slug(material: Material, verdict: Verdict) -> str:
-    """A file name: dimensions may be called anything."""
-    number = material.validation.verdicts.index(verdict) + 1
-    kept = "".join(
-        sign if sign.isascii() and (sign.isalnum() or sign in "-_") else "-" for sign in verdict.dimension
-    )
-    return f"{number:02d}-{kept[:40]}"
-
-
-def _badge(word: Word) -> Html:
-    return element("span", word, class_=f"badge {_class(word)}")
 
 
 def _class(word: Word) -> str:

@@ -8,17 +8,20 @@ import numpy as np
 from medjury.statistics import Floats, percent, shown
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
-from medjury.validation._rules.found import Lines, RuleFound, does_not_apply, found
+from medjury.validation._rules.found import RUN_AGAIN, Lines, RuleFound, does_not_apply, found
 from medjury.validation._trial import Trial
 from medjury.validation._words import STATISTICS
 
 LINES = Lines(
     "The jury says much the same as clinicians do.",
     "The coefficient over the rater's pairs with single clinicians on all answers both scored; cluster bootstrap.",
+    "Improve prompt, judges or instrument on development cases, then test on new cases.",
 )
+DOUBT = LINES.asking("Have clinicians rate more cases: the interval is too wide to be sure.")
 SILENCE = Lines(
     "Even if the jury had been wrong on everything it left out, it would still agree well enough.",
     "The same coefficient with each unscored answer at the end of the scale that is farther from the clinicians.",
+    RUN_AGAIN,
 )
 
 
@@ -52,7 +55,7 @@ def agreement_floor(evidence: Evidence, dimension: Measured) -> tuple[RuleFound,
             why=f"The true agreement could be as low as {shown(low)}, below the floor of {floor:g}."
             if doubt
             else "",
-            lines=LINES,
+            lines=DOUBT,
         ),
         _whatever_is_missing(evidence.trial(dimension), floor, title),
     )

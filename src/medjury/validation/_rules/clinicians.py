@@ -9,6 +9,7 @@ from medjury.validation._rules.found import Lines, RuleFound, found
 LINES = Lines(
     "Somebody who treats patients said what the right scores are, and at least two did.",
     "The reference is the scores of the stated number of human raters; ratings marked illustrative are refused.",
+    "Have two or more clinicians rate these cases: `medjury panel serve`.",
 )
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from medjury.statistics import clustered_proportion, percent, weighted_proportion
 from medjury.tables import Measured
 from medjury.validation._danger_on_trial import dangerous
-from medjury.validation._evidence import Evidence, coverage_of
-from medjury.validation._rules.found import Lines, RuleFound, does_not_apply, found
+from medjury.validation._evidence import Evidence
+from medjury.validation._rules.found import RUN_AGAIN, Lines, RuleFound, does_not_apply, found
 
 LINES = Lines(
     "The jury gave an answer nearly always, above all where clinicians saw danger.",
     "Scored / (scored + unscored); among dangerous answers the upper end of an exact clustered interval.",
+    RUN_AGAIN,
 )
 
 
 def coverage(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
-    share, scored, asked = coverage_of(
-        evidence.table, evidence.grid(dimension.name), evidence.rater, evidence.roles
-    )
+    share, scored, asked = evidence.covered(dimension.name)
     wanted = evidence.rules.coverage
     return (
         found(

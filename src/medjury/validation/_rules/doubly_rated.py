@@ -11,6 +11,7 @@ from medjury.validation._rules.found import Lines, RuleFound, found
 LINES = Lines(
     "Enough cases were rated by two clinicians to know how well clinicians agree.",
     "Clusters with a score of the rater and of two references or more: what non-inferiority rests on.",
+    "Have a second clinician rate more of the cases that one has rated.",
 )
 
 
@@ -28,6 +29,6 @@ def doubly_rated(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             essential=False,
             why=f"Only {who} rated by two clinicians; {wanted:,} are needed to know how well "
             "clinicians agree with one another.",
-            lines=LINES,
+            lines=LINES if evidence.clinicians else LINES.asking(),
         ),
     )

@@ -12,6 +12,7 @@ from medjury.validation._rules.found import Lines, RuleFound, found
 LINES = Lines(
     "Enough cases were looked at that the jury had never seen.",
     "Clusters (patients, else cases) with a score of the rater and of a reference; no development cases.",
+    "Have clinicians rate more held-out cases; `medjury plan gate` says how many.",
 )
 
 
@@ -40,6 +41,6 @@ def enough_cases(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             cases >= wanted,
             essential=True,
             why=why,
-            lines=LINES,
+            lines=LINES if evidence.clinicians else LINES.asking(),
         ),
     )

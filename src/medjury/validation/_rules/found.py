@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+# What answers without a score ask for, whichever rule minds them.
+RUN_AGAIN = (
+    "Find out why answers got no score (see What was scored, and what was not), and run the study again."
+)
 State = Literal["met", "not met", "not known", "does not apply"]
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What a rule is for, in one line for a clinician and one for a statistician."""
+    """What a rule is for, in one line for a clinician and one for a statistician; what to do where it is not met,
+    and `to_know` whether it is. What a rule about `danger` to patients asks for is told first."""
 
     clinician: str
     statistician: str
+    to_do: str = ""
+    to_know: str = ""
+    danger: bool = False
+
+    def asking(self, to_do: str = "", to_know: str = "") -> Lines:
+        """The same rule, where something else is to be done, or nothing."""
+        return replace(self, to_do=to_do, to_know=to_know)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,11 @@ class RuleFound:
     def met(self) -> bool:
         """Whether the rule stands in nobody's way."""
         return self.state in ("met", "does not apply")
+
+    @property
+    def to_do(self) -> str:
+        """What to do next about it; empty where it stands in nobody's way, or another rule says it."""
+        return "" if self.met else self.lines.to_do if self.state == "not met" else self.lines.to_know
 
 
 def found(

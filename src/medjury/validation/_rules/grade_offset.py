@@ -20,6 +20,7 @@ LINES = Lines(
     "Where a clinician gave the best grade, or the worst, the jury comes as near to it as another clinician does.",
     "Among answers to which one clinician gave a grade, mean of rater minus another clinician (both regress to the "
     "mean alike): two-sided clustered t-tests, Holm; fails only beyond the offset limit.",
+    "Say in the instrument what each grade means, with an example, and test on new cases.",
 )
 
 

@@ -8,13 +8,14 @@ from medjury.statistics import Floats, p_value, shown
 from medjury.tables import Measured
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._evidence import Evidence
-from medjury.validation._rules.found import Lines, RuleFound, does_not_apply, found
+from medjury.validation._rules.found import RUN_AGAIN, Lines, RuleFound, does_not_apply, found
 from medjury.validation._trial import Trial
 
 PERMUTATIONS = 1999
 LINES = Lines(
     "What the jury left out was neither better nor worse than the rest.",
     "Permutation test of the clinicians' mean score of unscored against scored answers, whole clusters exchanged.",
+    RUN_AGAIN,
 )
 
 

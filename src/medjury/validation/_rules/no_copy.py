@@ -23,6 +23,7 @@ LINES = Lines(
     "The jury came to its scores by itself, and did not repeat one person's.",
     "Exact agreement with a single clinician at or above the limit, and above that of the other clinicians with "
     "the same one by 0.05 or more, one-sided t-test on clustered answers.",
+    "Find out how the clinicians' scores reached the judges, and run the study again without them.",
 )
 
 

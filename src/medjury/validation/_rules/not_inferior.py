@@ -14,6 +14,7 @@ from medjury.validation._words import STATISTICS
 LINES = Lines(
     "The jury agrees with a clinician about as well as another clinician would.",
     "Rater-clinician minus clinician-clinician coefficient, doubly rated answers; one-sided cluster bootstrap.",
+    "Have two clinicians rate more cases, so that it shows whether the judges keep up with them.",
 )
 
 

@@ -13,7 +13,9 @@ from medjury.validation._rules.found import Lines, RuleFound, found
 LINES = Lines(
     "The jury is, on the whole, neither stricter nor kinder than clinicians.",
     "Mean of rater minus clinicians' mean within ± the limit: two one-sided t-tests on clustered differences.",
+    "Correct the level of the scores on development cases: `medjury calibrate fit`.",
 )
+DOUBT = LINES.asking("Have clinicians rate more cases: the interval is too wide to be sure.")
 
 
 def offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
@@ -62,6 +64,6 @@ def offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             f"({shown(mean.low)} to {shown(mean.high)})."
             if abs(value) <= limit
             else "",
-            lines=LINES,
+            lines=DOUBT,
         ),
     )

@@ -23,6 +23,7 @@ LINES = Lines(
     "For a rater who errs independently of two clinicians, the mean product of its (centred) differences from them "
     "is its own error variance, never negative (Grubbs 1948); fails below −1/(2k) times theirs, k clinicians to an "
     "answer; one-sided clustered t-test.",
+    "Find out how the clinicians' scores reached the judges, and run the study again without them.",
 )
 
 

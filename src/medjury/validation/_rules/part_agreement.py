@@ -21,6 +21,7 @@ LINES = Lines(
     "Pooled coefficient in each part minus the rest, and minus the floor: one-sided bootstrap z-tests, Holm; fails "
     "only beyond the margin, and not where clinicians' own agreement falls as much (not known: differences vary "
     "no more).",
+    "Keep a clinician for the groups of cases that are scored worse, and find out why they are.",
 )
 
 

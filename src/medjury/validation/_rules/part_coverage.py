@@ -7,12 +7,13 @@ import numpy as np
 from medjury.statistics import clustered_proportion, counted, percent
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
-from medjury.validation._rules.found import Lines, RuleFound, found
+from medjury.validation._rules.found import RUN_AGAIN, Lines, RuleFound, found
 from medjury.validation._rules.parts import FEWEST, names_of, no_parts
 
 LINES = Lines(
     "The jury does not fall silent for one kind of case.",
     "Coverage in each part: upper end of an exact clustered interval, Bonferroni.",
+    RUN_AGAIN,
 )
 
 

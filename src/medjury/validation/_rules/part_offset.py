@@ -16,6 +16,7 @@ LINES = Lines(
     "The jury is not kinder or stricter to one system, specialty or group of patients than to the others.",
     "Mean difference from clinicians in each part minus the rest: two-sided clustered t-tests, Holm; fails only "
     "beyond the offset limit.",
+    "Keep a clinician for the groups of cases that are scored worse, and find out why they are.",
 )
 
 

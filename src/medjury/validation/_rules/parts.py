@@ -36,7 +36,8 @@ def no_parts(name: str, asked: str, unknown: Sequence[str], lines: Lines) -> Rul
         said = "nothing tells cases apart, or the parts are too small"
         return does_not_apply(name, asked, said, lines=lines)
     why = f"The rules ask for a look at each {' and '.join(unknown)}, and the ratings do not tell it."
-    return found(name, asked, f"no {', '.join(unknown)} known", None, essential=False, why=why, lines=lines)
+    asking = lines.asking(to_know="Record for every case what the rules ask for, and run the study again.")
+    return found(name, asked, f"no {', '.join(unknown)} known", None, essential=False, why=why, lines=asking)
 
 
 def names_of(parts: Sequence[Part]) -> str:

@@ -16,7 +16,12 @@ LINES = Lines(
     "Where a clinician saw danger, the jury saw it too.",
     "(Severe errors + unscored) / dangerous answers; exact Clopper-Pearson interval for what clustered answers are "
     "worth.",
+    "Read every dangerous answer that was scored too kindly, and let nothing dangerous pass unread until you "
+    "know why.",
+    danger=True,
 )
+DOUBT = LINES.asking("Have clinicians rate more dangerous answers, to know how often one is overlooked.")
+UNSEEN = LINES.asking(to_know="Put dangerous answers among the rated ones, to see whether they are noticed.")
 _WHOSE: Mapping[DangerBy, str] = {"any": "any clinician", "mean": "the mean", "majority": "most clinicians"}
 
 
@@ -39,7 +44,8 @@ def severe_errors(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
             else "Clinicians called none of the rated answers dangerous, so nobody knows whether the jury would "
             "notice one."
         )
-        return (found(name, asked, said, None, essential=False, why=why, lines=LINES),)
+        lines = UNSEEN if evidence.clinicians else LINES
+        return (found(name, asked, said, None, essential=False, why=why, lines=lines),)
     rate, high = errors.worst.value or 0.0, errors.worst.high
     missed, silent = errors.errors + errors.unscored, errors.unscored
     left = f", {silent:,} of them left without a score" if silent else ""
@@ -72,7 +78,7 @@ def severe_errors(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
             f"answers ({total:,}) were rated to be sure."
             if rate <= limit
             else "",
-            lines=LINES,
+            lines=DOUBT,
         ),
     )
 

@@ -17,6 +17,7 @@ LINES = Lines(
     "The jury is as good where one clinician looked as where two did.",
     "Pooled coefficient on singly minus on doubly rated answers; fails if below zero by more than the margin and "
     "by a one-sided bootstrap z-test.",
+    "Have a second clinician rate more of the cases that one has rated.",
 )
 
 

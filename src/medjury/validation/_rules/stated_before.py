@@ -10,6 +10,8 @@ from medjury.validation._rules.found import Lines, RuleFound, found
 LINES = Lines(
     "What counts as good enough was written down before anybody saw a score.",
     "The protocol was registered before the first rating; rules, data, instrument, prompt and jury are as in it.",
+    "State the rules before the next run: `medjury register STUDY`.",
+    "State the rules before the next run: `medjury register STUDY`.",
 )
 
 

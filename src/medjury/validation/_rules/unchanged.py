@@ -9,6 +9,7 @@ from medjury.validation._rules.found import Lines, RuleFound, found
 LINES = Lines(
     "Nobody touched the files afterwards.",
     "SHA-256 of every file of the run folder as in its manifest.",
+    "Bring the run folder back from a copy, or run the study again.",
 )
 
 

@@ -9,6 +9,7 @@ from medjury.validation._rules.found import Lines, RuleFound, found
 LINES = Lines(
     "No case that the judge was improved on is used to show how good it is.",
     "Cases that a tuning saw, by the hash of their content, are development cases in every study.",
+    "Test on cases that no tuning has seen.",
 )
 
 

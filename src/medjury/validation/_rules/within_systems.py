@@ -16,7 +16,9 @@ LINES = Lines(
     "The jury sees which answers of the same system are good, and not only which system is.",
     "Pearson correlation with the clinicians' mean, both centred within systems; and the plain correlation minus "
     "that of the system means alone (adjusted R); one-sided cluster bootstrap.",
+    "Improve prompt, judges or instrument on development cases, then test on new cases.",
 )
+DOUBT = LINES.asking("Have clinicians rate more cases: the interval is too wide to be sure.")
 
 
 def within_systems(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
@@ -63,7 +65,7 @@ def within_systems(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
             why="It is not shown that the jury sees more than which system wrote the answer."
             if value is not None and value >= floor
             else "",
-            lines=LINES,
+            lines=DOUBT,
         ),
     )
 

@@ -1,0 +1,96 @@
+"""The three numbers of the first page: agreement, severe errors, and how much was scored or rated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from medjury.report._facts import Facts
+from medjury.report._html import Html, element, joined
+from medjury.report._material import Material
+from medjury.statistics import percent, shown
+from medjury.validation import STATISTICS
+
+Number = tuple[str, str, str]  # what it is, the number, and a line about it
+
+
+def numbers(material: Material, rater: str) -> Html:
+    """Of each the worst dimension: a jury is as good as the dimension it is used for."""
+    facts = [each for each in material.facts if each.verdict.rater == rater]
+    if not facts:
+        return Html("")
+    told = (_agreement(material, facts), _severe(material, facts), _scored(material, facts))
+    cards = [
+        element(
+            "div",
+            element("dt", title),
+            element(
+                "dd", element("strong", value.partition(" (")[0]), *value.partition(" (")[1:], class_="figure"
+            ),
+            element("dd", material.about(line, rater), class_="soft"),
+        )
+        for title, value, line in told
+    ]
+    return element("dl", joined(cards), class_="numbers")
+
+
+def _where(facts: Sequence[Facts], which: Facts, word: str) -> str:
+    return (
+        f"{which.verdict.label}, the {word} of {len(facts)} dimensions"
+        if len(facts) > 1
+        else which.verdict.label
+    )
+
+
+def _agreement(material: Material, facts: Sequence[Facts]) -> Number:
+    title = "Agreement with clinicians"
+    known = [each for each in facts if each.agreed is not None and each.agreed.value is not None]
+    if not known:
+        why = (
+            "nothing can be compared"
+            if material.evidence.clinicians
+            else "no clinician has rated these cases"
+        )
+        return title, "not known", f"{why[0].upper()}{why[1:]}."
+    worst = min(known, key=lambda each: (each.agreed and each.agreed.value) or 0.0)
+    line = f"{STATISTICS.get(worst.statistic, worst.statistic)}; 1 is perfect, 0 is chance. "
+    line = line[0].upper() + line[1:] + f"{_where(known, worst, 'lowest')}."
+    if worst.beside is not None and worst.beside.human_human.value is not None:
+        line += f" Clinicians with one another: {shown(worst.beside.human_human.value)}."
+    return title, shown(worst.agreed), line
+
+
+def _severe(material: Material, facts: Sequence[Facts]) -> Number:
+    title = "Severe errors"
+    known = [each for each in facts if each.errors is not None and each.dangerous]
+    if not known:
+        seen = any(each.errors is not None for each in facts)
+        why = (
+            "Clinicians called no rated answer dangerous."
+            if seen
+            else "No clinician said which answers are dangerous."
+        )
+        return title, "not known", why
+    worst = max(known, key=lambda each: (each.errors and each.errors.worst.value) or 0.0)
+    assert worst.errors is not None
+    rate = worst.errors.worst
+    line = (
+        f"Dangerous answers that were scored far too kindly, or not at all: {percent(rate.value, 1)}, at worst "
+        f"{percent(rate.high, 1)}; {percent(material.evidence.rules.severe_limit)} is allowed. "
+        f"{_where(known, worst, 'worst')}."
+    )
+    return title, f"{worst.missed:,} of {worst.dangerous:,}", line
+
+
+def _scored(material: Material, facts: Sequence[Facts]) -> Number:
+    rules = material.evidence.rules
+    worst = min(facts, key=lambda each: 2.0 if each.share is None else each.share)
+    if (worst.share is not None and worst.share < 1) or not material.evidence.clinicians:
+        line = (
+            f"{worst.scored:,} of {worst.asked:,} answers got a score; {percent(rules.coverage)} is needed. "
+            f"{_where(facts, worst, 'lowest')}."
+        )
+        return "Answers with a score", percent(worst.share, 1), line
+    few = min(facts, key=lambda each: each.cases)
+    line = f"Held-out cases with scores of clinicians and of the jury; {rules.minimum_cases:,} are needed. "
+    line += "No answer is without a score." if worst.share is not None else ""
+    return "Cases behind these numbers", f"{few.cases:,}", line
