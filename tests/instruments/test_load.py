@@ -77,7 +77,7 @@ def test_every_fault_of_form_is_told_at_once_with_its_line(tmp_path: Path) -> No
         "line 7: inputs[1].required: Input should be a valid boolean",
         "line 17: dimensions[1].grades: must have whole numbers without quotes on the left",
         "line 20: dimensions[2].definition: is empty; write it",
-        "line 3: titel: no such setting here; remove it or correct its name",
+        "line 3: titel: no such setting here; remove it or correct its name (did you mean 'title'?)",
     ]
 
 
