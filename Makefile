@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test test-learned browser check bench mutants lock sbom docs clean
+.PHONY: help install demo test test-simulations test-learned browser check bench mutants lock sbom docs clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -27,6 +27,9 @@ demo: install ## a good jury on planted errors in seconds, then a small model li
 test: export PYTHONDONTWRITEBYTECODE :=
 test: install browser ## run every test (OPTIONS="--hypothesis-seed=1" for pytest)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(OPTIONS)
+
+test-simulations: install ## do intervals hold? studies drawn by the hundred (minutes; `make bench` has the whole table)
+	$(BIN)/python -m pytest -n 2 -m simulation $(OPTIONS)
 
 # Tests look at pages in a real browser; PostgreSQL comes with the requirements.
 browser:

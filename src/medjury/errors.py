@@ -23,4 +23,4 @@ def no_such(path: str | PathLike[str], what: str = "file") -> str:
     close = difflib.get_close_matches(place.name, [each.name for each in place.parent.iterdir()], n=1)
     if close:
         return f"{told}; did you mean {close[0]!r}?"
-    return f"{told}; check its name and folder (looked in {place.parent.resolve()})"
+    return f"{told}; check its name and folder"

@@ -16,6 +16,7 @@ from medjury.agreement import cohen_kappa, gwet_ac, icc
 from medjury.agreement._pairs.weights import agreement_weights
 from medjury.statistics import Estimate
 
+pytestmark = pytest.mark.simulation
 STUDIES = {40: 2000, 300: 600}
 RESAMPLES = 599
 SCALE = np.arange(1.0, 6.0)

@@ -28,6 +28,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
 BY_NAME = {design.name: design for design in DESIGNS}
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("name", "n"),
     [
@@ -43,6 +44,7 @@ def test_default_intervals_hold_or_are_refused(name: str, n: int) -> None:
         assert given < 0.1 * STUDIES or held / given >= 0.87, f"{statistic}: {held} of {given}"
 
 
+@pytest.mark.simulation
 def test_intervals_of_many_clinicians_hold() -> None:
     found = coverage(BY_NAME["Fifteen clinicians, two for each case"], 50, 25, seed=3)
     assert {"kappa_quadratic, clinicians", "kappa_quadratic, jury", "icc_2_1, mixed model"} <= set(found)
@@ -50,6 +52,7 @@ def test_intervals_of_many_clinicians_hold() -> None:
         assert held / given >= 0.8, f"{statistic}: {held} of {given}"
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("answers", "raters"), [(1, 3), (1, 15)])
 def test_a_jury_the_margin_below_the_clinicians_is_seldom_called_non_inferior(
     answers: int, raters: int

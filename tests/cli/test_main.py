@@ -47,7 +47,7 @@ def test_an_error_is_one_message_without_a_trace(
     monkeypatch.chdir(tmp_path)
     assert main(["run", "no-such-study.yaml"]) == 2
     told = capsys.readouterr().err
-    where = f"check its name and folder (looked in {tmp_path})"
+    where = "check its name and folder"
     assert told == f"medjury: no-such-study.yaml: there is no such file; {where}\n"
 
 

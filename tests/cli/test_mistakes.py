@@ -203,7 +203,7 @@ MISTAKES = [
     Mistake("broken manifest", "is damaged", "run/manifest.json", "run the study again", "report run",
             files={"run/manifest.json": "{"}),
     # tables of scores
-    Mistake("no id in common", "no answer is in both", "judges.csv", "written alike", VALIDATE,
+    Mistake("no id in common", "Ids of cases are written differently: 0 of 6", "judges.csv", "--map", VALIDATE,
             files={"judges.csv": JUDGES.replace("\n0", "\nvisit-")}),
     Mistake("one file twice", "is in both tables", "'clinic'", "two names",
             "validate clinicians.csv clinicians.csv"),

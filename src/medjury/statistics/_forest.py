@@ -35,13 +35,15 @@ def forest_figure(rows: Sequence[Mapping[str, Any]], measure: str | None = None)
     drawn = [row for row in rows if row[chosen] is not None][:_MOST]
     words = [name for name in rows[0] if any(isinstance(row[name], str) and row[name] for row in rows)]
     told = [name for name in words if len({row[name] for row in drawn}) > 1] or words[:1]
-    figure = Figure(figsize=(6.4, 0.9 + 0.28 * max(1, len(drawn))), layout="constrained")
+    labels = [", ".join(str(row[name]) for name in told[:4]) for row in drawn]
+    wide = 4.0 + 0.09 * max(map(len, labels), default=0)
+    figure = Figure(figsize=(wide, 0.9 + 0.28 * max(1, len(drawn))), layout="constrained")
     axes = figure.subplots()
     for place, row in enumerate(drawn):
         if row[low] is not None and row[high] is not None:
             axes.plot([row[low], row[high]], [place, place], color=_SOFT, linewidth=1.2)
         axes.plot([row[chosen]], [place], marker="o", markersize=4, color=_COLOUR)
-    axes.set_yticks(range(len(drawn)), [", ".join(str(row[name]) for name in told[:4]) for row in drawn])
+    axes.set_yticks(range(len(drawn)), labels)
     axes.invert_yaxis()
     axes.set_xlabel(chosen.replace("_", " "))
     axes.spines[["top", "right"]].set_visible(False)

@@ -91,7 +91,10 @@ def _severe(snapshot: Snapshot, row: Row) -> Iterator[Behind]:
 
 def _confusion(snapshot: Snapshot, row: Row) -> Iterator[Behind]:
     """Answers with the clinicians' one grade and the other's."""
-    rater, given = row.get("rater") or snapshot.rater, row.get("grade") or row["jury"]
+    rater = row.get("rater") or snapshot.rater
+    given = (
+        row.get("grade") or row.get("jury") or row[rater]
+    )  # the head names the judge where there is no jury
     for dimension in _dimensions(snapshot, row):
         if dimension.grades is None:
             continue
