@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +104,14 @@ def validate_part(document: Document, place: Place, value: object, model: type[M
         return model.model_validate(value)
     except ValidationError as error:
         raise MedjuryError("\n".join(_complaints(document, error, model, place))) from None
+
+
+def own_file(name_or_path: str | os.PathLike[str]) -> Path | None:
+    """The user's own file, where it is named by a path: a text that ends in `.yaml` or `.yml` or holds a path
+    separator. None where it is the name of something built in."""
+    text = os.fspath(name_or_path)
+    is_path = not isinstance(name_or_path, str) or "/" in text or os.sep in text
+    return Path(text) if is_path or text.endswith((".yaml", ".yml")) else None
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Annotated, Any
 
 from pydantic import (
@@ -13,9 +12,9 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictBool,
-    StringConstraints,
 )
 
+from medjury.fields import Name, Optional, Text
 from medjury.instruments._instrument import (
     Composite,
     Dimension,
@@ -25,24 +24,6 @@ from medjury.instruments._instrument import (
     Reversed,
     SkipRule,
 )
-
-
-def _text(value: object) -> object:
-    if not isinstance(value, str):
-        raise ValueError("must be text; put it in quotes")
-    return value
-
-
-def _filled(value: str) -> str:
-    if not value:
-        raise ValueError("is empty; write it")
-    return value
-
-
-def _name(value: str) -> str:
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", value):
-        raise ValueError("must be lower-case letters, digits and _, beginning with a letter")
-    return value
 
 
 def _whole_number(value: object) -> object:
@@ -81,9 +62,6 @@ def _storable(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-Optional = Annotated[str, BeforeValidator(_text), StringConstraints(strip_whitespace=True)]
-Text = Annotated[Optional, AfterValidator(_filled)]
-Name = Annotated[Optional, AfterValidator(_name)]
 Grade = Annotated[int, BeforeValidator(_whole_number)]
 GradeAnchors = Annotated[dict[int, Text], BeforeValidator(_scale)]
 Weights = Annotated[dict[str, float], BeforeValidator(_weights)]

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.documents import Document, nearest, read_document, validate
+from medjury.documents import Document, nearest, own_file, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments._extends import extended
 from medjury.instruments._instrument import Instrument
@@ -36,10 +36,9 @@ def load_instrument(name_or_path: str | os.PathLike[str]) -> Instrument:
     A text that ends in `.yaml` or `.yml` or holds a path separator is a path. Examples come from the file
     itself and from `NAME.examples.yaml` beside it.
     """
-    text = os.fspath(name_or_path)
-    is_path = not isinstance(name_or_path, str) or "/" in text or os.sep in text
-    if is_path or text.endswith((".yaml", ".yml")):
-        return _load_file(Path(text))
+    if (file := own_file(name_or_path)) is not None:
+        return _load_file(file)
+    text = str(name_or_path)
     known = list_instruments()
     if text not in known:
         raise InstrumentError(

@@ -8,38 +8,19 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
     StrictInt,
-    StringConstraints,
 )
 
+from medjury.fields import Name, Optional, Text
 from medjury.suites._benchmark import Access, Benchmark, Curation
 
 METRICS = (
     "exact_match", "code_f1", "medcalc", "error_flag", "error_sentence", "sql_execution", "yes_no_maybe", "rouge_l",
     "bertscore", "embedding", "jury",
 )  # fmt: skip
-
-
-def _text(value: object) -> object:
-    if not isinstance(value, str):
-        raise ValueError("must be text; put it in quotes")
-    return value
-
-
-def _filled(value: str) -> str:
-    if not value:
-        raise ValueError("is empty; write it")
-    return value
-
-
-def _name(value: str) -> str:
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", value):
-        raise ValueError("must be lower-case letters, digits and _, beginning with a letter")
-    return value
 
 
 def _file_name(value: str) -> str:
@@ -60,9 +41,6 @@ def _address(value: str) -> str:
     return value
 
 
-Optional = Annotated[str, BeforeValidator(_text), StringConstraints(strip_whitespace=True)]
-Text = Annotated[Optional, AfterValidator(_filled)]
-Name = Annotated[Optional, AfterValidator(_name)]
 FileName = Annotated[Optional, AfterValidator(_file_name)]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-from medjury.documents import Place, nearest, read_document, validate
+from medjury.documents import Place, nearest, own_file, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._loaders import LOADERS
@@ -33,10 +33,9 @@ def list_benchmarks() -> tuple[str, ...]:
 def load_benchmark(name_or_path: str | os.PathLike[str]) -> Benchmark:
     """A built-in benchmark by name, or a site's own by the path of its YAML file: a text that ends in `.yaml` or
     `.yml` or holds a path separator."""
-    text = os.fspath(name_or_path)
-    is_path = not isinstance(name_or_path, str) or "/" in text or os.sep in text
-    if is_path or text.endswith((".yaml", ".yml")):
-        return _load_file(Path(text))
+    if (file := own_file(name_or_path)) is not None:
+        return _load_file(file)
+    text = str(name_or_path)
     known = list_benchmarks()
     if text not in known:
         raise MedjuryError(
