@@ -16,6 +16,7 @@ from medjury.suites import Item
 from medjury.suites._marking import mark, run_queries
 from medjury.suites._marking._sandbox import QueryResult
 from medjury.suites._marking._sql import orders_rows, read_query, same_rows
+from medjury.suites._marking._sql_worker import run_one
 
 
 @pytest.fixture(scope="module")
@@ -262,3 +263,12 @@ def test_a_result_of_nothing_null_or_zero_says_nothing() -> None:
         each.says_nothing
         for each in (QueryResult(((1,),)), QueryResult((("",),)), QueryResult(failed="too slow"))
     )
+
+
+def test_waiting_for_a_busy_processor_makes_no_query_slow() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.create_function("wait", 0, lambda: time.sleep(0.15) or 1)
+    slow = (
+        "WITH RECURSIVE n(x) AS (SELECT wait() UNION ALL SELECT x + 1 FROM n LIMIT 5000) SELECT max(x) FROM n"
+    )
+    assert run_one(connection, slow, 0.1)["rows"] == [[5000]]
