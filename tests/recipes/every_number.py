@@ -1,10 +1,10 @@
 """What the reports of the recipes hold, table by table, and which of it the tests here make a second time.
 
-`RECOMPUTED` names the file with the check. Those of `count_checks` run on all nine reports, those of `exact_…` on
-one or more that have the table (test_every_number.py says on which), both to nine digits; those of
-`interval_checks` on the main report of each recipe, and those of a recipe's own file on that recipe alone. `VALUE
-ends` are the two ends of the value's interval. `NOT_YET` is what no test here makes a second time: the functions
-behind it have tests of their own, beside their source. Nothing joins that list unseen.
+`RECOMPUTED` names the file with the check. Those of `count_checks` and `share_checks` run on all nine reports,
+those of `exact_…` on one or more that have the table (test_every_number.py says on which), both to nine digits;
+those of `interval_checks` on the main report of each recipe, and those of a recipe's own file on that recipe
+alone. `VALUE ends` are the two ends of the value's interval. `NOT_YET` is what no test here makes a second time:
+the functions behind it have tests of their own, beside their source. Nothing joins that list unseen.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ def _read(lines: str) -> dict[str, dict[str, str]]:
 RECOMPUTED = _read("""
 agreement / interval_checks: ICC(2,1) | ICC(2,1) ends | RMSE | RMSE ends | Spearman's rho | Spearman's rho ends
 agreement / interval_checks: offset | offset ends | same grade | weighted kappa | weighted kappa ends
+agreement / share_checks: same grade ends
 agreement / test_diagnosis_jury: n
 agreement-other-coefficients / exact_checks: Gwet's AC2 | Gwet's AC2 ends | Krippendorff's alpha
 agreement-other-coefficients / exact_checks: Krippendorff's alpha ends
@@ -37,12 +38,15 @@ claims-per-answer / test_econsult: answers | claims | fewest | mean each | most
 claims-thresholds / test_econsult: F1 | accuracy | called concordant | sensitivity | specificity
 claims-verdicts / test_econsult: claims | contradicted (%) | not addressed (%) | supported (%)
 classes / interval_checks: Cohen's kappa | Cohen's kappa ends | F1 of -1 | F1 of 0 | F1 of 1 | F1 of 2
+classes / interval_checks: F1 of 2 ends
 classes / interval_checks: accuracy | macro F1 | macro F1 ends
+classes / share_checks: F1 of -1 ends | F1 of 0 ends | F1 of 1 ends | accuracy ends
+classes-clinicians / share_checks: all say the same ends
 classes-clinicians / test_econsult: Fleiss' kappa | all say the same | rated by all | rated by two
 confusion / count_checks: answers
 confusion-by-rater / count_checks: answers
-corpus / test_pdsqi9: development | held out | p
 corpus / test_econsult: all
+corpus / test_pdsqi9: development | held out | p
 cost / test_pdsqi9: calls | cost (USD) | evaluations | seconds | total cost (USD)
 coverage / count_checks: not applicable | ratings | scored | unscored
 deliberation-endings / test_pdsqi9: agreed at once | by the orchestrator | decided outside | deliberations
@@ -54,8 +58,10 @@ dimension-correlations / test_diagnosis_jury: clinicians | jury
 distributions / count_checks: % at highest grade | % at lowest grade | SD | mean | median | n
 errors / test_pdsqi9: points
 human-baseline / test_econsult: clinician with clinician | difference | rater with clinician
+preference / share_checks: answer preferred ends | concordant ends | specialist preferred ends
 preference / test_econsult: answer preferred | compared | concordant | neither | not known | pairs
 preference / test_econsult: specialist preferred
+preference-orders / share_checks: changed ends | lean to first ends
 preference-orders / test_econsult: changed | first twice | pairs | second twice
 ranking / exact_orders: mean score | mean score ends | rank | scores | unscored | win rate | win rate ends
 ranking-agreement / exact_orders: Kendall's tau-b | Kendall's tau-b ends | pairs against | pairs alike
@@ -70,8 +76,10 @@ second-panel / exact_checks: how much nearer | how much nearer ends | n | win ra
 second-panel-before-after / exact_checks: calibrated (%) | calibrated: how much nearer
 second-panel-before-after / exact_checks: calibrated: how much nearer ends | how much nearer
 second-panel-before-after / exact_checks: how much nearer ends | win rate as scored (%)
+second-panel-severe-errors / share_checks: panel's rate ends | rate ends
 self-preference / test_diagnosis_jury: grades more for its own
 severe-error-overlap / test_diagnosis_jury: answers
+severe-errors / share_checks: rate with unscored as errors ends
 severe-errors / test_diagnosis_jury: dangerous answers | errors | rate | rate ends
 stability / exact_spreads: SD within an answer | SD within an answer ends | answers | answers that change
 stability / exact_spreads: answers that change ends | mean CV | mean CV ends | two repeats differ
@@ -91,7 +99,9 @@ triage-labels / test_diagnosis_jury: median score, label 1
 triage-labels-by-system / test_diagnosis_jury: answers | highest | lower quartile | lowest | median
 triage-labels-by-system / test_diagnosis_jury: upper quartile
 verdicts / test_econsult: held-out cases
+ways-of-judging / share_checks: rate ends
 ways-of-judging / test_diagnosis_jury: agreement | agreement ends | difference | difference ends | errors | rate
+ways-of-judging-by-dimension / share_checks: rate ends
 """)
 
 NOT_STATISTICS = _read("""
@@ -114,7 +124,7 @@ tripod-llm / numbers of the checklist: *
 NOT_YET = {
     (table, column)
     for table, columns in _read("""
-agreement: same grade ends | unscored
+agreement: unscored
 agreement-by-system: all answers | all answers ends | between systems | between systems ends
 agreement-by-system: knowing only the system | knowing only the system ends | within a system
 agreement-by-system: within a system ends
@@ -125,8 +135,8 @@ claims-evidence: claims told | of these corrected | refused (%)
 claims-listing: not found in their text | repeated | too slight to look for | with a number their text lacks
 claims-per-answer: not taken apart
 claims-verdicts: not verified (%)
-classes: F1 of -1 ends | F1 of 0 ends | F1 of 1 ends | F1 of 2 ends | accuracy ends | n | unscored
-classes-clinicians: Fleiss' kappa ends | all say the same ends | clinicians
+classes: n | unscored
+classes-clinicians: Fleiss' kappa ends | clinicians
 clinicians-together: all clinicians | all clinicians ends | rated by two
 corpus: atlas | borea | cirrus | delta | east-flash | east-pro | north-large | north-small | south-think
 corpus: ward | west-fast
@@ -138,24 +148,24 @@ differences: n
 dimension-correlations: answers | reasoner-zero-shot
 errors: adjusted p | points ends
 human-baseline: clinician with clinician ends | difference ends | n | p | rater with clinician ends
-preference: answer preferred ends | concordant ends | no verdict | specialist preferred ends
-preference-orders: changed ends | failed | lean to first | lean to first ends
+preference: no verdict
+preference-orders: failed | lean to first
 ranking-beside-clinicians: judge-large's mean | judge-large's rank | jury's rank | reasoner-zero-shot's mean
 ranking-beside-clinicians: reasoner-zero-shot's rank | scores
 ranking-by-reference: labels | mean score | mean score ends | rank
 second-panel-before-after: n
-second-panel-severe-errors: panel's rate | panel's rate ends | rate | rate ends | scored by both
+second-panel-severe-errors: panel's rate | rate | scored by both
 self-preference: adjusted p | grades more for its own ends | n
-severe-errors: of them unscored | rate with unscored as errors | rate with unscored as errors ends
+severe-errors: of them unscored | rate with unscored as errors
 stability: repeats for a mean within ±0.25
 triage: share to review to catch 80 % ends
 triage-labels: log-odds per point ends | mean share found | mean share found ends
 triage-labels: share to review to find 80 % | share to review to find 80 % ends
 verdicts: clinician with clinician | clinician with clinician ends | judge with clinician
 verdicts: judge with clinician ends | jury with clinician | jury with clinician ends
-ways-of-judging: calls | cost (USD) | rate ends | seconds
+ways-of-judging: calls | cost (USD) | seconds
 ways-of-judging-by-dimension: agreement | agreement ends | answers | dangerous | difference | difference ends
-ways-of-judging-by-dimension: errors | left out | rate | rate ends
+ways-of-judging-by-dimension: errors | left out | rate
 """).items()
     for column in columns
 }
