@@ -24,7 +24,7 @@ def first_steps(material: Material) -> tuple[Html, int]:
     """The steps of the first page, and how many lines they take."""
     steps = next_steps(material)
     kept, more = steps[: (shown := steps_shown(material))], len(steps) - shown
-    told = [*kept, *([f"and {more} more, with the rules on the next page."] if more > 0 else [])]
+    told = [*kept, *([f"and {more} more, with the rules in the evidence."] if more > 0 else [])]
     if not told:
         return Html(""), 0
     made = element("h3", "What to do next") + bullets(map(sentence, told))
@@ -34,7 +34,7 @@ def first_steps(material: Material) -> tuple[Html, int]:
 def steps_shown(material: Material) -> int:
     """How many steps the first page has."""
     raters = len(material.tried)
-    return fitting(next_steps(material), _LINES if raters < 2 else max(4, _LINES - 2 - raters), _SHOWN)
+    return fitting(next_steps(material), _LINES if raters < 2 else max(5, _LINES - 1 - raters), _SHOWN)
 
 
 def next_steps(material: Material) -> list[str]:

@@ -18,9 +18,9 @@ from medjury.validation import MEANING, Verdict, Word
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
 _USELESS = ("INCOMPLETE", "NOT VALIDATED")
 # Lines of the first page beside reasons and next steps: of one rater, of several, and of each of these.
-_ONE, _SEVERAL, _EACH = 23, 14, 5
+_ONE, _SEVERAL, _EACH = 23, 12, 5
 # So many reasons are read; so many raters stand side by side.
-_REASONS, _BESIDE = 6, 6
+_REASONS, _BESIDE = 6, 5
 # A line of the large word.
 _LARGE = 52
 
@@ -83,7 +83,7 @@ def _alone(material: Material, room: int) -> Html:
 def _side_by_side(material: Material, room: int) -> Html:
     """A verdict for each of several: what holds for all of them is said once, below."""
     raters = list(material.tried)
-    shown = raters if len(raters) <= _BESIDE else raters[: _BESIDE - 1]
+    shown = raters if len(raters) <= _BESIDE else raters[: _BESIDE - 1]  # a line says how many more there are
     reasons = {rater: _reasons(material.validation.of(rater)) for rater in raters}
     everywhere = {why for why in reasons[raters[0]] if all(why in other for other in reasons.values())}
     cards, told = [], set()
@@ -159,7 +159,7 @@ def _why(material: Material, worst: Word, reasons: Sequence[str], room: int, rat
     kept = fitting(reasons, room, max(_REASONS, len(_about_the_models(material))))
     told = [sentence(_about(material, each, rater)) for each in reasons[:kept]]
     more = len(reasons) - kept
-    told += [sentence(f"and {more} more, rule by rule on the next page.")] if more else []
+    told += [sentence(f"and {more} more, in the evidence, rule by rule.")] if more else []
     title = "Why" if worst in _USELESS else "Why it is not better"
     return joined([paragraph(title, class_="why"), bullets(told)])
 
