@@ -92,7 +92,7 @@ def test_the_page_of_the_demonstration_fits_every_screen_and_has_no_serious_faul
 
 def test_seven_judges_with_long_names_still_make_one_page(browser: Browser, tmp_path: Path) -> None:
     judges = {
-        f"judge-{number}-of-a-family-of-models-with-long-names": 0.4 + number / 5 for number in range(9)
+        f"judge-{number}-of-a-family-of-models-with-long-names": 0.4 + number / 5 for number in range(7)
     }
     dimensions = [f"dimension_{number}_with_a_name_that_goes_on_and_on" for number in range(3)]
     frame = planted_frame(cases=12, dimensions=dimensions, judges=judges, unscored=0.2).filter(

@@ -83,7 +83,7 @@ def _about_whom(material: Material, about: Sequence[Verdict]) -> str:
     verdicts = material.validation.verdicts
     raters, labels = ([each.rater for each in about], [each.label for each in about])
     parts = [
-        listed(some)
+        listed([short(name, 30) for name in some], 2 if len(material.tried) > 1 else 4)
         for some, every in (
             (raters, {each.rater for each in verdicts}),
             (labels, {each.label for each in verdicts}),

@@ -18,7 +18,7 @@ from medjury.validation import MEANING, Verdict, Word
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
 _USELESS = ("INCOMPLETE", "NOT VALIDATED")
 # Lines of the first page beside reasons and next steps: of one rater, of several, and of each of these.
-_ONE, _SEVERAL, _EACH = 23, 12, 5
+_ONE, _SEVERAL, _EACH = 23, 14, 5
 # So many reasons are read; so many raters stand side by side.
 _REASONS, _BESIDE = 6, 5
 # A line of the large word.
