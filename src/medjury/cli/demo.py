@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 
 from medjury.cli._main import EXIT_INTERRUPTED, say
@@ -20,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies import GOOD_JURY, LIVE, copy_demonstration, planted_errors
+    from medjury.studies import GOOD_JURY, LIVE, copy_demonstration, planted_errors, why_no_live
 
     folder = Path(options.folder)
     copy_demonstration(folder)
@@ -32,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         status = run_file(str(folder / GOOD_JURY), quiet=options.quiet)
         say(f"{planted_errors(first, folder / 'cases.jsonl').text()}\n")
-        why = "you asked for the recorded jury alone" if options.no_live else _why_no_live()
+        why = "you asked for the recorded jury alone" if options.no_live else why_no_live()
         if why:
             say(f"2. The live part is left out: {why}.")
         else:
@@ -53,14 +52,3 @@ def run(options: argparse.Namespace) -> int:
     for what, page in there:
         say(f"  {what}: {page}")
     return status
-
-
-def _why_no_live() -> str:
-    """What the live part lacks on this machine; empty where it can run."""
-    from medjury.models import weights_file
-
-    if importlib.util.find_spec("xllamacpp") is None:
-        return 'it needs the embedded model: pip install "medjury[local]"'
-    if not weights_file().exists():
-        return "the embedded model's weights are not here: medjury models pull"
-    return ""
