@@ -62,8 +62,14 @@ class AgreementTable(Result[AgreementRow]):
         """What must be read before the numbers: warnings, and what was not scored."""
         lines = [f"! {warning}" for warning in self.warnings]
         for rater, reasons in sorted(self.unscored.items()):
-            counted = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-            lines.append(f"unscored ratings of {rater}: {counted}")
+            # A clinician's empty cell is an answer that was not rated, and no failure.
+            blank = reasons.get("missing", 0) if self.table.raters.get(rater) == "clinician" else 0
+            if blank:
+                lines.append(f"not rated by {rater}: {blank} (empty cells)")
+            others = {reason: count for reason, count in reasons.items() if not blank or reason != "missing"}
+            if others:
+                counted = ", ".join(f"{count} {reason}" for reason, count in sorted(others.items()))
+                lines.append(f"unscored ratings of {rater}: {counted}")
         return tuple(lines)
 
     def text(self) -> str:

@@ -11,6 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", metavar="RUN", help="the run folder")
     add("--pdf", action="store_true", help="also write report.pdf (Chromium or weasyprint)")
+    add("--paper", choices=("A4", "letter"), default="A4", help="paper of the PDF (A4)")
     add("--png", action="store_true", default=None, help="save the figures as PNG too (Chromium)")
     add("--hide-texts", action="store_true", default=None, help="leave out names of cases and explanations")
     add("--cases", type=int, metavar="N", dest="cases_shown", help="how many cases worth reading to show")
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     page = write_page(options.folder, checks=checks, **settings)
     say(f"Report: {page}")
     if options.pdf:
-        say(f"PDF: {write_pdf(page)}")
+        say(f"PDF: {write_pdf(page, paper=options.paper)}")
     altered = [check for check in checks if not check.sound]
     for check in altered:
         say(f"ALTERED {check.what}: {check.detail}")

@@ -60,6 +60,7 @@ class Manifest(RunPart):
     cases_left_out: ManifestLeftOut = ManifestLeftOut()
     cases_lacking_input: int = 0
     systems: dict[str, int] = {}
+    system_vendors: dict[str, str] = {}  # as the cases name them; `report: system_vendors` goes before
     instrument: ManifestInstrument = ManifestInstrument()
     humans: ManifestHumans | None = None
     prompt_version: str = ""

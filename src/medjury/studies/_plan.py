@@ -13,6 +13,7 @@ from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
 from medjury.runs import TouchedBy
 from medjury.studies._case_parts import CaseParts
+from medjury.studies._case_vendors import CaseVendors
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
@@ -67,6 +68,10 @@ class RunPlan:
     left_out: LeftOut = field(default_factory=LeftOut)  # of the cases, with counts by reason
     touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
     touched_by: tuple[TouchedBy, ...] = ()
+    vendors: Mapping[str, str] = field(default_factory=dict)  # of the systems, as the cases name them
+    timed: Mapping[str, float] = field(
+        default_factory=dict
+    )  # seconds of one call, by judge, where it was tried
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -117,12 +122,19 @@ class RunPlan:
         lines += self._beside_the_budget()
         lines.append(
             "Expected tokens are estimated from characters, the price from the dated price list, the time from "
-            f"{SECONDS_PER_CALL:g} s a call. The most has one token for each byte, every answer as long as "
+            f"{self._seconds_told()}. The most has one token for each byte, every answer as long as "
             "`max_tokens` and handed back as often as `reasks`, and every step that a way of judging may take. "
             "Calls that fail and are tried again come on top, and so do records that are shortened on the way. "
             "Answers already in the store cost nothing and are counted here."
         )
         return "\n".join(lines)
+
+    def _seconds_told(self) -> str:
+        timed = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.timed.items())
+        guessed = f"{SECONDS_PER_CALL:g} s a call"
+        if not timed:
+            return guessed
+        return f"one call of that size that was timed on this machine ({timed}), else from {guessed}"
 
     def _row(self, planned: Planned) -> str:
         price = self._price(planned.money)
@@ -162,7 +174,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (Used(), Used()) for judge in judges}
     windows = WindowCheck()
-    groups, parts = PatientGroups(), CaseParts(study.settings.gate.parts or ())
+    groups, parts, vendors = PatientGroups(), CaseParts(study.settings.gate.parts or ()), CaseVendors()
     listed = set(listed_cases(study))
     unknown, tuned = set(listed), TouchedCases(study, rehearse=rehearse)
     for case in hashed:
@@ -174,6 +186,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
             answers.add(case)  # a case that serves development may have been judged before
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
+            vendors.add(case)
         lacks = False
         for judge, part in zip(judges, study.settings.judges, strict=True):
             for unit in judge.units(case, 0):
@@ -220,6 +233,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         left_out=study.cases.left_out,
         touched=tuned.cases,
         touched_by=tuned.by,
+        vendors=vendors.known(),
     )
 
 

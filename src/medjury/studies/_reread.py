@@ -190,7 +190,7 @@ def _describe(
     study: Study, plan: RunPlan, humans: Humans | None, prices: PriceList, folder: Path, earlier: Manifest
 ) -> Manifest:
     """The manifest of the new run. The gate is the one that was stated before the first call of the earlier one."""
-    manifest = describe(replace(study, output=folder), plan, humans, prices.as_of)
+    manifest = describe(replace(study, output=folder), plan, humans, prices)
     source = RereadSource(
         run=earlier.run,
         medjury=earlier.medjury,

@@ -39,6 +39,7 @@ from medjury.studies._preflight import Preflight
 from medjury.studies._protocol import Registered, make_protocol, register
 from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
+from medjury.studies._timing import timed_plan
 
 
 def run_study(
@@ -68,7 +69,7 @@ def run_study(
     plan = plan_study(study, prices)
     _make_folder(study)
     humans = read_humans(study)
-    manifest = with_anchors(describe(study, plan, humans, prices.as_of), study.output)
+    manifest = with_anchors(describe(study, plan, humans, prices), study.output)
     if drafts is not None:
         manifest = with_drafts(manifest, drafts)
     run = run_name(study, plan, humans)
@@ -337,7 +338,11 @@ def check_study(study: Study, *, preflight: bool = True) -> RunPlan:
     else:
         plan = plan_study(study, prices, rehearse=True)
     read_humans(study, rehearse=True)
-    return with_preflight(plan, whole.models, prices) if preflight else plan
+    if not preflight:
+        return plan
+    if study.drafter is None:
+        plan = run_async(timed_plan(study, plan))
+    return with_preflight(plan, whole.models, prices)
 
 
 def register_study(study: Study, folder: str | Path | None = None) -> Registered:
@@ -351,7 +356,7 @@ def register_study(study: Study, folder: str | Path | None = None) -> Registered
             "register; write them first (`medjury draft STUDY --cases FILE`) and register the study of that file"
         )
     plan = plan_study(study, prices, asking=False)
-    manifest = describe(study, plan, read_humans(study, rehearse=True), prices.as_of)
+    manifest = describe(study, plan, read_humans(study, rehearse=True), prices)
     moment = datetime.now(UTC).isoformat(timespec="milliseconds")
     return register(study, make_protocol(study, manifest, moment), None if folder is None else Path(folder))
 

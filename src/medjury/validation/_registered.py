@@ -199,8 +199,8 @@ def _unregistered(manifest: Manifest | None) -> Standing:
     return Standing(
         False,
         f"recorded {moment(manifest.stated_at)}, not registered",
-        "The rules were not registered before the run, so nobody knows that they were not chosen after scores of "
-        "the same cases had been seen. Register the next study first: `medjury register STUDY`.",
+        "Nobody registered the rules before the run: they may have been chosen after scores of the same cases had "
+        "been seen. Register the next study first: `medjury register STUDY`.",
     )
 
 
