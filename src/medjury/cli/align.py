@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 
+from medjury.cli._terminal import Paragraphs
 from medjury.cli._transcript_options import add_aligner_arguments, align_files
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
@@ -23,7 +24,7 @@ chosen speaker, unless the file gives an `index`.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _EPILOG
     add_aligner_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the alignment as JSON")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
 
@@ -21,7 +22,7 @@ those labels and writes it to a file that --model reads.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _EPILOG
     add = parser.add_argument
     add("pairs", metavar="PAIRS", help="table of turns: CSV, JSONL or Parquet")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import say
+from medjury.cli._terminal import Paragraphs
 from medjury.cli._transcript_options import add_aligner_arguments, align_files, read_file
 from medjury.errors import MedjuryError
 
@@ -30,7 +31,7 @@ waits for you to name better ones: medjury run FOLDER/study.yaml
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _EPILOG
     add_aligner_arguments(parser, folders=True)
     add = parser.add_argument

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from medjury.cases import LeftOut
@@ -12,6 +12,7 @@ from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
 from medjury.runs import TouchedBy
+from medjury.statistics import Printable, text_table
 from medjury.studies._case_parts import CaseParts
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
@@ -107,10 +108,7 @@ class RunPlan:
                 f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored"
             )
         lines += self.notes
-        lines.append(f"{'':<34}{'calls':>9}{'tokens in':>14}{'tokens out':>13}{'price':>16}{'time':>10}")
-        for part in self.parts:
-            lines.append(f"{part.name:<24}{'expected':>10}{self._row(part)}{part.seconds / 60:>6.1f} min")
-            lines.append(f"{'':<24}{'most':>10}{self._row(part.most)}")
+        lines += text_table([row for part in self.parts for row in self._rows(part)])
         expected = sum(part.calls for part in self.parts)
         lines.append(f"In all {expected:,} calls expected, price {self._price(self.money)};")
         lines.append(f"at most {self.most.calls:,} calls, price {self._price(self.most.money)}.")
@@ -124,9 +122,20 @@ class RunPlan:
         )
         return "\n".join(lines)
 
-    def _row(self, planned: Planned) -> str:
-        price = self._price(planned.money)
-        return f"{planned.calls:>9,}{planned.tokens_in:>14,}{planned.tokens_out:>13,}{price:>16}"
+    def _rows(self, part: JudgePlan) -> Iterator[dict[str, Printable]]:
+        for how, planned, time in (
+            ("expected", part, f"{part.seconds / 60:.1f} min"),
+            ("most", part.most, ""),
+        ):
+            yield {
+                "of": part.name,
+                "": how,
+                "calls": planned.calls,
+                "tokens in": planned.tokens_in,
+                "tokens out": planned.tokens_out,
+                "price": self._price(planned.money),
+                "time": time,
+            }
 
     def _price(self, money: float | None) -> str:
         return "not known" if money is None else f"{money:,.2f} {self.currency}"
