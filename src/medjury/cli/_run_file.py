@@ -32,37 +32,40 @@ def run_file(
         plan = check_study(study, preflight=preflight)
         print(f"{plan.text()}\n\n{gate_outlook(study, plan).text()}")
         return 0
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._terminal.displays import display
 
-    line = None if quiet else ProgressLine()
-    result = run_study(
-        study, watch=line, retry_unscored=retry_unscored, keep_going=keep_going, preflight=preflight
-    )
-    if line is not None:
-        line.finish(result.progress, result.money, result.currency)
+    with display(quiet=quiet) as shown:
+        result = run_study(
+            study, watch=shown, retry_unscored=retry_unscored, keep_going=keep_going, preflight=preflight
+        )
+        if shown is not None:
+            shown.finish(result.progress, result.money, result.currency)
     say(result.text())
-    word = print_report(result.folder) if result.judged else None
+    word = print_report(result.folder, quiet=quiet) if result.judged else None
     status = exit_status(result.status, result.why)
     return STATUSES[word or "INCOMPLETE"] if gate else status
 
 
 def exit_status(status: str, why: str) -> int:
-    """0 where a run is complete; else its status, with the reason told."""
+    """0 where a run is complete; else its status, with the reason told where the result went elsewhere."""
     if status == "complete":
         return 0
-    say(f"medjury: {status.upper()}: {why}", sys.stderr)
+    if not sys.stdout.isatty():
+        say(f"medjury: {status.upper()}: {why}", sys.stderr)
     return EXIT_FAILED if status == "failed" else EXIT_INCOMPLETE
 
 
-def print_report(folder: Path) -> Word | None:
+def print_report(folder: Path, *, quiet: bool = False) -> Word | None:
     """Write the report of a run folder, say where it is and what it says first; None where it could not be made."""
+    from medjury.cli._terminal.displays import display
     from medjury.report import write_page
     from medjury.tables import open_run
     from medjury.validation import evidence_of, validation_of, worst_word
 
     try:
         evidence = evidence_of(open_run(folder))
-        page = write_page(folder, evidence=evidence)
+        with display(quiet=quiet) as shown:
+            page = write_page(folder, evidence=evidence, step=None if shown is None else shown.step)
         found = validation_of(evidence)
     except Exception as error:  # the ratings are safe, and a report can be made again
         say(

@@ -44,18 +44,18 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(check_drafting(study, preflight=not options.no_preflight).text())
         return 0
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._terminal.displays import display
 
-    line = None if options.quiet else ProgressLine()
-    result = draft_study(
-        study,
-        watch=line,
-        retry_unscored=options.retry_unscored,
-        keep_going=options.keep_going,
-        preflight=not options.no_preflight,
-    )
-    if line is not None:
-        line.finish(result.progress, result.outcome.money, result.currency)
+    with display(quiet=options.quiet) as shown:
+        result = draft_study(
+            study,
+            watch=shown,
+            retry_unscored=options.retry_unscored,
+            keep_going=options.keep_going,
+            preflight=not options.no_preflight,
+        )
+        if shown is not None:
+            shown.finish(result.progress, result.outcome.money, result.currency)
     say(result.text())
     if options.cases and not result.stopped:
         from medjury.cases import write_cases

@@ -20,15 +20,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a clinician's time per case, where not measured")  # fmt: skip
     add("--resamples", type=int, metavar="N", help="bootstrap resamples (default: the run's)")
     add("--seed", type=int, metavar="N", help="seed of folds and resamples (default: the run's)")
+    add("--quiet", action="store_true", help="no progress bar")
 
 
 def run(options: argparse.Namespace) -> int:
+    from medjury.cli._terminal.displays import display
     from medjury.report import write_page, write_pdf
     from medjury.runs import ReportSettings, verify_run
 
     checks = verify_run(options.folder, report=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
-    page = write_page(options.folder, checks=checks, **settings)
+    with display(quiet=options.quiet) as shown:
+        step = None if shown is None else shown.step
+        page = write_page(options.folder, checks=checks, step=step, **settings)
     say(f"Report: {page}")
     if options.pdf:
         say(f"PDF: {write_pdf(page)}")

@@ -13,6 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--study", metavar="FILE", help="the study file, where the run does not say where it is"
     )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.add_argument(
         "--out", metavar="FOLDER", help="the new run folder; by default RUN-reread-N beside RUN"
     )
@@ -23,5 +24,5 @@ def run(options: argparse.Namespace) -> int:
 
     found = reread_run(options.run, study=options.study, out=options.out)
     say(found.text())
-    print_report(found.result.folder)
+    print_report(found.result.folder, quiet=options.quiet)
     return EXIT_INCOMPLETE if found.no_reply else 0

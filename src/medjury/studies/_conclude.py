@@ -206,7 +206,7 @@ def judge_outcome(
         return "failed", outcome.fatal
     if outcome.unreachable:
         return "incomplete", f"{outcome.unreachable}. Run again to go on: nothing answered is lost"
-    if outcome.interrupted or done < progress.planned:
+    if done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
     if capped and not outcome.ask:
         told = f"{capped:,} ratings of judges are not stored, and nobody was asked"
