@@ -99,16 +99,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(
             f"there is no command {words[0]!r}{meant(words[0], COMMANDS)}; `medjury --help` lists them"
         )
-    command = add_commands(parser, words[0] if words and words[0] in COMMANDS else None)
-    options, unknown = parser.parse_known_args(words)
-    if unknown:
-        from medjury.cli._unknown_words import refuse_unknown
-
-        refuse_unknown(command, unknown)
     try:
+        command = add_commands(parser, words[0] if words and words[0] in COMMANDS else None)
+        options, unknown = parser.parse_known_args(words)
+        if unknown:
+            from medjury.cli._unknown_words import refuse_unknown
+
+            refuse_unknown(command, unknown)
         with reading_screen(wide=getattr(options, "wide", False), raw=for_programs(options)):
             return _run(options, command)
-    except MedjuryError as error:  # what the environment says of the screen
+    except MedjuryError as error:  # what the environment says
         say(f"medjury: {error}", sys.stderr)
         return error.exit_status
 

@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
+
+from medjury.errors import MedjuryError
+
+# Variable -> the option whose default it is, in every command that has it. None of them changes a number.
+VARIABLES = {"MEDJURY_QUIET": "quiet", "MEDJURY_WIDE": "wide"}
+_YES, _NO = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
 
 
 def complete_options(parser: argparse.ArgumentParser) -> None:
-    """`--wide` for every command that prints a result."""
+    """`--wide` for every command that prints a result, and defaults from the environment."""
     for command in leaves(parser):
-        if any(action.dest == "json" for action in command._actions):
+        if "--json" in command._option_string_actions:
             command.add_argument(
                 "--wide",
                 action="store_true",
                 help="on a terminal too, whole tables with every column and digit, as in a pipe",
             )
+        for variable, name in VARIABLES.items():
+            if f"--{name}" in command._option_string_actions:
+                command.set_defaults(**{name: _stated(variable)})
+
+
+def _stated(variable: str) -> bool:
+    said = os.environ.get(variable, "").strip().lower()
+    if said not in (*_YES, *_NO):
+        raise MedjuryError(f"the environment variable {variable} is {said!r}; set it to 1 or 0, or unset it")
+    return said in _YES
+
+
+def add_overrides(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="overrides",
+        metavar="PATH=VALUE",
+        help="a value in place of the study file's, such as budget.calls=50 or judges.0.temperature=0; may be "
+        "repeated; the manifest keeps it",
+    )
 
 
 def for_programs(options: argparse.Namespace) -> bool:
     """Whether the output is read by a program, which must find it as it is."""
-    return any(getattr(options, name, False) for name in ("json", "csv", "schema"))
+    named = any(getattr(options, name, False) for name in ("json", "csv", "schema"))
+    return named or options.command == "completion"
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from medjury.cases import LeftOut
 from medjury.errors import MedjuryError
@@ -96,6 +97,20 @@ class RunPlan:
             _sum(part.money for part in parts),
         )
 
+    def content(self) -> dict[str, Any]:
+        """The plan as a program reads it."""
+        return {
+            "cases": self.cases,
+            "rows_left_out": self.skipped,
+            "cases_lacking_an_input": self.lacking,
+            "calls": self.calls,
+            "money": self.money,
+            "currency": self.currency,
+            "most": asdict(self.most),
+            "parts": [asdict(part) for part in self.parts],
+            "notes": list(self.notes),
+        }
+
     def text(self) -> str:
         """The plan for a reader: calls, tokens, price and time, with what they rest on."""
         systems = f", {len(self.systems)} systems" if len(self.systems) > 1 else ""
@@ -123,12 +138,12 @@ class RunPlan:
         return "\n".join(lines)
 
     def _rows(self, part: JudgePlan) -> Iterator[dict[str, Printable]]:
-        for how, planned, time in (
-            ("expected", part, f"{part.seconds / 60:.1f} min"),
-            ("most", part.most, ""),
+        for name, how, planned, time in (
+            (part.name, "expected", part, f"{part.seconds / 60:.1f} min"),
+            ("", "most", part.most, ""),
         ):
             yield {
-                "of": part.name,
+                "of": name,
                 "": how,
                 "calls": planned.calls,
                 "tokens in": planned.tokens_in,

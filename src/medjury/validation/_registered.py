@@ -32,6 +32,9 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
     rules, instrument, jury, humans = stated.rules, stated.instrument, stated.jury, stated.humans
     return {
         **{f"rule {name}": rule_shown(rules, name) for name in GateRules.model_fields},
+        # A protocol is always made of the file itself.
+        "set in place of the study file": "; ".join(stated.overrides if isinstance(stated, Manifest) else ())
+        or "nothing",
         "touched by tuning": "; ".join(f"{each.what}: {each.cases:,}" for each in stated.touched)
         or "nothing",
         "data": stated.data_hash[:12],
