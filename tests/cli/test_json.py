@@ -26,8 +26,8 @@ WITHOUT = {
 ELSEWHERE = {
     "register", "tune", "prompts log", "reread", "draft", "models pull", "models check", "agreement",
     "plan kappa", "plan icc", "plan f1", "plan more", "plan review", "plan gate", "calibrate fit",
-    "calibrate panel", "calibrate apply", "calibrate report", "estimate", "simulate-jury", "triage", "audit", "rank",
-    "bench run", "bench leaderboard", "train sft", "train dpo", "gate", "validate", "compare",
+    "calibrate panel", "calibrate apply", "calibrate report", "estimate", "simulate-jury", "triage", "audit",
+    "rank", "bench run", "bench leaderboard", "train sft", "train dpo", "gate", "validate", "compare",
 }  # fmt: skip
 # command -> its words, and names that the document (or its first row) has. They run in this order.
 CALLS = {

@@ -51,6 +51,7 @@ COMMANDS = {
     "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",
     "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",
+    "completion": "print what lets your shell complete commands and options",
     "verify": "check a run folder against its manifest and its audit log",
 }
 

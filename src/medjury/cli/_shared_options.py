@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 
-from medjury.errors import MedjuryError
-
-# Variable -> the option whose default it is, in every command that has it. None of them changes a number.
-VARIABLES = {"MEDJURY_QUIET": "quiet", "MEDJURY_WIDE": "wide"}
-_YES, _NO = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
+from medjury.cli._terminal.variables import VARIABLES, stated
 
 
 def complete_options(parser: argparse.ArgumentParser) -> None:
@@ -24,14 +19,7 @@ def complete_options(parser: argparse.ArgumentParser) -> None:
             )
         for variable, name in VARIABLES.items():
             if f"--{name}" in command._option_string_actions:
-                command.set_defaults(**{name: _stated(variable)})
-
-
-def _stated(variable: str) -> bool:
-    said = os.environ.get(variable, "").strip().lower()
-    if said not in (*_YES, *_NO):
-        raise MedjuryError(f"the environment variable {variable} is {said!r}; set it to 1 or 0, or unset it")
-    return said in _YES
+                command.set_defaults(**{name: stated(variable)})
 
 
 def add_overrides(parser: argparse.ArgumentParser) -> None:
