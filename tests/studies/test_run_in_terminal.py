@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,9 @@ def test_a_run_that_fails_says_so_once_and_shows_what_is_unscored(write_study: W
     assert "10/10" in juror and "6 refusal" in juror
     assert "sections" in seen, "the report's bar"
     assert max(len(line) for line in seen.splitlines() if str(tmp_path) not in line) <= 80
+    counted = re.search(r"[\d,]+ of [\d,]+ ratings scored", seen)
+    page = (tmp_path / "runs" / "small" / "report.html").read_text()
+    assert counted is not None and counted.group() in page, "the report counts as the terminal does"
 
 
 def test_an_interruption_after_the_last_answer_leaves_nothing_to_go_on_with(write_study: Write) -> None:

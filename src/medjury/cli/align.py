@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
             write_whole(options.out, written + "\n")
         except OSError as error:
             raise MedjuryError(f"{options.out}: cannot be written: {error.strerror}") from None
-    print(written if options.json else alignment.text())
+    print(written if options.json else alignment.text(golden.turns, recognised.turns))
     if quality is not None and not options.json:
         print(quality.text())
     for note in (*golden.notes, *recognised.notes):

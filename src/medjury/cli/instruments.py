@@ -15,7 +15,6 @@ from medjury.instruments import (
     load_instrument,
     output_schema,
 )
-from medjury.statistics import text_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,11 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.action == "list":
-        known = [_facts(load_instrument(name)) for name in list_instruments()]
-        shown = [{**each, "dimensions": len(each["dimensions"]), "inputs": None} for each in known]
-        print("\n".join(text_table(shown)), file=for_reader(options))
+        known = [load_instrument(name) for name in list_instruments()]
+        longest = max(len(each.name) for each in known)
+        for each in known:
+            told = f"{each.name:{longest}} {each.version:5} {len(each.dimensions):2} rated  {each.title}"
+            print(told, file=for_reader(options))
         if options.json:
-            print_json(known)
+            print_json([_facts(each) for each in known])
     elif options.action == "show":
         instrument = load_instrument(options.name)
         schema = json.dumps(output_schema(instrument), indent=2) if options.schema else ""
