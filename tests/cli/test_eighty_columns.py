@@ -24,7 +24,6 @@ BY_VARIABLE = (
     "bench list",
     "bench tasks",
     "plan kappa --shares 0.2,0.3,0.5 --value 0.6 --width 0.2",
-    "plan gate --cases 60",
     "look cases.csv",
     "cases check cases.csv",
     "train presets",
