@@ -11,6 +11,7 @@ from medjury.agreement._agreement_row import AgreementRow, Counts
 from medjury.agreement._among_humans.non_inferiority import NonInferiority
 from medjury.agreement._pairs.severe_errors import SevereErrors
 from medjury.agreement._readings import reading
+from medjury.agreement._short_text import short_lines
 from medjury.agreement._table_text import table_lines
 from medjury.statistics import Estimate, Printable, Result
 from medjury.tables import RatingTable, Roles
@@ -75,6 +76,10 @@ class AgreementTable(Result[AgreementRow]):
     def text(self) -> str:
         """A table for reading: a block per dimension and reference, a column per compared rater."""
         return "\n".join(table_lines(self.rows, self.remarks(), self.notes))
+
+    def short_text(self) -> str:
+        """The few lines that say whether the jury agrees with its reference."""
+        return "\n".join(short_lines(self.rows, self.remarks(), self.roles, self.non_inferiority))
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
         return [

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
+from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _WORDS = ("kind", "name", "model", "url", "vendor", "api_key_env")
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _ABOUT
     add = parser.add_argument
     add("suite", nargs="+", metavar="SUITE", help="a suite file, or names of benchmarks")
@@ -107,20 +108,26 @@ def run_suite_command(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(plan.text())
         return 0
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._terminal.displays import display
 
     say(plan.text(), sys.stderr)
-    line = None if options.quiet else ProgressLine()
-    ran = run_suite(
-        suite,
-        plan,
-        watch=line,
-        tell=lambda told: say(told, sys.stderr),
-        keep_going=options.keep_going,
-        retry_unscored=options.retry_unscored,
-        preflight=not options.no_preflight,
-        resamples=options.resamples,
-    )
+    with display(quiet=options.quiet) as shown:
+
+        def tell(told: str) -> None:
+            if shown is not None:
+                shown.close()
+            say(told, sys.stderr)
+
+        ran = run_suite(
+            suite,
+            plan,
+            watch=shown,
+            tell=tell,
+            keep_going=options.keep_going,
+            retry_unscored=options.retry_unscored,
+            preflight=not options.no_preflight,
+            resamples=options.resamples,
+        )
     _show(ran.results, suite.output / "leaderboard", options)
     if ran.complete:
         return 0

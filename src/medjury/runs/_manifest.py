@@ -53,6 +53,7 @@ class Manifest(RunPart):
     finished_at: str = ""
     study_file: str = ""
     study_file_hash: str = ""
+    overrides: tuple[str, ...] = ()  # values of the study file that were replaced for this run
     data_hash: str = ""
     answer_hashes: tuple[str, ...] = ()
     cases: int = 0

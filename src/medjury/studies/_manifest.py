@@ -74,6 +74,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         started_at=now(),
         study_file=os.path.relpath(study.file.resolve(), study.output.resolve()),
         study_file_hash=file_hash(study.file),
+        overrides=study.overrides,
         data_hash=plan.data_hash,
         answer_hashes=plan.answer_hashes,
         cases=plan.cases,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from medjury.cases import LeftOut
 from medjury.errors import MedjuryError
@@ -12,6 +13,7 @@ from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
 from medjury.runs import TouchedBy
+from medjury.statistics import Printable, text_table
 from medjury.studies._case_parts import CaseParts
 from medjury.studies._case_vendors import CaseVendors
 from medjury.studies._context import WindowCheck
@@ -100,6 +102,20 @@ class RunPlan:
             _sum(part.money for part in parts),
         )
 
+    def content(self) -> dict[str, Any]:
+        """The plan as a program reads it."""
+        return {
+            "cases": self.cases,
+            "rows_left_out": self.skipped,
+            "cases_lacking_an_input": self.lacking,
+            "calls": self.calls,
+            "money": self.money,
+            "currency": self.currency,
+            "most": asdict(self.most),
+            "parts": [asdict(part) for part in self.parts],
+            "notes": list(self.notes),
+        }
+
     def text(self) -> str:
         """The plan for a reader: calls, tokens, price and time, with what they rest on."""
         systems = f", {len(self.systems)} systems" if len(self.systems) > 1 else ""
@@ -112,10 +128,7 @@ class RunPlan:
                 f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored"
             )
         lines += self.notes
-        lines.append(f"{'':<34}{'calls':>9}{'tokens in':>14}{'tokens out':>13}{'price':>16}{'time':>10}")
-        for part in self.parts:
-            lines.append(f"{part.name:<24}{'expected':>10}{self._row(part)}{part.seconds / 60:>6.1f} min")
-            lines.append(f"{'':<24}{'most':>10}{self._row(part.most)}")
+        lines += text_table([row for part in self.parts for row in self._rows(part)])
         expected = sum(part.calls for part in self.parts)
         lines.append(f"In all {expected:,} calls expected, price {self._price(self.money)};")
         lines.append(f"at most {self.most.calls:,} calls, price {self._price(self.most.money)}.")
@@ -136,9 +149,20 @@ class RunPlan:
             return guessed
         return f"one call of that size that was timed on this machine ({timed}), else from {guessed}"
 
-    def _row(self, planned: Planned) -> str:
-        price = self._price(planned.money)
-        return f"{planned.calls:>9,}{planned.tokens_in:>14,}{planned.tokens_out:>13,}{price:>16}"
+    def _rows(self, part: JudgePlan) -> Iterator[dict[str, Printable]]:
+        for name, how, planned, time in (
+            (part.name, "expected", part, f"{part.seconds / 60:.1f} min"),
+            ("", "most", part.most, ""),
+        ):
+            yield {
+                "of": name,
+                "": how,
+                "calls": planned.calls,
+                "tokens in": planned.tokens_in,
+                "tokens out": planned.tokens_out,
+                "price": self._price(planned.money),
+                "time": time,
+            }
 
     def _price(self, money: float | None) -> str:
         return "not known" if money is None else f"{money:,.2f} {self.currency}"

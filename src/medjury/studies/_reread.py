@@ -79,7 +79,11 @@ def reread_run(
         raise MedjuryError(
             f"{folder}: nothing was judged in this run, so that there is nothing to read again"
         )
-    given = load_study(study_file_of(folder, earlier, study), skip_bad_cases=bool(earlier.cases_skipped))
+    given = load_study(
+        study_file_of(folder, earlier, study),
+        skip_bad_cases=bool(earlier.cases_skipped),
+        overrides=earlier.overrides if study is None else (),
+    )
     if given.name != earlier.study:
         raise MedjuryError(
             f"{folder} is a run of the study {earlier.study!r}, and {given.file} is {given.name!r}; name the "

@@ -14,7 +14,7 @@ from typing import Any
 from medjury.cases import Case, CaseSource, GivenCases, RedactedCases
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
-from medjury.judging import Breaker, Progress, UnreachableError, judge_all, run_async
+from medjury.judging import Breaker, JudgeProgress, Progress, UnreachableError, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Rating, Store, StoreDesk, open_store
 from medjury.runs import files, open_run_folder, refuse_cut_log
@@ -230,9 +230,9 @@ async def _judge(
         perhaps_calls=spent.unended,
     )  # fmt: skip
     cases = HashedCases(study.cases)
-    progress = Progress(planned=plan.cases * study.jury.repeats * sum(
-        len(judge.groups) for judge in study.jury.judges
-    ))  # fmt: skip
+    planned = {each.name: plan.cases * study.jury.repeats * len(each.groups) for each in study.jury.judges}
+    judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
+    progress = Progress(planned=sum(planned.values()), judges=judges)
     outcome.progress = progress
     stop = asyncio.Event()
     models = [model for model, _ in study.models]
@@ -290,6 +290,7 @@ async def _judge(
 
 async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency: str) -> None:
     while watch is not None:
+        progress.calls = gate.calls
         watch(progress, gate.money, currency)
         await asyncio.sleep(0.2)
 
