@@ -12,7 +12,7 @@ from typing import Any
 
 from medjury.files import private_folder
 from medjury.ratings import open_store, write_ratings
-from medjury.studies import run_study
+from medjury.studies import RunResult, run_study
 from medjury.suites._leaderboard import Results, Spending
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in
 from medjury.suites._running._assemble import Sentence, assemble
@@ -73,8 +73,7 @@ def run_suite(
     for part in suite.settings.candidates:
         tell(f"{part.called}: asked {sum(len(each.items) for each in suite.benchmarks):,} items")
         asked.append(ask_candidate(suite, part, left, **how))
-        told = asked[-1].result
-        tell(f"  {told.status}{f': {told.why}' if told.why else ''}; {told.calls:,} calls made now")
+        tell(_ended(asked[-1].result, preflight=preflight))
     marks = mark_answers(suite, asked)
     with open_store(suite.store) as store:
         run = store_marks(suite, marks, store)
@@ -131,7 +130,7 @@ def _judge(
             money, calls, own["ask"] = None, None, False
         study = jury_study(suite, chosen, judged, cases, folder, money=money, calls=calls)
         result = run_study(study, **own)
-        tell(f"  {result.status}{f': {result.why}' if result.why else ''}; {result.calls:,} calls made now")
+        tell(_ended(result, preflight=how["preflight"]))
         if not result.judged:
             continue
         names = [each.name for each in study.jury.judges]
@@ -182,6 +181,13 @@ def _votes(folder: Path, benchmark: str) -> list[Spending]:
         )
         for row in sums.iter_rows(named=True)
     ]
+
+
+def _ended(result: RunResult, *, preflight: bool) -> str:
+    """How a study of the suite ended. The first question is a call like any other, and in the budget."""
+    first = ", the short question to find out whether it can be reached among them"
+    calls = f"{result.calls:,} calls made now{first if preflight and result.calls else ''}"
+    return f"  {result.status}{f': {result.why}' if result.why else ''}; {calls}"
 
 
 def _names(judges: Sequence[Mapping[str, Any]]) -> list[str]:
