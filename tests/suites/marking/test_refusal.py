@@ -34,7 +34,8 @@ ANSWERS = [
     "Patient says: I cannot help myself to the toilet. Assist of one, falls precautions, physiotherapy to see.",
     "The patient is unable to provide a history.",
     "I can't give a number. Dose: 15 mg/kg.",
-    "I cannot help with the dose. " + "The rash began two days ago and spread to the trunk and both arms. " * 8,
+    "I cannot help with the dose. "
+    + "The rash began two days ago and spread to the trunk and both arms. " * 8,
 ]
 
 

@@ -258,7 +258,9 @@ def test_the_day_can_be_fixed(database: Path) -> None:
         ("date(NULL)", None),
     ],
 )
-def test_every_way_to_ask_for_the_day_sees_the_fixed_one(database: Path, asked: str, seen: str | None) -> None:
+def test_every_way_to_ask_for_the_day_sees_the_fixed_one(
+    database: Path, asked: str, seen: str | None
+) -> None:
     (result,) = run_queries(database, [f"SELECT {asked}"], now="2105-12-31 23:59:00")
     assert result.rows == ((seen,),)
 

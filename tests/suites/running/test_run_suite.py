@@ -202,7 +202,9 @@ def test_a_refusal_in_plain_words_is_no_answer_for_the_jury_to_grade(tmp_path: P
     assert len(judged) == 3 * 3  # the answers of the other candidate alone
     found = cells(tmp_path)["two", OPEN]
     assert found["unanswered"] == {"refusal": 3} and found["complete"] and found["scored"] == 0
-    assert found["score"] == 0 and (found["worst"], found["best"]) == (0, 0) and found["among_answers"] is None
+    assert (
+        found["score"] == 0 and (found["worst"], found["best"]) == (0, 0) and found["among_answers"] is None
+    )
     page = (tmp_path / "out" / "leaderboard" / "index.html").read_text()
     assert "declined" in page
 

@@ -172,7 +172,7 @@ def fix_instant(connection: sqlite3.Connection, now: str, *, clock: bool) -> Non
         if len(words) == place or str(words[place]).lower() in ("subsec", "subsecond"):
             words.insert(place, now)
         words = [now if isinstance(each, str) and each.strip().lower() == "now" else each for each in words]
-        return plain.execute(f"SELECT {name}({', '.join('?' * len(words))})", words).fetchone()[0]  # noqa: S608
+        return plain.execute(f"SELECT {name}({', '.join('?' * len(words))})", words).fetchone()[0]
 
     known = {name for (name,) in plain.execute("SELECT name FROM pragma_function_list")}
     for name in known.intersection(TIMES):

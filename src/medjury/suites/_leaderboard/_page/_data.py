@@ -12,6 +12,7 @@ from typing import Any
 from medjury.report import Html
 from medjury.statistics import ends
 from medjury.suites._leaderboard._board import Board
+from medjury.suites._leaderboard._page._choice import choice_data
 from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
 
 # A cell that a spreadsheet would take for a formula.
@@ -65,9 +66,8 @@ def page_data(board: Board) -> Html:
     content = {
         "candidates": candidates,
         "benchmarks": benchmarks,
-        "compared": [[board.cells[one, each].compared for each in benchmarks] for one in candidates],
-        "hard": [[board.hard[one, each] for each in benchmarks] for one in candidates],
-        "counting": [benchmarks.index(each) for each in board.overall.benchmarks],
+        "all": choice_data(board, hard=False),
+        "hard": choice_data(board, hard=True),
         "places": {row.candidate: row.as_dict()["places"] for row in board.overall.rows},
     }
     return Html(json.dumps(content, allow_nan=False).replace("<", "\\u003c"))
