@@ -31,7 +31,9 @@ _I_WILL_NOT = (
     r"(?:can\s?not|can['’]?t|could\s?n['’]?t|am\s+(?:unable|not\s+able)\s+to|['’]?m\s+(?:unable|not\s+able)\s+to|"
     r"will\s+not|won['’]?t|must\s+decline\s+to|decline\s+to|refuse\s+to|prefer\s+not\s+to)"
 )
-_THE_TASK = r"(?:answer|help|assist|provide|give|offer|diagnose|advise|comply|respond|generate|write|fulfil|do\s+that)"
+_THE_TASK = (
+    r"(?:answer|help|assist|provide|give|offer|diagnose|advise|comply|respond|generate|write|do\s+that)"
+)
 _DECLINES = re.compile(
     rf"\bI\s*{_I_WILL_NOT}\s+(?:\w+ly\s+)?{_THE_TASK}\b|\bI\s+(?:do\s+not|don['’]?t)\s+know\W*$|"
     rf"\bas\s+an?\s+(?:AI|language\s+model)\b.*\bI\s*{_I_WILL_NOT}\b|"

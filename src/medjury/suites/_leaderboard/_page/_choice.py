@@ -14,8 +14,8 @@ _Part = list[float] | None  # the sum of weighted scores, and of weights
 
 def choice_data(board: Board, *, hard: bool) -> dict[str, Any]:
     """`whole`: for every candidate and benchmark the sums over items that all comparable candidates have, None
-    where a candidate lacks too much. `partly`: for every benchmark the items that some of them lack, each with the parts
-    of all candidates, None where it is lacking. `hard` leaves out items on which a trivial answer is right."""
+    where a candidate lacks too much. `partly`: for every benchmark the items that some of them lack, each with the
+    parts of all candidates, None where it is lacking. `hard` leaves out what a trivial answer gets right."""
     names = [each.name for each in board.results.candidates]
     given: dict[tuple[str, str], dict[str, AnswerResult]] = {}
     for answer in board.results.answers:
