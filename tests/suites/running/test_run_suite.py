@@ -209,7 +209,7 @@ def test_a_refusal_in_plain_words_is_no_answer_for_the_jury_to_grade(tmp_path: P
     assert "declined" in page
 
 
-def test_a_budget_tells_that_the_first_short_question_is_one_of_its_calls(
+def test_a_budget_tells_that_the_preflight_is_one_of_its_calls(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with LoopbackServer(right_up_to(12)) as server:
@@ -222,7 +222,7 @@ def test_a_budget_tells_that_the_first_short_question_is_one_of_its_calls(
         assert run(file) == 3
         assert (len(server.calls), len(server.preflights)) == (5, 1)
     told = capsys.readouterr().err
-    assert "6 calls made now, the short question to find out whether it can be reached among them" in told
+    assert "6 calls made now, 1 of them for preflight" in told
     assert cells(tmp_path)["one", CLOSED]["missing"] == {"over_budget": 7}
 
 

@@ -34,7 +34,10 @@ def deepeval_metric(jury: AnswerJury | str | Path, *, threshold: float = 0.5) ->
             self._forget()
 
         def _forget(self) -> None:
-            self.score = self.reason = self.success = self.error = None
+            self.score: float | None = None
+            self.success: bool | None = None
+            self.reason: str | None = None
+            self.error: str | None = None
             self.score_breakdown: Mapping[str, float] = {}
 
         def measure(self, test_case: Any, *args: Any, **kwargs: Any) -> float:

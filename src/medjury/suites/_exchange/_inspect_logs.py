@@ -12,8 +12,8 @@ from medjury.cases import EvalLog, as_log, is_log, read_eval_log
 from medjury.errors import MedjuryError
 from medjury.suites._exchange._given import GivenAnswer, GivenRun
 
-# What Inspect's letters say. N, no answer, is none of them: it is no number.
-_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0}
+# What Inspect's letters say, as it counts them itself: N is a candidate that gave no answer, which is not right.
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
 
 def inspect_logs(path: Path) -> list[Path]:

@@ -42,19 +42,18 @@ def match_answers(benchmark: Benchmark, items: Sequence[Item], answers: Sequence
         by_text[_plain(answer.input)].append(answer)
     texts = {item.id: _texts(benchmark, item) for item in items}
     owners: dict[str, set[str]] = defaultdict(set)
-    for item, own in texts.items():
+    for name, own in texts.items():
         for text in own:
-            owners[text].add(item)
+            owners[text].add(name)
     found: dict[str, GivenAnswer] = {}
     unmatched: dict[str, list[str]] = defaultdict(list)
     for item in items:
         one = _one(item, by_id[item.id], texts[item.id], by_text, owners, items)
-        if isinstance(one, GivenAnswer):
-            one = _in_our_letters(item, one) or OTHER_CHOICES
-        if isinstance(one, str):
-            unmatched[one].append(item.id)
+        taken = _in_our_letters(item, one) if isinstance(one, GivenAnswer) else None
+        if taken is not None:
+            found[item.id] = taken
         else:
-            found[item.id] = one
+            unmatched[one if isinstance(one, str) else OTHER_CHOICES].append(item.id)
     return Matched(found, dict(unmatched))
 
 

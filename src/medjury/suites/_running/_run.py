@@ -73,7 +73,7 @@ def run_suite(
     for part in suite.settings.candidates:
         tell(f"{part.called}: asked {sum(len(each.items) for each in suite.benchmarks):,} items")
         asked.append(ask_candidate(suite, part, left, **how))
-        tell(_ended(asked[-1].result, preflight=preflight))
+        tell(_ended(asked[-1].result))
     marks = mark_answers(suite, asked)
     with open_store(suite.store) as store:
         run = store_marks(suite, marks, store)
@@ -130,7 +130,7 @@ def _judge(
             money, calls, own["ask"] = None, None, False
         study = jury_study(suite, chosen, judged, cases, folder, money=money, calls=calls)
         result = run_study(study, **own)
-        tell(_ended(result, preflight=how["preflight"]))
+        tell(_ended(result))
         if not result.judged:
             continue
         names = [each.name for each in study.jury.judges]
@@ -183,10 +183,10 @@ def _votes(folder: Path, benchmark: str) -> list[Spending]:
     ]
 
 
-def _ended(result: RunResult, *, preflight: bool) -> str:
-    """How a study of the suite ended. The first question is a call like any other, and in the budget."""
-    first = ", the short question to find out whether it can be reached among them"
-    calls = f"{result.calls:,} calls made now{first if preflight and result.calls else ''}"
+def _ended(result: RunResult) -> str:
+    """How a study of the suite ended. A preflight is a call like any other, and in the budget."""
+    first = f", {result.preflights:,} of them for preflight" if result.preflights else ""
+    calls = f"{result.calls:,} calls made now{first}"
     return f"  {result.status}{f': {result.why}' if result.why else ''}; {calls}"
 
 
