@@ -23,6 +23,7 @@ from medjury.suites._exchange import (
     deepeval_metric,
     helm_jury_metric,
     inspect_scorer,
+    log_to_mlflow,
     ratings_of_given,
 )
 from medjury.suites._item import Item, Loaded
@@ -122,6 +123,7 @@ __all__ = [
     "load_benchmark",
     "load_items",
     "load_suite",
+    "log_to_mlflow",
     "make_suite",
     "mark",
     "mark_all",

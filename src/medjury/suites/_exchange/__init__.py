@@ -10,6 +10,7 @@ from medjury.suites._exchange._given import GivenAnswer, GivenRun
 from medjury.suites._exchange._helm_annotator import JuryAnnotator, helm_jury_metric
 from medjury.suites._exchange._inspect_scorer import inspect_scorer
 from medjury.suites._exchange._match import Matched, match_answers
+from medjury.suites._exchange._mlflow_log import log_to_mlflow
 
 __all__ = [
     "AnswerJury",
@@ -24,6 +25,7 @@ __all__ = [
     "helm_jury_metric",
     "inspect_scorer",
     "is_given",
+    "log_to_mlflow",
     "match_answers",
     "ratings_of_given",
     "read_given",
