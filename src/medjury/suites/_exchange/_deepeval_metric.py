@@ -42,13 +42,11 @@ def deepeval_metric(jury: AnswerJury | str | Path, *, threshold: float = 0.5) ->
 
         def measure(self, test_case: Any, *args: Any, **kwargs: Any) -> float:
             self._forget()
-            # Its name changed from one version of deepeval to the next.
-            named = getattr(test_case, "metadata", None) or getattr(test_case, "additional_metadata", None)
             found = asked.opinion(
                 test_case.actual_output or "",
                 prompt=test_case.input or "",
                 reference=test_case.expected_output,
-                named=named,
+                named=test_case.metadata,
             )
             if found.score is None:
                 self.error, self.success = f"UNSCORED: {found.why}", False
