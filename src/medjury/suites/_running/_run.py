@@ -6,7 +6,7 @@ Every step finds in the store what was done before, so that a suite that was sto
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from medjury.studies import RunResult, run_study
 from medjury.suites._leaderboard import Results, Spending
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in
 from medjury.suites._running._assemble import Sentence, assemble
+from medjury.suites._running._checks import read_checks
 from medjury.suites._running._jury import (
     answer_cases,
     judge_rows,
@@ -82,6 +83,7 @@ def run_suite(
     results = assemble(
         suite, plan, asked, marks, sentences, trivial_of(suite), agreement_of(rated, resamples=resamples)
     )
+    results = replace(results, **read_checks(suite.output))
     save_results(results, suite.output)
     return SuiteRun(results, plan, tuple(_missing(results)))
 
