@@ -15,6 +15,7 @@ from tests.suites.running.suites import CLOSED, model, referrals, right_up_to, w
 
 from medjury.cases import write_cases
 from medjury.cli import main
+from medjury.studies import load_study, run_study
 from medjury.suites import (
     board_json,
     board_of,
@@ -93,7 +94,7 @@ def test_a_study_on_gold_answers_and_a_probe_are_kept_beside_the_results_and_sur
             "study: reach\ncases: gold.jsonl\ninstrument: answerable\noutput: reach\n"
             f"judges: [{json.dumps(model(server.url, 'j'))}]\n"
         )
-        assert main(["run", str(tmp_path / "study.yaml"), "--quiet"]) == 0
+        run_study(load_study(tmp_path / "study.yaml"))
         out = tmp_path / "out"
         texts = [f"{n} " + " ".join(f"word{n}x{m}" for m in range(20)) for n in range(12)]
         keep_probe(out, "one", CLOSED, completion_probe(texts[:6], texts[6:], lambda text: "nothing"))
