@@ -2,7 +2,8 @@
 
 In a page, a fenced block with `file=NAME` after the language is written to that file, a `python` block is
 executed (all blocks of a page share one namespace) and, in a `bash` block, the lines that begin with `medjury`
-are run. `norun` leaves a block alone, and `needs=MODULE` does where that module is not installed. The endpoint on port 8000 is replaced by a loopback server.
+are run. `norun` leaves a block alone, and so does `needs=MODULE` where that module is not installed. The endpoint
+on port 8000 is replaced by a loopback server.
 """
 
 from __future__ import annotations

@@ -67,6 +67,29 @@ def test_a_request_that_failed_in_helm_is_missing_and_never_wrong(
     assert "those that openai/gpt-4o gave to HELM" in capsys.readouterr().err
 
 
+def test_an_item_that_no_answer_belongs_to_is_missing_and_counted_with_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    near = state(7, "The picture shows the:", "C", PARTS)
+    found = run(tmp_path, helm_run(tmp_path / "run", near, state(3, "Insulin is made in the:", "B", ORGANS)))
+    assert found["A"].score == 1.0
+    (lost,) = [each for each in found.values() if each.state == "missing"]
+    assert lost.score is None and lost.answer == ""
+    told = capsys.readouterr().err
+    assert "gpt: head_qa: 1 of 2 items have no answer: no answer has its id or its text" in told
+    page = (tmp_path / "out" / "leaderboard" / "index.html").read_text()
+    assert "1 of 2 items have no answer" in page and "INCOMPLETE" in page
+
+
+def test_a_folder_without_a_fitting_answer_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = helm_run(tmp_path / "run", state(1, "Something else?", "A", PARTS))
+    command = ["bench", "run", "head_qa", "--candidate", f"kind=recorded,file={folder},name=gpt"]
+    assert main([*command, "--output", str(tmp_path / "out")]) == 2
+    assert "no answer belongs to an item of these benchmarks" in capsys.readouterr().err
+
+
 def test_the_task_of_a_run_is_its_name_without_the_model(tmp_path: Path) -> None:
     (found,) = read_given(helm_run(tmp_path / "run", state(1, "Q", "A", PARTS)))
     assert (found.task, found.model, found.program) == ("head_qa language=en", "openai/gpt-4o", "HELM")
