@@ -31,11 +31,17 @@ _I_WILL_NOT = (
     r"(?:can\s?not|can['’]?t|could\s?n['’]?t|am\s+(?:unable|not\s+able)\s+to|['’]?m\s+(?:unable|not\s+able)\s+to|"
     r"will\s+not|won['’]?t|must\s+decline\s+to|decline\s+to|refuse\s+to|prefer\s+not\s+to)"
 )
+# What was asked for. A clinician too says "I will not give antibiotics": giving and writing must be of an answer.
+_OF_AN_ANSWER = (
+    r"(?:\w+\s+){0,3}(?:advice|answers?|diagnos[ie]s|responses?|information|notes?|summary|letters?|opinions?|help|assistance|"
+    r"recommendations?|guidance|content|instructions?)\b"
+)
 _THE_TASK = (
-    r"(?:answer|help|assist|provide|give|offer|diagnose|advise|comply|respond|generate|write|do\s+that)"
+    r"(?:answer\b|help\b|assist\b|comply\b|respond\b|do\s+that\b|diagnose\s+(?:patients|people|you|medical|conditions)\b|"
+    rf"(?:provide|give|offer|generate|write)\s+(?:{_OF_AN_ANSWER}|(?:you\s+)?(?:that|this|it)\W*$))"
 )
 _DECLINES = re.compile(
-    rf"\bI\s*{_I_WILL_NOT}\s+(?:\w+ly\s+)?{_THE_TASK}\b|\bI\s+(?:do\s+not|don['’]?t)\s+know\W*$|"
+    rf"\bI\s*{_I_WILL_NOT}\s+(?:\w+ly\s+)?{_THE_TASK}|\bI\s+(?:do\s+not|don['’]?t)\s+know\W*$|"
     rf"\bas\s+an?\s+(?:AI|language\s+model)\b.*\bI\s*{_I_WILL_NOT}\b|"
     r"\bno\s+puedo\s+(?:ayudar|responder|contestar|dar)\b|\bje\s+ne\s+(?:peux|sais)\s+pas\s+(?:répondre|aider|vous)\b|"
     r"\bich\s+(?:kann|darf)\b[^.]*\bnicht\s+(?:beantworten|helfen|geben|schreiben)\b|无法(?:回答|提供|帮助)|不能回答|"
@@ -45,9 +51,14 @@ _DECLINES = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*(?=\S)")
 # What stands beside a refusal and answers nothing.
 _COURTESY = re.compile(
-    r"(?:please|if\s+you|feel\s+free|let\s+me|thank|sorry|I['’]?m\s+sorry|I\s+am\s+sorry|unfortunately|I\s+hope|"
-    r"you\s+(?:should|may|can)\s+(?:consult|see|contact|ask|talk|speak))\b",
+    r"(?:feel\s+free|let\s+me|thank|sorry|I['’]?m\s+sorry|I\s+am\s+sorry|unfortunately|I\s+hope|(?:please|if\s+you[^,]*,|"
+    r"you\s+(?:should|may|can|could))\s+(?:please\s+)?(?:consult|see|contact|ask|talk|speak|seek|reach|share|"
+    r"rephrase|try\s+again|let|feel|provide\s+(?:me|more|your|further|the\s+(?:conversation|note|text|question))))\b",
     re.IGNORECASE,
+)
+# What follows a refusal in its own sentence and is an answer, or may be.
+_GOES_ON = re.compile(
+    r"\b(?:but|however|so|though|although|instead|yet|still|therefore)\b|[;–—]|\d", re.IGNORECASE
 )
 
 
@@ -60,14 +71,15 @@ def declines(text: str) -> bool:
     if len(sentences) > 1 and _COURTESY.match(sentences[0]) and len(sentences[0].split()) <= 3:
         del sentences[0]  # "I'm sorry."
     first, *rest = sentences
-    if not _DECLINES.search(first) or ":" in first:
+    found = _DECLINES.search(first)
+    if found is None or ":" in first or _GOES_ON.search(first, found.end()):
         return False
     return all(_says_nothing(each) for each in rest)
 
 
 def _says_nothing(sentence: str) -> bool:
-    polite = _COURTESY.match(sentence) or _DECLINES.search(sentence) or refuses(sentence)
-    return bool(polite) and not any(sign.isdigit() for sign in sentence)
+    found = _COURTESY.match(sentence) or _DECLINES.search(sentence)
+    return found is not None and not _GOES_ON.search(sentence, found.end())
 
 
 def refuses(text: str) -> bool:
