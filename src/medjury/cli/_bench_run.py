@@ -77,6 +77,13 @@ def add_leaderboard_arguments(parser: argparse.ArgumentParser) -> None:
     add("--candidates", metavar="NAME[,NAME...]", help="only these")
     add("--benchmarks", metavar="NAME[,NAME...]", help="only these")
     add("--output", metavar="PAGES", help="where to write the pages (default: FOLDER/leaderboard)")
+    add(
+        "--answerable",
+        action="append",
+        default=[],
+        metavar="NAME=RUN",
+        help="keep and show which gold answers can be reached, from the run of a study that asked",
+    )
     _add_board_arguments(parser)
 
 
@@ -138,8 +145,12 @@ def run_suite_command(options: argparse.Namespace) -> int:
 
 
 def leaderboard_command(options: argparse.Namespace) -> int:
-    from medjury.suites import read_results
+    from medjury.suites import keep_answerable, read_results
 
+    for benchmark, run in (_pair(each, "--answerable") for each in options.answerable):
+        if benchmark not in [each.name for each in read_results(options.folder).benchmarks]:
+            raise MedjuryError(f"--answerable names {benchmark!r}, which is not among the benchmarks")
+        keep_answerable(options.folder, benchmark, run)
     results = read_results(options.folder)
     results = results.only(_words(options.candidates), _words(options.benchmarks))
     _show(results, Path(options.output or Path(options.folder) / "leaderboard"), options)
