@@ -19,6 +19,7 @@ from typing import Protocol
 from medjury.cases import Case
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging._breaker import BREAKER, Breaker
+from medjury.judging._line import Line
 from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate
@@ -58,6 +59,8 @@ class Progress:
     scored: int = 0  # ratings written by this process, by what became of them
     not_applicable: int = 0
     unscored: Counter[Reason] = field(default_factory=Counter)
+    tokens_in: int = 0  # of the answers paid for, and those that a provider's prompt cache served
+    tokens_cached: int = 0
 
     def note(self, ratings: Iterable[Rating]) -> None:
         self.judged += 1
@@ -89,19 +92,19 @@ async def judge_all(
     `stop` lets those in flight finish and starts no more. `again` asks anew even where an answer is stored that
     could not be used. `watched_by` stops what cannot succeed. The first error ends the run and is raised."""
     BREAKER.set(watched_by)  # for the tasks that are made below
-    queues: dict[str, asyncio.Queue[Unit | None]] = {
-        rater.name: asyncio.Queue(maxsize=2 * workers[rater.name]) for rater in raters
-    }
+    # Where questions wait for the first of their record, other records must be in sight.
+    lines = {rater.name: Line(2 * workers[rater.name] * len(rater.groups)) for rater in raters}
 
-    async def work(queue: asyncio.Queue[Unit | None]) -> None:
-        while (unit := await queue.get()) is not None and not stop.is_set():
+    async def work(line: Line) -> None:
+        while (unit := await line.get()) is not None and not stop.is_set():
             noted = Noted(gate, unit.key)
-            rated = await unit.rater.rate(unit, noted)
+            try:
+                rated = await unit.rater.rate(unit, noted)
+            finally:
+                line.done(unit)
             questions = rated.questions or noted.questions
             await ledger.write_ratings(run, rated.ratings, _records(unit, rated), questions)
             progress.note(rated.ratings)
-        if queue.empty():
-            queue.put_nowait(None)  # the next worker of this queue stops too
 
     async def feed() -> None:
         units = _all_units(cases, raters, repeats)
@@ -116,16 +119,16 @@ async def judge_all(
                     progress.found += 1
                 else:
                     unit = replace(unit, again=True) if unit.key in lasting else unit
-                    await queues[unit.rater.name].put(unit)
-        for queue in queues.values():
-            await queue.put(None)
+                    await lines[unit.rater.name].put(unit)
+        for line in lines.values():
+            line.end()
 
     feeder = asyncio.create_task(feed())
     crew = [
-        asyncio.create_task(work(queues[rater.name])) for rater in raters for _ in range(workers[rater.name])
+        asyncio.create_task(work(lines[rater.name])) for rater in raters for _ in range(workers[rater.name])
     ]
     with _seldom_collected():
-        await _finish(feeder, crew, queues.values(), stop)
+        await _finish(feeder, crew, lines.values(), stop)
 
 
 @contextmanager
@@ -144,7 +147,7 @@ def _seldom_collected() -> Iterator[None]:
 async def _finish(
     feeder: asyncio.Task[None],
     crew: Sequence[asyncio.Task[None]],
-    queues: Iterable[asyncio.Queue[Unit | None]],
+    lines: Iterable[Line],
     stop: asyncio.Event,
 ) -> None:
     """Wait for all; after a stop or an error give calls in flight a little time, then cancel them."""
@@ -159,10 +162,8 @@ async def _finish(
                 stop.set()
         if waiting:
             feeder.cancel()
-            for queue in queues:  # wake the workers that wait for work which will not come
-                while not queue.empty():
-                    queue.get_nowait()
-                queue.put_nowait(None)
+            for line in lines:  # wake the workers that wait for work which will not come
+                line.end(drop=True)
             await asyncio.wait(waiting, timeout=_GRACE_SECONDS)
     finally:
         stopped.cancel()

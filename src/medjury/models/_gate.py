@@ -72,6 +72,7 @@ class Gate:
         chance: random.Random | None = None,
     ) -> None:
         self.calls = 0  # requests really sent by this gate, whatever came of them
+        self.tokens_in = self.tokens_cached = 0  # of the replies that were paid for
         self._spent = 0.0
         self._spent_is_known = True
         self._cache = cache
@@ -263,7 +264,7 @@ class Gate:
         """The most a call may cost, where a cap in money needs to know."""
         if self._budget.money is None or self._prices is None:
             return 0.0
-        return self._prices.estimate(model, most_tokens(request), request.max_tokens) or 0.0
+        return self._prices.worst(model, most_tokens(request), request.max_tokens) or 0.0
 
     async def _paid(self, model: ChatModel, request: Request, sending: Sending) -> tuple[Reply, float | None]:
         """The call itself, between setting its worst case aside and counting what it cost."""
@@ -280,6 +281,8 @@ class Gate:
             self.calls += sending.left
             raise
         cost = self.price(model, reply)
+        self.tokens_in += reply.tokens_in
+        self.tokens_cached += min(reply.tokens_cached, reply.tokens_in)
         sending.settle(cost)
         self.calls += sending.left
         if cost is None:

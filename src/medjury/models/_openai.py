@@ -12,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
@@ -151,7 +152,8 @@ class OpenAIModel(PlainModel):
         started = time.perf_counter()
         for _ in range(_MOST_ADAPTATIONS):
             dialect = self._dialect
-            body = build_body(self.model, request, dialect, self._added)
+            form = self._schema_in_words(request, dialect)
+            body = build_body(self.model, request, form, self._added)
             got = await self._send(body)
             if 200 <= got.status < 300:
                 seconds = time.perf_counter() - started
@@ -164,13 +166,22 @@ class OpenAIModel(PlainModel):
             raise fault(self._place, got.status, words, prompt_of(request), got.retry_after)
         raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
 
+    def _schema_in_words(self, request: Request, dialect: Dialect) -> Dialect:
+        """OpenAI's own endpoints put a schema before the prompt: where questions share a beginning and differ in
+        their schemas, it is spelled out at the end instead, or nothing would be found in the prompt cache."""
+        own = self._azure or (self.host or "").endswith(("openai.com", "openai.azure.com"))
+        if own and request.has_siblings and dialect.form == "json_schema":
+            return replace(dialect, form="json_object")
+        return dialect
+
     async def count_tokens(self, request: Request) -> int | None:
         """The tokens of the prompt as the server counts them; None where it is not to be asked."""
         if self._tokenizer is None:
             return None
         require_allowed(self.host, f"model {self.name}")
         require_allowed(self.proxy_host, f"the proxy of model {self.name}")
-        native = request.schema is None or self._dialect.form == "json_schema"
+        form = self._schema_in_words(request, self._dialect).form
+        native = request.schema is None or form == "json_schema"
         messages = request.messages if native else with_schema_spelled_out(request)
         return await self._tokenizer.count(messages, self._place, self._send)
 

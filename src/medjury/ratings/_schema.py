@@ -103,6 +103,9 @@ _ANSWERING_MODELS = (
 # With which probability the answer was drawn for its rater.
 _PROBABILITIES = ("ALTER TABLE ratings ADD COLUMN probability {real}",)
 
+# How many tokens of a prompt were put into the provider's cache, at a price of their own.
+_WRITTEN = ("ALTER TABLE replies ADD COLUMN tokens_written {integer} NOT NULL DEFAULT 0",)
+
 MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {
         "sqlite": (*_TABLES, _SQLITE_ORDER, *_SQLITE_APPEND_ONLY),
@@ -115,6 +118,7 @@ MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     dict.fromkeys(("sqlite", "postgresql"), _QUESTIONS),
     dict.fromkeys(("sqlite", "postgresql"), _ANSWERING_MODELS),
     dict.fromkeys(("sqlite", "postgresql"), _PROBABILITIES),
+    dict.fromkeys(("sqlite", "postgresql"), _WRITTEN),
 )
 
 

@@ -31,9 +31,10 @@ _COUNTED = "rater, rater_kind, status, reason"
 @dataclass(frozen=True, slots=True)
 class Statements:
     find_replies: str = """SELECT key, text, finish, tokens_in, tokens_out, tokens_cached, seconds, model,
-        cost FROM replies WHERE key {keys}"""
+        cost, tokens_written FROM replies WHERE key {keys}"""
     add_reply: str = """INSERT INTO replies (key, text, finish, tokens_in, tokens_out, tokens_cached, seconds,
-        model, cost, run, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+        model, cost, tokens_written, run, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO NOTHING"""
     find_claims: str = "SELECT key, owner FROM claims WHERE key {keys}"
     add_claim: str = "INSERT INTO claims (key, owner) VALUES (?, ?) ON CONFLICT DO NOTHING"
     drop_claim: str = "DELETE FROM claims WHERE key = ? AND owner = ?"

@@ -48,8 +48,10 @@ class Transaction:
 
     def find_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         return {
-            unescape(key): Reply(unescape(text), finish, into, out, cached, seconds, unescape(model), cost)
-            for key, text, finish, into, out, cached, seconds, model, cost in self._select(
+            unescape(key): Reply(
+                unescape(text), finish, into, out, cached, seconds, unescape(model), cost, written
+            )
+            for key, text, finish, into, out, cached, seconds, model, cost, written in self._select(
                 self._sql.find_replies, keys
             )
         }
@@ -87,7 +89,7 @@ class Transaction:
                 (
                     escape(each.key), escape(each.reply.text), each.reply.finish, each.reply.tokens_in,
                     each.reply.tokens_out, each.reply.tokens_cached, each.reply.seconds,
-                    escape(each.reply.model), each.cost, escape(each.run), now,
+                    escape(each.reply.model), each.cost, each.reply.tokens_written, escape(each.run), now,
                 )
                 for each in replies
             ],

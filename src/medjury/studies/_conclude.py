@@ -59,6 +59,8 @@ class RunResult:
     preflights: int = 0
     warnings: tuple[str, ...] = ()  # about the models that answered
     recorded: bool = False  # every answer came from a file
+    tokens_in: int = 0  # of the answers paid for now
+    tokens_cached: int = 0  # of those, the tokens that the provider's prompt cache served
 
     def text(self) -> str:
         """The run in a few lines; a run that is not complete says so first."""
@@ -84,6 +86,11 @@ class RunResult:
         if self.recorded:
             made, money = f"Nobody was asked: {self.calls:,} recorded answers were read", f"then {money}"
         lines.append(f"{made} ({money}); {self.progress.found:,} answers were stored already")
+        if self.tokens_cached:
+            share = 100 * self.tokens_cached / self.tokens_in
+            lines.append(
+                f"{share:.1f} % of {self.tokens_in:,} tokens in came from the provider's prompt cache"
+            )
         if self.unended:
             lines.append(
                 f"{self.unended:,} calls have no end in the log: a run was killed while they were on their way, or "
@@ -114,6 +121,8 @@ class WorkDone:
     calls: int = 0
     preflights: int = 0  # how many of the calls only asked whether a model is there
     money: float | None = 0.0
+    tokens_in: int = 0  # of the answers paid for now, and those of them that a prompt cache served
+    tokens_cached: int = 0
     interrupted: bool = False
     fatal: str = ""
     unreachable: str = ""  # a model that is away for now
@@ -184,6 +193,8 @@ def conclude(
         preflights=outcome.preflights,
         warnings=model_warnings(manifest),
         recorded=all(model.recorded for model in models),
+        tokens_in=outcome.tokens_in,
+        tokens_cached=outcome.tokens_cached,
     )
 
 

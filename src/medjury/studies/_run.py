@@ -284,11 +284,13 @@ async def _judge(
                 await model.close()
             outcome.calls, outcome.preflights = gate.calls + preflight.calls, preflight.calls
             known = gate.money is not None and preflight.money is not None
+            outcome.tokens_in, outcome.tokens_cached = gate.tokens_in, gate.tokens_cached
             outcome.money = (gate.money or 0.0) + (preflight.money or 0.0) if known else None
 
 
 async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency: str) -> None:
     while watch is not None:
+        progress.tokens_in, progress.tokens_cached = gate.tokens_in, gate.tokens_cached
         watch(progress, gate.money, currency)
         await asyncio.sleep(0.2)
 

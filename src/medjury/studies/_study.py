@@ -21,6 +21,7 @@ from medjury.studies._file import JudgePart, ModelPart, StudyFile
 from medjury.studies._juries import make_jury, ways_note
 from medjury.studies._material import load_named, named, only_some, read_material
 from medjury.studies._metric_raters import MetricRaters, metric_raters
+from medjury.studies._prompts import begun_prompts
 from medjury.studies._strategies import Setup, make_rater
 
 DEFAULT_CONCURRENCY = 64
@@ -70,6 +71,8 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         )
         raise MedjuryError(document.complaint(("drafting",), problem))
     examples = StudyExamples(document, settings, instrument, folder, source, redactor)
+    output = folder / (settings.output or f"runs/{settings.study}")
+    begun = begun_prompts(output)
     setups = [
         Setup(
             _judge_name(part),
@@ -79,6 +82,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             stated_examples(settings, part).own,
             examples.of_judge(index),
             (part.model_check or settings.model_check) == "strict",
+            begun=begun.get(_judge_name(part)),
         )
         for index, part in enumerate(settings.judges)
     ]
@@ -93,7 +97,6 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             problem = f"{made[0].name!r} is the name of the drafting model; give the judge another"
             raise MedjuryError(document.complaint(("judges",), problem))
     jury = make_jury(document, settings, judges)
-    output = folder / (settings.output or f"runs/{settings.study}")
     return Study(
         settings.study,
         Path(document.file),
