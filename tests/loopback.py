@@ -60,6 +60,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from tests.batch_jobs import BatchJobs
 from tests.prefix_cache import PrefixCache
 
 Protocol = str  # "openai", "anthropic" or "google"
@@ -294,18 +295,18 @@ _ERROR_WORDS = {
 }
 
 
-def _error(call: Call, status: int, message: str, headers: Mapping[str, str] | None = None) -> web.Response:
+def _error_body(call: Call, status: int, message: str) -> dict[str, Any]:
     kind, word = _ERROR_WORDS.get(status, ("api_error", "UNKNOWN"))
-    body: dict[str, Any]
     if call.protocol == "anthropic":
-        body = {"type": "error", "error": {"type": kind, "message": message}}
-    elif call.protocol == "google":
-        body = {"error": {"code": status, "message": message, "status": word}}
-    else:
-        body = {"error": {"message": message, "type": kind, "param": None, "code": None}}
-    return web.Response(
-        status=status, body=json.dumps(body).encode(), content_type="application/json", headers=headers
-    )
+        return {"type": "error", "error": {"type": kind, "message": message}}
+    if call.protocol == "google":
+        return {"error": {"code": status, "message": message, "status": word}}
+    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
+
+
+def _error(call: Call, status: int, message: str, headers: Mapping[str, str] | None = None) -> web.Response:
+    body = json.dumps(_error_body(call, status, message)).encode()
+    return web.Response(status=status, body=body, content_type="application/json", headers=headers)
 
 
 class Log:
@@ -350,6 +351,7 @@ class Endpoint:
     most_in_flight: int | None = None
     tokens_cached: int = 0
     cache: PrefixCache | None = None
+    jobs: BatchJobs = field(default_factory=BatchJobs)
     together: int = 0
     record: bool = True
     log: Log | None = None
@@ -376,6 +378,9 @@ class Endpoint:
         self.in_flight += 1
         self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
         try:
+            if self.jobs.takes(request.path):
+                request._client_max_size = 2**30  # a file of requests is large
+                return await self.jobs.answer(request, self.line)
             body = await request.read()
             call = Call(
                 request.path,
@@ -407,6 +412,28 @@ class Endpoint:
             return response
         finally:
             self.in_flight -= 1
+
+    def line(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """The answer to one call of a batch job, which is answered after the one before it."""
+        call = Call(path, {}, {}, json.dumps(body).encode(), time.monotonic(), self.answered)
+        self.calls.append(call)
+        if rejected := self.rejected(call):
+            return 400, _error_body(call, 400, rejected)
+        word, _, argument = self.behaviour(call).partition(":")
+        if word.isdigit():
+            message = (word == "400" and argument) or f"Status {word} on purpose."
+            return int(word), _error_body(call, int(word), message)
+        self.answered += 1
+        answer = self.counted_by_cache(call, self.compose(call, word, argument))
+        if self.cache is not None:
+            self.cache.fill(call.protocol, call.json)
+        return 200, _envelope(call, answer)
+
+    def counted_by_cache(self, call: Call, answer: _Answer) -> _Answer:
+        if self.cache is None or PREFLIGHT.encode() in call.body:
+            return answer
+        tokens_in, cached, written = self.cache.served(call.protocol, call.json)
+        return replace(answer, tokens_in=tokens_in, tokens_cached=cached, tokens_written=written)
 
     def behaviour(self, call: Call) -> str:
         if PREFLIGHT.encode() in call.body:
@@ -466,10 +493,7 @@ class Endpoint:
             )
         if word == "not-json":
             return web.Response(body=b'{"hello": "world"}', content_type="application/json")
-        composed = self.compose(call, word, argument)
-        if self.cache is not None and PREFLIGHT.encode() not in call.body:
-            tokens_in, cached, written = self.cache.served(call.protocol, call.json)
-            composed = replace(composed, tokens_in=tokens_in, tokens_cached=cached, tokens_written=written)
+        composed = self.counted_by_cache(call, self.compose(call, word, argument))
         payload = json.dumps(_envelope(call, composed)).encode()
         if word == "truncated-json":
             payload = payload[: len(payload) // 2]

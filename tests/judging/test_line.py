@@ -35,7 +35,7 @@ def name(unit: Unit | None) -> str:
 
 
 async def lined_up(some: list[Unit], **how: float) -> Line:
-    line = Line(100, **how)
+    line = Line(100, siblings=True, **how)
     for unit in some:
         await line.put(unit)
     return line

@@ -21,6 +21,7 @@ def run_file(
     retry_unscored: bool = False,
     keep_going: bool = False,
     preflight: bool = True,
+    wait: bool = True,
     quiet: bool = False,
     gate: bool = False,
 ) -> int:
@@ -36,7 +37,12 @@ def run_file(
 
     line = None if quiet else ProgressLine()
     result = run_study(
-        study, watch=line, retry_unscored=retry_unscored, keep_going=keep_going, preflight=preflight
+        study,
+        watch=line,
+        retry_unscored=retry_unscored,
+        keep_going=keep_going,
+        preflight=preflight,
+        wait=wait,
     )
     if line is not None:
         line.finish(result.progress, result.money, result.currency)

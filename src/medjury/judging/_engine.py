@@ -22,7 +22,7 @@ from medjury.judging._breaker import BREAKER, Breaker
 from medjury.judging._line import Line
 from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
-from medjury.models import Gate
+from medjury.models import Gate, PendingError
 from medjury.ratings import Question, Rating, StoredRecord
 
 # Units looked up in the store at once.
@@ -56,6 +56,7 @@ class Progress:
     planned: int = 0
     found: int = 0  # in the store already
     judged: int = 0  # done by this process
+    pending: int = 0  # with a provider, in batch jobs that have not ended
     scored: int = 0  # ratings written by this process, by what became of them
     not_applicable: int = 0
     unscored: Counter[Reason] = field(default_factory=Counter)
@@ -92,14 +93,23 @@ async def judge_all(
     `stop` lets those in flight finish and starts no more. `again` asks anew even where an answer is stored that
     could not be used. `watched_by` stops what cannot succeed. The first error ends the run and is raised."""
     BREAKER.set(watched_by)  # for the tasks that are made below
-    # Where questions wait for the first of their record, other records must be in sight.
-    lines = {rater.name: Line(2 * workers[rater.name] * len(rater.groups)) for rater in raters}
+    # Where questions wait for the first of their record, other records must be in sight. In a batch job all of them
+    # go together.
+    lines = {
+        rater.name: Line(workers[rater.name])
+        if any(model.batch for model in rater.models)
+        else Line(2 * workers[rater.name] * len(rater.groups), siblings=True)
+        for rater in raters
+    }
 
     async def work(line: Line) -> None:
         while (unit := await line.get()) is not None and not stop.is_set():
             noted = Noted(gate, unit.key)
             try:
                 rated = await unit.rater.rate(unit, noted)
+            except PendingError:  # in a batch job; what came of it is fetched by another run
+                progress.pending += 1
+                continue
             finally:
                 line.done(unit)
             questions = rated.questions or noted.questions

@@ -30,10 +30,12 @@ class Place(NamedTuple):
 
 
 class Line:
-    """Hands out units in their order, but none whose beginning another one is filling. At most `most` wait."""
+    """Hands out units in their order; with `siblings` none whose beginning another one is filling. At most `most`
+    wait."""
 
-    def __init__(self, most: int, longest_wait: float = MOST_SECONDS) -> None:
+    def __init__(self, most: int, *, siblings: bool = False, longest_wait: float = MOST_SECONDS) -> None:
         self._most = most
+        self._siblings = siblings
         self._longest_wait = longest_wait
         self._ready: deque[Place] = deque()
         self._held: dict[str, list[Place]] = {}
@@ -49,7 +51,7 @@ class Line:
         while self._waiting >= self._most and not self._ended:
             self._room = asyncio.get_running_loop().create_future()
             await self._room
-        beginnings = [each.id for each in unit.rater.shared(unit)]
+        beginnings = [each.id for each in unit.rater.shared(unit)] if self._siblings else ()
         self._ready.append(Place(unit, beginnings))
         self._waiting += 1
         self._wake(1)

@@ -11,6 +11,10 @@ from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models._announce import announce_request
+from medjury.models._anthropic_batches import AnthropicBatches
+from medjury.models._batch_job import JobResult
+from medjury.models._batch_mode import MOST_CALLS, asked_in_batches, result_fault
+from medjury.models._batch_wire import Wire
 from medjury.models._chat import Message, ModelError, PlainModel, Reply, Request
 from medjury.models._echo import prompt_of
 from medjury.models._faults import LostReplyError, Place, error_words, retry_after_seconds
@@ -57,6 +61,8 @@ class AnthropicModel(PlainModel):
         top_p: float | None = None,
         top_k: int | None = None,
         sampling: Mapping[str, Any] | None = None,
+        mode: str = "call",
+        batch_size: int = MOST_CALLS,
     ) -> None:
         self.host: str | None = host_of(url)
         self.name = name or model
@@ -70,6 +76,11 @@ class AnthropicModel(PlainModel):
         self._prompt_cache = prompt_cache
         self._sampling = stated_sampling(top_p, top_k, sampling)
         self._dialect = SdkDialect()
+        if asked_in_batches(mode):
+            wire = Wire(self._url, self._place, self._batch_headers)
+            self.batch = AnthropicBatches(
+                wire, self._parameters, self._read_result, lambda: self._dialect, batch_size
+            )
         self._client: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -122,6 +133,28 @@ class AnthropicModel(PlainModel):
                 raise unreadable(self._place) from None
         raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
 
+    def _batch_headers(self) -> dict[str, str]:
+        return {"x-api-key": read_key(self.name, self._place), "anthropic-version": "2023-06-01"}
+
+    def _parameters(self, request: Request) -> dict[str, Any]:
+        arguments = self._arguments(request, self._dialect)
+        drawn: dict[str, Any] = arguments.pop("extra_body", {})
+        return arguments | drawn
+
+    def _read_result(self, request: Request, result: JobResult, asked: SdkDialect | None) -> Reply:
+        """The reply in a line of a batch job. What the model does not take is left out in the next job."""
+        if result.status == 200:
+            return self._read_body(loaded(result.payload, self._place), request, 0.0)
+        words = error_words(result.payload)
+        if result.status in (400, 422):
+            better = adapt_sdk(self._dialect if asked is None else asked, request, words)
+            if better is not None:
+                self._dialect = self._dialect.with_all_of(better)
+                raise ModelError(
+                    Reason.PROVIDER, f"{self.host} did not take the request as it was", retry=True
+                )
+        raise result_fault(self._place, result, words, prompt_of(request))
+
     def _arguments(self, request: Request, dialect: SdkDialect) -> dict[str, Any]:
         marked = request.has_siblings and self._prompt_cache is not False
         # A schema stands before the prompt in the provider's cache: another one would be another beginning.
@@ -156,6 +189,9 @@ class AnthropicModel(PlainModel):
         body = loaded(
             response.content, self._place, response.headers.get("content-type", "nothing").split(";")[0]
         )
+        return self._read_body(body, request, seconds)
+
+    def _read_body(self, body: Mapping[str, Any], request: Request, seconds: float) -> Reply:
         require_no_error(body, self._place, request)
         content = body.get("content")
         text = text_of(content)
@@ -205,6 +241,8 @@ class AnthropicModel(PlainModel):
         return self._client
 
     async def close(self) -> None:
+        if self.batch is not None:
+            await self.batch.close()
         if self._client is not None and self._loop is asyncio.get_running_loop():
             await self._client.close()
         self._client = None

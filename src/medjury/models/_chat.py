@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from medjury.instruments import Reason
 from medjury.models._finish import Finish
+
+if TYPE_CHECKING:
+    from medjury.models._batch_job import BatchEndpoint
 
 Role = Literal["system", "user", "assistant"]
 
@@ -120,6 +123,10 @@ class ChatModel(Protocol):
         not, the gate announces each call as one request."""
 
     @property
+    def batch(self) -> BatchEndpoint | None:
+        """How it takes batch jobs, where it is to be asked through them; None where each call is made by itself."""
+
+    @property
     def recorded(self) -> str:
         """The hash of the file that its answers come from; "" where it answers by itself. A recorded answer costs
         what it cost then."""
@@ -160,6 +167,7 @@ class PlainModel:
     concurrency: int | None = None
     context_window: int | None = None
     announces: bool = False
+    batch: BatchEndpoint | None = None
 
     @property
     def recorded(self) -> str:

@@ -118,9 +118,13 @@ class PriceList:
         price = Price(input, output, cached_input, cache_write, batch)
         return replace(self, by_juror={**self.by_juror, model.name: price})
 
-    def price(self, model: ChatModel) -> Price | None:
-        """The price, or None where it is not known. A model inside this process is free; one whose answers were
-        recorded has the price it had."""
+    def price(self, model: ChatModel, *, batch: bool = False) -> Price | None:
+        """The price, or None where it is not known; that of a call in a `batch` job, if one is made. A model inside
+        this process is free; one whose answers were recorded has the price it had."""
+        price = self._price(model)
+        return price.in_batch if batch and price is not None else price
+
+    def _price(self, model: ChatModel) -> Price | None:
         if model.name in self.by_juror:
             return self.by_juror[model.name]
         if model.host is None and (not model.recorded or model.identity.get("kind") in _IN_PROCESS):
@@ -137,14 +141,16 @@ class PriceList:
         price = self.price(model)
         return None if price is None else price.of(tokens_in, tokens_out)
 
-    def worst(self, model: ChatModel, tokens_in: int, tokens_out: int) -> float | None:
+    def worst(
+        self, model: ChatModel, tokens_in: int, tokens_out: int, *, batch: bool = False
+    ) -> float | None:
         """The most that so many tokens can cost, or None where the price is not known."""
-        price = self.price(model)
+        price = self.price(model, batch=batch)
         return None if price is None else price.dearest.of(tokens_in, tokens_out)
 
-    def cost(self, model: ChatModel, reply: Reply) -> float | None:
+    def cost(self, model: ChatModel, reply: Reply, *, batch: bool = False) -> float | None:
         """What a reply cost, or None where the price is not known."""
-        price = self.price(model)
+        price = self.price(model, batch=batch)
         if price is None:
             return None
         return price.of(reply.tokens_in, reply.tokens_out, reply.tokens_cached, reply.tokens_written)

@@ -66,6 +66,13 @@ class Statements:
         ON CONFLICT (run) DO UPDATE SET manifest = excluded.manifest"""
     find_runs: str = """SELECT run, manifest, created_at,
         (SELECT count(*) FROM members WHERE members.run = runs.run) FROM runs ORDER BY created_at, run"""
+    add_job: str = "INSERT INTO batch_jobs (job, endpoint, log, created_at) VALUES (?, ?, ?, ?)"
+    add_job_call: str = "INSERT INTO batch_calls (job, key, announced, perhaps) VALUES (?, ?, ?, ?)"
+    name_job: str = "UPDATE batch_jobs SET provider_id = ? WHERE job = ?"
+    drop_job_call: str = "DELETE FROM batch_calls WHERE job = ? AND key = ?"
+    find_jobs: str = """SELECT batch_jobs.job, log, created_at, provider_id, key, announced, perhaps
+        FROM batch_jobs JOIN batch_calls ON batch_calls.job = batch_jobs.job
+        WHERE endpoint = ? ORDER BY created_at, batch_jobs.job"""
     spent: str = "SELECT coalesce(sum(cost), 0.0), count(*) FROM replies WHERE run = ?"
     read_all: str = f"SELECT {_COLUMNS} FROM ratings WHERE {_LATEST} ORDER BY {_ORDER}"
     read_run: str = f"SELECT {_COLUMNS} FROM ratings WHERE {_LATEST} AND {_OF_RUN} ORDER BY {_ORDER}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from itertools import chain
@@ -25,6 +25,7 @@ from medjury.runs import (
     files,
     model_warnings,
 )
+from medjury.studies._batch_jobs import pending_text
 from medjury.studies._case_parts import write_parts
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases
@@ -123,6 +124,7 @@ class WorkDone:
     money: float | None = 0.0
     tokens_in: int = 0  # of the answers paid for now, and those of them that a prompt cache served
     tokens_cached: int = 0
+    pending: Mapping[str, int] = field(default_factory=dict)  # calls by the batch job that they wait in
     interrupted: bool = False
     fatal: str = ""
     unreachable: str = ""  # a model that is away for now
@@ -189,7 +191,7 @@ def conclude(
         plan.currency,
         covered,
         plan.skipped,
-        unended=spent.unended,
+        unended=max(0, spent.unended - sum(outcome.pending.values())),
         preflights=outcome.preflights,
         warnings=model_warnings(manifest),
         recorded=all(model.recorded for model in models),
@@ -217,6 +219,8 @@ def judge_outcome(
         return "failed", outcome.fatal
     if outcome.unreachable:
         return "incomplete", f"{outcome.unreachable}. Run again to go on: nothing answered is lost"
+    if outcome.pending:
+        return "incomplete", pending_text(outcome.pending, study.file)
     if outcome.interrupted or done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
     if capped and not outcome.ask:

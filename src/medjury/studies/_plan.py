@@ -267,7 +267,13 @@ def _priced(
 ) -> JudgePlan:
     """A rater of several models is priced at the dearest input and the dearest output among them: neither an
     estimate nor a bound should flatter. A prompt cache counts where every model's price says what it saves."""
-    known = [price for model in models if (price := prices.price(model)) is not None]
+    in_batch = any(model.batch for model in models)
+    known = [
+        price
+        for model in models
+        if (price := prices.price(model, batch=served is not None and model.batch is not None)) is not None
+    ]
+    served = None if in_batch else served  # whether a job finds its beginnings in a cache is not promised
     cached, written = (served.read, served.written) if served is not None and _caches(known) else (0, 0)
     if len(known) < len(models):
         return JudgePlan(

@@ -48,7 +48,9 @@ class Study:
     def workers(self) -> Mapping[str, int]:
         """Units in flight per judge: half more than the calls, so that storing never idles a connection."""
         return {
-            judge.name: 2  # a model inside this process answers one question at a time
+            judge.name: most
+            if (most := max((model.batch.size for model in judge.models if model.batch), default=0))
+            else 2  # a model inside this process answers one question at a time
             if all(model.host is None for model in judge.models)
             else max(2, (part.concurrency or DEFAULT_CONCURRENCY) * 3 // 2)
             for judge, part in zip(self.jury.judges, self.settings.judges, strict=True)
