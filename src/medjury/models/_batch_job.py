@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from medjury.instruments import Reason
-from medjury.models._chat import ModelError, Reply, Request
+from medjury.models._chat import ModelError, Reply, Request, TakesBatches
 
 # Of the states that providers tell, what matters: it goes on, it is over, or it never ran.
 State = Literal["open", "ended", "expired", "failed"]
@@ -78,12 +78,8 @@ class JobJournal(Protocol):
         """These calls of it have an end."""
 
 
-class BatchEndpoint(Protocol):
+class BatchEndpoint(TakesBatches, Protocol):
     """How one provider takes batch jobs."""
-
-    @property
-    def size(self) -> int:
-        """How many calls a job may hold."""
 
     async def submit(self, job: str, calls: Sequence[tuple[str, Request]]) -> str:
         """Hand a job over; what the provider calls it. `LostReplyError` where nobody knows whether it arrived."""
@@ -99,5 +95,3 @@ class BatchEndpoint(Protocol):
 
     def reply(self, request: Request, result: JobResult) -> Reply:
         """The reply; `ModelError` where it is none."""
-
-    async def close(self) -> None: ...

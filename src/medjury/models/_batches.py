@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from medjury.instruments import Reason
 from medjury.models._batch_job import BatchEndpoint, Job, JobCall, JobJournal, JobResult, PendingError
@@ -136,7 +136,7 @@ class Batches:
         desk = self._desks.get(model.name)
         if desk is None:
             assert model.batch is not None
-            desk = self._desks[model.name] = _Desk(model, model.batch)
+            desk = self._desks[model.name] = _Desk(model, cast(BatchEndpoint, model.batch))
         return desk
 
     async def _load(self, desk: _Desk) -> None:

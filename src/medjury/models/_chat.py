@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from medjury.instruments import Reason
 from medjury.models._finish import Finish
-
-if TYPE_CHECKING:
-    from medjury.models._batch_job import BatchEndpoint
 
 Role = Literal["system", "user", "assistant"]
 
@@ -84,6 +81,16 @@ class ModelError(Exception):
         self.fatal = fatal
 
 
+class TakesBatches(Protocol):
+    """A way of handing many calls over at once; how that is done is said in `BatchEndpoint`."""
+
+    @property
+    def size(self) -> int:
+        """How many calls a job may hold."""
+
+    async def close(self) -> None: ...
+
+
 @runtime_checkable
 class ChatModel(Protocol):
     """A model that answers a `Request`. One file per endpoint kind implements it."""
@@ -123,7 +130,7 @@ class ChatModel(Protocol):
         not, the gate announces each call as one request."""
 
     @property
-    def batch(self) -> BatchEndpoint | None:
+    def batch(self) -> TakesBatches | None:
         """How it takes batch jobs, where it is to be asked through them; None where each call is made by itself."""
 
     @property
@@ -167,7 +174,7 @@ class PlainModel:
     concurrency: int | None = None
     context_window: int | None = None
     announces: bool = False
-    batch: BatchEndpoint | None = None
+    batch: TakesBatches | None = None
 
     @property
     def recorded(self) -> str:
