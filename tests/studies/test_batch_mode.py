@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from medjury.cli import main
 from medjury.models import audit_totals, verify_audit_log
 from medjury.runs import files
 from medjury.studies import RunResult, check_study, load_study, run_study
+from medjury.studies._notebook import Stopper
 
 Write = Callable[..., Path]
 PRICE = {"input": 1.0, "output": 4.0, "batch": 0.5}
@@ -279,7 +281,22 @@ def test_a_job_that_is_refused_ends_the_run_and_is_no_rating(study: Write, serve
     file = study()
     result = ran(file)
     assert result.status == "failed" and "`batch_size`" in result.why and not server.endpoint.jobs.jobs
-    assert ratings(file).is_empty()
+    assert ratings(file).is_empty() and open_calls(file) == 0
+
+
+def test_a_run_that_is_stopped_hands_nothing_more_over_and_keeps_no_failure(
+    study: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped while calls still gather."""
+    monkeypatch.setattr("medjury.models._batches.LINGER_SECONDS", 0.5)
+    file, stopper = study(), Stopper()
+    threading.Timer(0.25, stopper).start()
+    result = ran(file, stopper=stopper)
+    assert result.status == "incomplete" and not server.endpoint.jobs.jobs
+    assert ratings(file).is_empty() and audit_totals(log(file)).calls == 0
+    monkeypatch.setattr("medjury.models._batches.LINGER_SECONDS", 0.05)
+    assert ran(file).status == "complete"
+    paid_once(server, 6)
 
 
 def test_what_the_endpoint_does_not_take_is_left_out_of_the_next_job(

@@ -119,8 +119,7 @@ class Batches:
         """The call has an end that is stored: its job need not be looked at again for it."""
         for job, open_keys in list(self._unended.values()):
             open_keys.discard(key)
-            if not open_keys:
-                del self._unended[job.id]
+            if not open_keys and self._unended.pop(job.id, None) is not None:  # only one may tell it
                 await self._journal.finished(job.id, [call.key for call in job.calls])
 
     async def close(self) -> None:
@@ -152,7 +151,9 @@ class Batches:
             desk.timer = None
         calls, desk.gathering, desk.signs = desk.gathering, [], 0
         calls = [each for each in calls if not each.result.done()]
-        if calls:
+        if calls and self._stop.is_set():  # nothing more is handed over
+            _fail({each.key: each.result for each in calls}, PendingError("that was not handed over"))
+        elif calls:
             self._start(self._hand_over(desk, calls))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -177,8 +178,7 @@ class Batches:
             self._unended[job.id] = job, set(results)
             name = await self._submitted(desk, job, calls)
             if name is None:
-                for each in calls:
-                    each.sending.entrusted = False
+                await self._never_arrived(job, calls)
                 raise ModelError(Reason.PROVIDER, "the batch job did not arrive at its provider", retry=True)
             await self._journal.submitted(job.id, name)
             await self._follow(desk, job, name, results)
@@ -192,14 +192,19 @@ class Batches:
         except LostReplyError:
             return await self._patiently(lambda: desk.endpoint.find(job), job)
         except ModelError as error:  # the job was refused as a whole, which says nothing of the calls in it
-            for each in calls:
-                each.sending.entrusted = False
+            await self._never_arrived(job, calls)
             if error.retry or error.fatal:
                 raise
             told = (
                 f"{error.message.rstrip('.')}. No batch job was handed over; a smaller `batch_size` may help"
             )
             raise ModelError(Reason.PROVIDER, told, fatal=True) from None
+
+    async def _never_arrived(self, job: Job, calls: Sequence[_Waiting]) -> None:
+        for each in calls:
+            each.sending.entrusted = False
+        self._unended.pop(job.id, None)
+        await self._journal.finished(job.id, [call.key for call in job.calls])
 
     async def _go_on(
         self, desk: _Desk, job: Job, results: dict[str, asyncio.Future[JobResult | None]]
