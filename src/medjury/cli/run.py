@@ -37,6 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="end with the verdict's exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE",
     )
+    parser.add_argument(
+        "--no-wait",
+        action="store_true",
+        help="hand batch jobs over and end; the next run fetches the answers",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress line")
     add_json(parser)
     add_overrides(parser)
@@ -50,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
         retry_unscored=options.retry_unscored,
         keep_going=options.keep_going,
         preflight=not options.no_preflight,
+        wait=not options.no_wait,
         quiet=options.quiet,
         gate=options.gate,
         as_json=options.json,

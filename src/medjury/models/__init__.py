@@ -5,6 +5,8 @@ from medjury.models._answer_file import AnswerFile, RecordedAs, RecordedFailure,
 from medjury.models._answering import DEPLOYMENTS, NOT_TOLD, asked_name, is_deployment, same_model
 from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
+from medjury.models._batch_job import Job, JobCall, JobJournal, PendingError
+from medjury.models._batches import Batches
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
@@ -38,6 +40,7 @@ __all__ = [
     "AuditError",
     "AuditLog",
     "AuditTotals",
+    "Batches",
     "Budget",
     "ChatModel",
     "ContextError",
@@ -46,11 +49,15 @@ __all__ = [
     "Finish",
     "Gate",
     "GoogleModel",
+    "Job",
+    "JobCall",
+    "JobJournal",
     "Limits",
     "MemoryCache",
     "Message",
     "ModelError",
     "OpenAIModel",
+    "PendingError",
     "Price",
     "PriceList",
     "RecordedAs",
