@@ -132,7 +132,7 @@ class RunPlan:
         lines += self.notes
         lines += text_table([row for part in self.parts for row in self._rows(part)])
         lines += [
-            f"{part.name}: {part.cached:,} of the tokens in ({100 * part.cached / part.tokens_in:.0f} %) are "
+            f"{part.name}: {part.cached:,} of these tokens in ({100 * part.cached / part.tokens_in:.0f} %) are "
             "expected from the prompt cache"
             for part in self.parts
             if part.cached
