@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--keep-going", action="store_true",
         help="ask on although the first answers show that none can be used, or a model is away")  # fmt: skip
     add("--gate", action="store_true",
-        help="end with the verdict's exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE")  # fmt: skip
+        help="end with the verdict's status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE")  # fmt: skip
     add("--no-wait", action="store_true",
         help="hand batch jobs over and end; the next run fetches the answers")  # fmt: skip
     add("--quiet", action="store_true", help="no progress line")
