@@ -46,6 +46,8 @@ COMMANDS = {
     "report": "write a run's report: may this jury be trusted, for what, and how do we know",
     "view": "read the evidence case by case in a browser: source, answer, every vote; or write it as one file",
     "gate": "the verdict of a run's report, with an exit status and JUnit for pipelines",
+    "passport": "make or check the passport of a validated jury: what it is, on whom it was validated, until when",
+    "judge": "judge cases by a passport: exactly that jury, and whether each case lies inside what was validated",
     "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",
     "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",

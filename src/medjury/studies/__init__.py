@@ -4,13 +4,14 @@ from medjury.studies._answering import answering_study
 from medjury.studies._conclude import RunResult
 from medjury.studies._demonstration import GOOD_JURY, LIVE, PlantedErrors, copy_demonstration, planted_errors
 from medjury.studies._drafting import DraftResult
-from medjury.studies._file import ModelPart, PanelPart, RoundPart
+from medjury.studies._examples import stated_examples
+from medjury.studies._file import ModelPart, PanelPart, RoundPart, StudyFile
 from medjury.studies._gate import read_rules
 from medjury.studies._hashed import AnswerHashes, HashedCases
 from medjury.studies._humans import PANEL, Humans, panel_file, read_humans
 from medjury.studies._lock import only_run
-from medjury.studies._manifest import finished_run, run_name
-from medjury.studies._notebook import Stopper
+from medjury.studies._manifest import describe_judges, describe_juries, finished_run, run_name
+from medjury.studies._notebook import Stopper, Watcher
 from medjury.studies._opened_run import Run, open_run
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
@@ -62,8 +63,10 @@ __all__ = [
     "RunResult",
     "Stopper",
     "Study",
+    "StudyFile",
     "TranscriptCollection",
     "TranscriptStudy",
+    "Watcher",
     "answering_study",
     "arun_study",
     "calls_in",
@@ -71,6 +74,8 @@ __all__ = [
     "check_study",
     "collect",
     "copy_demonstration",
+    "describe_judges",
+    "describe_juries",
     "draft_study",
     "finished_run",
     "gate_outlook",
@@ -96,6 +101,7 @@ __all__ = [
     "run_name",
     "run_store",
     "run_study",
+    "stated_examples",
     "study_prices",
     "touched_marks",
     "transcript_study",
