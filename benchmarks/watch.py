@@ -94,7 +94,7 @@ def run() -> Iterator[dict[str, Any]]:
     lines += ["", "Half a grade lost from case 5,001 on:", ""]
     lines += ["| watched | found | cases until the alarm: median | 90th percentile |", "|---|---|---|---|"]
     values = streams(2, edge=False, drop=True)
-    for name, most in (("score", 400), ("quality", 2500)):
+    for name, most in (("score", 1000), ("quality", 3000)):
         first = first_alarm(name, values[name])
         after = np.where(first > CHANGE, first - CHANGE, np.inf)
         middle, late = np.quantile(after, [0.5, 0.9], method="higher")

@@ -45,14 +45,15 @@ def test_a_value_beyond_the_scale_is_refused() -> None:
 def by_the_definition(values: list[float], limit: float) -> float:
     """The evidence that the mean lies below the limit, written out: every gambler by himself."""
     total, started = 0.0, 0
-    for start in range(0, len(values), 100):
+    starts = [*range(0, 110, 10), 110, 121, 133, 146, 160, 176, 193, 212, 233, 256, 281, 309, 339, 372]
+    for start in (each for each in starts if each < len(values)):
         started += 1
         for bet in (0.1, 0.3, 0.6, 0.95):
             wealth = 1.0
             for value in values[start:]:
                 wealth *= 1 + bet / (1 - limit) * (limit - value)
-            total += wealth / 4 / (started * (started + 1))
-    return total + 1 / (started + 1)
+            total += wealth / 4 * 20 / ((started + 19) * (started + 20))
+    return total + 20 / (started + 20)
 
 
 def test_evidence_is_the_wealth_of_all_gamblers() -> None:

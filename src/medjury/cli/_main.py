@@ -48,6 +48,7 @@ COMMANDS = {
     "gate": "the verdict of a run's report, with an exit status and JUnit for pipelines",
     "passport": "make or check the passport of a validated jury: what it is, on whom it was validated, until when",
     "judge": "judge cases by a passport: exactly that jury, and whether each case lies inside what was validated",
+    "watch": "watch a jury in use: judge what is new, draw what clinicians read, alarm where a limit is crossed",
     "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",
     "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",

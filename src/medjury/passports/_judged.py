@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from medjury.passports._document import LIMITS, Passport
 from medjury.passports._placing import Placed
@@ -31,6 +31,16 @@ class Judged:
     scored: int = 0
     unscored: int = 0
     changes: tuple[str, ...] = ()
+    rows: tuple[Mapping[str, Any], ...] = ()
+
+    def scores(self, dimension: str) -> dict[Answer, float]:
+        """The score of each scored case, calibrated where the passport has a calibration."""
+        found = {}
+        for row in self.rows:
+            score = row["score"] if row["calibrated"] is None else row["calibrated"]
+            if row["dimension"] == dimension and score is not None:
+                found[row["item"], row["system"]] = float(score)
+        return found
 
     def text(self) -> str:
         """The outcome in a few lines; what limits it comes first."""

@@ -92,7 +92,9 @@ def judge_with_passport(
     rows = [*_rows(passport, placed, read, wanted, status)]
     _write(rows, folder / JUDGED)
     scored = sum(row["score"] is not None for row in rows)
-    found = Judged(folder, passport, status, why, placed, outside, scored, len(rows) - scored, changes)
+    found = Judged(
+        folder, passport, status, why, placed, outside, scored, len(rows) - scored, changes, tuple(rows)
+    )
     write_whole(folder / SUMMARY, found.to_json() + "\n")
     return found
 

@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Direction = Literal["below", "above"]
 _BETS = (0.1, 0.3, 0.6, 0.95)  # of the largest bet that can never lose more than all
-_EVERY, _MOST_STARTS, _MOST_WEALTH = 100, 2000, 1e200
+_SOONEST, _LATEST, _EARLY, _MOST_STARTS, _MOST_WEALTH = 10, 100, 20, 2000, 1e200
 
 
 @dataclass(eq=False)
 class EProcess:
     """The evidence that the mean of values between `low` and `high` lies `direction` the `limit`, for one stream or
-    for several side by side. A gambler starts every 100 values; the k-th has 1/(k(k+1)) of the stake."""
+    for several side by side. Whenever a tenth more was seen, but after 10 values at the soonest and
+    100 at the latest, another gambler starts; the k-th has 20/((k+19)(k+20)) of the stake."""
 
     limit: float
     direction: Direction
@@ -33,6 +34,7 @@ class EProcess:
     streams: int = 1
     seen: int = 0
     started: int = 0
+    next_start: int = 0
     wealth: Floats = field(default_factory=lambda: np.empty((0, 0, 0)))
     shares: Floats = field(default_factory=lambda: np.empty(0))
 
@@ -47,7 +49,7 @@ class EProcess:
     def update(self, values: ArrayLike) -> Floats:
         """Take one value of each stream; the evidence of each after it. An alarm is evidence of 1/α or more."""
         given = np.atleast_1d(np.asarray(values, dtype=float))
-        if self.seen % _EVERY == 0:
+        if self.seen == self.next_start:
             self._start()
         gain = self.limit - given if self.direction == "below" else given - self.limit
         self.wealth *= 1.0 + gain[:, None, None] * self._bets
@@ -58,14 +60,16 @@ class EProcess:
     @property
     def evidence(self) -> Floats:
         """The wealth of all gamblers, and the stakes of those who have yet to start."""
-        own: Floats = self.wealth.mean(axis=2) @ self.shares + 1.0 / (self.started + 1.0)
+        own: Floats = self.wealth.mean(axis=2) @ self.shares + _EARLY / (self.started + _EARLY)
         return own
 
     def _start(self) -> None:
         self.started += 1
+        self.next_start += min(_LATEST, max(_SOONEST, self.seen // 10))
         ones = np.ones((self.streams, 1, len(_BETS)))
         self.wealth = np.concatenate([self.wealth, ones], axis=1)
-        self.shares = np.append(self.shares, 1.0 / (self.started * (self.started + 1.0)))
+        share = _EARLY / ((self.started + _EARLY - 1) * (self.started + _EARLY))
+        self.shares = np.append(self.shares, share)
         if (
             len(self.shares) > _MOST_STARTS
         ):  # whoever has nothing left goes home: that can only lower the evidence
@@ -77,7 +81,7 @@ class EProcess:
 
     def state(self) -> dict[str, Any]:
         """What `from_state` needs to go on where this one is, exactly."""
-        kept = ("limit", "direction", "low", "high", "streams", "seen", "started")
+        kept = ("limit", "direction", "low", "high", "streams", "seen", "started", "next_start")
         said: dict[str, Any] = {name: getattr(self, name) for name in kept}
         return said | {"wealth": self.wealth.tolist(), "shares": self.shares.tolist()}
 

@@ -8,6 +8,7 @@ from medjury.studies._examples import stated_examples
 from medjury.studies._file import ModelPart, PanelPart, RoundPart, StudyFile
 from medjury.studies._gate import read_rules
 from medjury.studies._hashed import AnswerHashes, HashedCases
+from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import PANEL, Humans, panel_file, read_humans
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import describe_judges, describe_juries, finished_run, run_name
@@ -71,6 +72,7 @@ __all__ = [
     "arun_study",
     "calls_in",
     "check_drafting",
+    "check_store_host",
     "check_study",
     "collect",
     "copy_demonstration",
