@@ -86,6 +86,7 @@ def test_two_anchors_that_moved_alike_show_nothing() -> None:
     assert lost.p_value == 0.125 and not lost.stands_out
 
 
+@pytest.mark.simulation
 def test_few_anchors_seldom_show_a_shift_where_there_is_none() -> None:
     generator = np.random.default_rng(0)
     shown = 0
@@ -113,6 +114,7 @@ def test_noise_known_from_few_repeats_judges_no_single_answer() -> None:
     assert found.estimate.value is None and "2 further repeats only" in found.estimate.reason
 
 
+@pytest.mark.simulation
 def test_single_answers_are_called_moved_as_seldom_as_promised() -> None:
     """Ten further repeats tell of the noise: a normal limit would be crossed in two audits of five."""
     generator, false = np.random.default_rng(5), 0

@@ -78,6 +78,7 @@ def test_a_bias_against_a_group_is_found() -> None:
     assert finding.rater == "judge" and len({each.rater for each in found.rows}) == 1
 
 
+@pytest.mark.simulation
 def test_where_there_is_nothing_nothing_is_found_as_often_as_promised() -> None:
     """Four specialties and three age bands at once: any false finding in about 5 % of the audits."""
     false = 0

@@ -199,6 +199,7 @@ def test_a_dimension_without_any_score_is_left_out_and_named() -> None:
 
 
 @pytest.mark.parametrize("liking", [0.1, 0.2])
+@pytest.mark.simulation
 def test_a_liking_for_single_systems_whoever_made_them_is_no_self_preference(liking: float) -> None:
     """Half the rows were flagged at 0.2 while the cases were the units."""
     flagged = [
@@ -218,6 +219,7 @@ def test_a_preference_is_found_among_likings_for_single_systems() -> None:
     assert sum(each.find(statistic="same_vendor", rater="").verdict == FAVOURS for each in found) >= 9
 
 
+@pytest.mark.simulation
 def test_a_judge_that_likes_single_systems_more_unevenly_than_the_others_is_not_accused() -> None:
     """With one variance for all judges its rows were flagged 16 times in a hundred."""
     flagged = [

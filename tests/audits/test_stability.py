@@ -223,3 +223,19 @@ def test_no_interval_ends_where_no_value_can_be() -> None:
     assert ends["changed_share"].high <= 1 and ends["flip_rate"].high <= 1
     needed = ends["repeats_needed"]
     assert needed.low <= needed.value <= needed.high
+
+
+def test_the_order_of_repeats_moves_no_end() -> None:
+    """Equal spreads are equal: in the last digit they are not, and other cases would be drawn."""
+    generator = np.random.default_rng(5)
+    answers = [generator.choice([1.0, 2.0, 3.0, 4.0], size=10).tolist() for _ in range(30)]
+    answers += [[score + 1.0 for score in scores] for scores in answers]
+    ends = [
+        {(row.statistic, row.estimate.low, row.estimate.high) for row in stability(given, resamples=300).rows}
+        for given in (
+            repeats(*answers),
+            repeats(*([*generator.permutation(scores)] for scores in answers)),
+        )
+    ]
+    for (name, *one), (other, *two) in zip(*(sorted(each, key=str) for each in ends), strict=True):
+        assert name == other and one == pytest.approx(two, abs=1e-9)

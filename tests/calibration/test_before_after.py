@@ -137,3 +137,42 @@ def test_the_curve_of_every_fold_lies_beside_the_final_one() -> None:
     curves = calibration_curve(fitted, at=GRADES)
     assert list(curves) == ["final", *(f"without fold {number}" for number in range(1, 6))]
     assert curves["final"] == pytest.approx(fitted.final.predict(GRADES))
+
+
+def test_few_cases_have_the_intervals_that_hold_for_few_cases_or_none() -> None:
+    """Plain BCa held a calibrated RMSE in 75 % of studies of 20 cases, a calibrated kappa in 81 %."""
+    for count, told in ((60, "BCa-t"), (20, "BCa-t"), (8, "at least 10 are needed")):
+        scores, labels, cases = lenient_judge(count)
+        pairs = cross_fit(scores, labels, cases=cases, scale=SCALE, folds=2, minimum=2).out_of_fold
+        table = before_after(pairs, grades=GRADES, resamples=300)
+        for name, change in table.items():
+            for each in (change.before, change.after, change.change):
+                if name == "absolute_offset" and count > 8:
+                    assert each.low is not None
+                elif "the same in all" in each.method:  # a rising map moves no rank
+                    assert each.low is None and (name, each.value) == ("spearman", 0.0)
+                elif name == "rmse" and each.n < 30:
+                    assert each.low is None and "at least 30 are needed" in each.method
+                else:
+                    assert told in each.method and (each.low is None) == (count == 8), (name, each)
+
+
+@pytest.mark.simulation
+def test_intervals_of_few_cases_hold_what_the_same_maps_would_do_to_all() -> None:
+    everybody, studies = lenient_judge(6000), 150
+    held = dict.fromkeys(("offset", "kappa_quadratic"), 0)
+    for study in range(studies):
+        drawn = np.random.default_rng(study).choice(len(everybody[0]), 40, replace=False)
+        scores, labels = everybody[0][drawn], everybody[1][drawn]
+        fitted = cross_fit(scores, labels, cases=range(40), scale=SCALE)
+        found = before_after(fitted.out_of_fold, grades=GRADES, resamples=400)
+        after = np.concatenate([each.predict(everybody[0]) for each in fitted.calibrators])
+        truth = np.tile(everybody[1], len(fitted.calibrators))
+        wanted = {
+            "offset": (after - truth).mean(),
+            "kappa_quadratic": cohen_kappa_score(truth, np.floor(after + 0.5), weights="quadratic"),
+        }
+        for name in held:
+            interval = found[name].after
+            held[name] += interval.low - 1e-9 <= wanted[name] <= interval.high + 1e-9
+    assert min(held.values()) / studies >= 0.88, held

@@ -39,6 +39,7 @@ def clipped_mean(middle: float) -> float:
     return float(draws.mean())
 
 
+@pytest.mark.simulation
 def test_the_mean_is_given_for_the_case_mix_that_is_stated() -> None:
     truth = 0.7 * clipped_mean(3.8) + 0.3 * clipped_mean(2.8)
     covered, off = [], []
@@ -167,6 +168,7 @@ def test_a_rare_danger_that_no_label_shows_is_not_none() -> None:
     assert few is not None and 0.1 < few < 0.3, "most of the target is a ward with few labels"
 
 
+@pytest.mark.simulation
 def test_intervals_of_a_rare_danger_cover_and_stay_between_0_and_1() -> None:
     covered = []
     for seed in range(200):

@@ -109,3 +109,35 @@ def test_noisier_rankings_agree_less() -> None:
         for cases in (5, 100)
     ]
     assert taus[0] < taus[1]
+
+
+def test_tau_s_interval_reaches_as_far_as_its_resamples_do() -> None:
+    """An order is a step. BCa takes resamples on one side for a bias and shifts the ends: it held the true tau of
+    four systems, three of them close, in 67 % of studies of 50 cases; the resamples' own quantiles in 99 %."""
+    ratings = rating_table({"A": 0.0, "B": 0.02, "C": 0.04, "D": 0.6}, cases=40)
+    one, two = (scores_of(ratings, raters=[rater]) for rater in ("ada", "bob"))
+    found = ranking_agreement(one, two, resamples=500).tau
+    assert "percentile" in found.method
+    assert found.low <= found.value <= found.high and found.high - found.low > 0.5
+    few = rating_table({"A": 0.0, "B": 0.02, "C": 0.6}, cases=8)
+    one, two = (scores_of(few, raters=[rater]) for rater in ("ada", "bob"))
+    alone = ranking_agreement(one, two, resamples=500).tau
+    assert alone.low is None and "8 clusters are too few, at least 10 are needed" in alone.method
+
+
+@pytest.mark.simulation
+def test_intervals_of_tau_hold_the_order_of_all_cases() -> None:
+    quality = {"A": 0.0, "B": 0.05, "C": 0.1, "D": 0.6}
+    everybody = rating_table(quality, cases=2000)
+    truth = ranking_agreement(
+        *(scores_of(everybody, raters=[rater]) for rater in ("ada", "bob")), resamples=0
+    ).tau.value
+    names, held = everybody["item"].unique(maintain_order=True), 0
+    for study in range(100):
+        drawn = names.sample(40, seed=study)
+        some = everybody.filter(pl.col("item").is_in(drawn.to_list()))
+        tau = ranking_agreement(
+            *(scores_of(some, raters=[rater]) for rater in ("ada", "bob")), resamples=300
+        ).tau
+        held += tau.low - 1e-9 <= truth <= tau.high + 1e-9
+    assert held >= 90, held

@@ -100,6 +100,7 @@ def test_a_system_with_four_cases_is_not_ranked_and_named() -> None:
         rank(unpaired({"alpha": 40, "rare": 4}), resamples=0)
 
 
+@pytest.mark.simulation
 def test_equal_systems_are_rarely_separated() -> None:
     """Forty studies of three equal systems, the smallest with eight cases: at most a few may err at 5 %."""
     errors = 0

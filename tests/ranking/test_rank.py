@@ -373,6 +373,42 @@ def test_intervals_of_the_macro_average_cover() -> None:
     assert 0.89 <= covered / 150 <= 0.985
 
 
+def test_intervals_of_few_cases_are_those_that_hold_for_few_cases_or_none() -> None:
+    """Of means by Student's quantiles, whatever a system is called; of win rates, which are steps, as far as the
+    resamples reach; of fewer than ten cases none, and a word why."""
+    ratings = rating_table({"icc_2_k": 0.0, "z": 0.3}, cases=20)
+    plain = rating_table({"a": 0.0, "z": 0.3}, cases=20)
+    named, other = (rank_scores(scores_of(each), resamples=300) for each in (ratings, plain))
+    odd, usual = named.find(system="icc_2_k"), other.find(system="a")
+    assert "BCa-t bootstrap, 300 resamples of 20 cases" in odd.macro_average.method
+    assert (odd.macro_average.low, odd.macro_average.high) == (
+        usual.macro_average.low,
+        usual.macro_average.high,
+    )
+    assert "percentile bootstrap" in odd.win_rate.method
+    assert odd.win_rate.low <= odd.win_rate.value <= odd.win_rate.high
+    few = rank_scores(scores_of(rating_table({"A": 0.0, "B": 0.3}, cases=8)), resamples=300)
+    for each in few.rows:
+        for estimate in (each.macro_average, each.win_rate):
+            assert (estimate.low, estimate.high) == (None, None)
+            assert "8 cases are too few, at least 10 are needed" in estimate.method
+    assert any("only 8 cases to resample: too few for intervals" in said for said in few.warnings)
+
+
+def test_benchmarks_with_cases_of_their_own_count_all_their_cases() -> None:
+    """Six cases of each of three benchmarks are eighteen."""
+    rows = [
+        (system, f"b{b}", f"b{b} item {k}", float(0.5 + worth + 0.1 * ((7 * k + 3 * b + len(system)) % 5)))
+        for b in range(3)
+        for system, worth in (("A", 0.0), ("BB", 0.05))
+        for k in range(6)
+    ]
+    table = pl.DataFrame(rows, schema=["system", "benchmark", "item", "score"], orient="row")
+    for each in rank_scores(scores_of(table), resamples=300).rows:
+        assert "BCa-t bootstrap, 300 resamples of 18 cases within 3 benchmarks" in each.macro_average.method
+        assert each.macro_average.low < each.macro_average.value < each.macro_average.high
+
+
 def test_a_system_without_any_score_is_named_not_dropped() -> None:
     import polars
 

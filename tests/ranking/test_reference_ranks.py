@@ -45,6 +45,7 @@ def holds(rows: tuple[object, ...]) -> list[bool]:
     return [row.rank_low <= TRUE_RANK[row.system] <= row.rank_high for row in rows]  # type: ignore[attr-defined]
 
 
+@pytest.mark.simulation
 def test_the_true_ranks_lie_in_their_intervals_where_the_jurys_own_do_not() -> None:
     by_jury, by_reference, together, width = [], [], [], []
     for seed in range(60):

@@ -58,6 +58,7 @@ EQUAL = dict.fromkeys(("A", "B", "C", "D", "E"), 0.0)
 
 @pytest.mark.parametrize("by", ["macro_average", "win_rate"])
 @pytest.mark.parametrize("benchmarks", [6, 30])
+@pytest.mark.simulation
 def test_equal_systems_are_separated_in_about_one_ranking_of_twenty(by: str, benchmarks: int) -> None:
     false = 0
     for seed in range(150):
@@ -68,6 +69,7 @@ def test_equal_systems_are_separated_in_about_one_ranking_of_twenty(by: str, ben
 
 
 @pytest.mark.parametrize("by", ["macro_average", "win_rate"])
+@pytest.mark.simulation
 def test_the_same_holds_for_ratings(by: str) -> None:
     false = 0
     for seed in range(60):

@@ -51,8 +51,11 @@ class Rated:
 
     @cached_property
     def patients(self) -> dict[str, str]:
-        """Whose each case is, by the study's file of cases; a case without a patient is its own."""
+        """Whose each case is, by the run's own numbers of patients, else by the study's file of cases; a case
+        without a patient is its own."""
         folder = self.run.parent.parent
+        if (self.run / "patients.csv").exists():
+            return {row["item"]: row["patient"] for row in self.rows("patients.csv")}
         if (folder / "cases.csv").exists():
             with (folder / "cases.csv").open(encoding="utf-8", newline="") as file:
                 cases: list[dict[str, Any]] = list(csv.DictReader(file))
@@ -62,6 +65,15 @@ class Rated:
 
     def reference(self, dimension: str) -> dict[Answer, float]:
         """The clinicians' one score of every answer that has one."""
+        if dimension not in self._references:
+            self._references[dimension] = self._reference(dimension)
+        return self._references[dimension]
+
+    @cached_property
+    def _references(self) -> dict[str, dict[Answer, float]]:
+        return {}
+
+    def _reference(self, dimension: str) -> dict[Answer, float]:
         said: dict[Answer, list[float]] = defaultdict(list)
         for who in self.people:
             for answer, score in self.scores.get((who, dimension), {}).items():

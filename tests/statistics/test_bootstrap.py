@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -412,3 +413,14 @@ def test_a_share_that_rests_on_one_item_has_no_interval_from_0_to_1() -> None:
     assert found.value == pytest.approx(1 / 31)
     assert (found.low, found.high) == (None, None)
     assert "leave nearly every value open" in found.method
+
+
+def test_a_value_that_does_not_exist_is_named_without_control_characters() -> None:
+    """Names of values may be joined by a null character; a table in CSV must never hold one."""
+
+    def nothing(rows: Any) -> Any:
+        return lambda weights: {f"risk\0{who}\0kappa": np.full(len(weights), np.nan) for who in "ab"}
+
+    made = replicates(np.arange(12.0), nothing, resamples=50)
+    for found in (made.estimate("risk\0a\0kappa"), made.difference("risk\0a\0kappa", "risk\0b\0kappa")):
+        assert found.value is None and found.reason.isprintable() and "risk a kappa" in found.reason

@@ -81,7 +81,7 @@ def before_after(
     table = {}
     for name in CHANGE_STATISTICS:
         # A size has its mode at 0, where BCa breaks down.
-        method: Literal["bca", "percentile"] = "percentile" if name == "absolute_offset" else "bca"
+        method: Literal["bca_t", "percentile"] = "percentile" if name == "absolute_offset" else "bca_t"
         before_estimate, after_estimate = (
             made.estimate(f"{side} {name}", method=method, confidence=confidence)
             for side in ("before", "after")
@@ -90,15 +90,19 @@ def before_after(
         table[name] = Change(name, before_estimate, after_estimate, change)
     size, signed = table["absolute_offset"], table["offset"]
     table["absolute_offset"] = replace(
-        size, before=_size(size.before, signed.before), after=_size(size.after, signed.after)
+        size,
+        before=_size(size.before, signed.before),
+        after=_size(size.after, signed.after),
+        change=size.change if signed.change.low is not None else _size(size.change, signed.change),
     )
     return table
 
 
 def _size(size: Estimate, signed: Estimate) -> Estimate:
-    """The interval of |offset| that the interval of the offset implies: it begins at 0 where that holds 0."""
+    """The interval of |offset| that the interval of the offset implies: it begins at 0 where that holds 0, and
+    there is none where that has none."""
     if signed.low is None or signed.high is None:
-        return size
+        return replace(size, low=None, high=None, method=signed.method)
     ends = sorted((abs(signed.low), abs(signed.high)))
     low = 0.0 if signed.low <= 0 <= signed.high else ends[0]
     return replace(size, low=low, high=ends[1], method=f"{signed.method}, of the signed offset")

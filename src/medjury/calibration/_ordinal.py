@@ -16,6 +16,8 @@ from medjury.statistics import sample
 # for ever; at this slope the grades are separated for every purpose, and the fit stops.
 _STEEPEST = 40.0
 _STEPS = 100
+# A step as long as this reciprocal is rounding on a ridge.
+_FLAT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def _maximise(scores: Floats, codes: NDArray[np.int64], grades: int) -> tuple[Fl
         # Concave, and falling at slope 0: the best slope that is not negative is 0.
         return beta[:-1], 0.0
     for _ in range(_STEPS):
-        step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
+        step = _newton(curvature, slope)
         while True:
             ahead = beta + step
             if (ahead[1:-1] > ahead[:-2]).all():
@@ -96,6 +98,17 @@ def _maximise(scores: Floats, codes: NDArray[np.int64], grades: int) -> tuple[Fl
         if np.abs(step).max() < 1e-9 or abs(gain) < 1e-13 * abs(value) or beta[-1] > _STEEPEST:
             break
     return beta[:-1], max(float(beta[-1]), 0.0)
+
+
+def _newton(curvature: Floats, slope: Floats) -> Floats:
+    """The step to the top of the parabola; the shortest one where there is a ridge."""
+    try:
+        step = np.linalg.solve(curvature, slope)
+    except np.linalg.LinAlgError:
+        step = np.full_like(slope, np.nan)
+    if not np.isfinite(step).all() or np.abs(step).max() > 1 / _FLAT:
+        step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
+    return np.asarray(step)
 
 
 def _likelihood(

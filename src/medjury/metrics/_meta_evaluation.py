@@ -43,7 +43,7 @@ def meta_evaluate(
 ) -> list[MetricEvaluation]:
     """Evaluate every metric against the labels 0 (no impact), 1 and 2 (significant impact).
 
-    Enrichment Δ = mean(score | label 2) − mean(score | label 0), on oriented scores (Ellis et al. 2025); BCa
+    Enrichment Δ = mean(score | label 2) − mean(score | label 0), on oriented scores (Ellis et al. 2025); BCa-t
     intervals by resampling whole `clusters` (the call), the same for every metric.
     """
     from medjury.agreement import kendall_tau_b
@@ -67,7 +67,7 @@ def meta_evaluate(
         oriented = np.array([metric.oriented(value) for value in numbers[kept].tolist()])
         options: dict[str, Any] = {"clusters": calls, "resamples": resamples, "seed": seed}
         enrichment = bootstrap(np.column_stack([truth[kept], oriented]), _enrichment, **options)["enrichment"]
-        tau = kendall_tau_b(numbers[kept], truth[kept], interval="bca", **options)
+        tau = kendall_tau_b(numbers[kept], truth[kept], **options)
         found.append(MetricEvaluation(metric, enrichment, tau, int((~kept).sum())))
     return found
 

@@ -2,7 +2,7 @@
 
 from medjury.ranking._benchmark_scores import score_table
 from medjury.ranking._cost import read_costs
-from medjury.ranking._rank import rank
+from medjury.ranking._rank import agreement_after, rank
 from medjury.ranking._ranking import Ranking, Standing
 
-__all__ = ["Ranking", "Standing", "rank", "read_costs", "score_table"]
+__all__ = ["Ranking", "Standing", "agreement_after", "rank", "read_costs", "score_table"]

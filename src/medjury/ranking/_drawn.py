@@ -21,7 +21,7 @@ MACRO: Measure = "macro_average"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """`replicates` names every value `MEASURE SYSTEM`; `freedom` is the number of resampled units less the
+    """`replicates` names every value by `value_name`; `freedom` is the number of resampled units less the
     number of blocks they were drawn from."""
 
     replicates: Replicates
@@ -29,12 +29,19 @@ class Drawn:
     freedom: int
 
     def observed(self, measure: str) -> Floats:
-        return np.array([self.replicates.observed[f"{measure} {system}"] for system in self.systems])
+        return np.array([self.replicates.observed[value_name(measure, system)] for system in self.systems])
 
     def resampled(self, measure: str) -> Floats:
         """Resamples by systems, those in which every system has a value."""
-        table = np.column_stack([self.replicates.resampled[f"{measure} {system}"] for system in self.systems])
+        table = np.column_stack(
+            [self.replicates.resampled[value_name(measure, system)] for system in self.systems]
+        )
         return np.asarray(table[np.isfinite(table).all(axis=1)])
+
+
+def value_name(measure: str, system: str) -> str:
+    """The measure comes last: by it a value's scale is known, whatever the system is called."""
+    return f"{system}\0{measure}"
 
 
 def draw_measures(scores: SystemScores, *, ties: Ties, resamples: int, seed: int) -> Drawn:
@@ -56,7 +63,7 @@ def draw_measures(scores: SystemScores, *, ties: Ties, resamples: int, seed: int
 
 def _draw_benchmarks(scores: SystemScores, ties: Ties, resamples: int, seed: int) -> Drawn:
     table = np.vstack([win_shares(scores.means, ties), scores.means]).T
-    names = [f"{measure} {system}" for measure in (WIN, MACRO) for system in scores.systems]
+    names = [value_name(measure, system) for measure in (WIN, MACRO) for system in scores.systems]
 
     def statistics(rows: Floats) -> Read:
         def read(weights: Floats) -> Mapping[str, Floats]:
@@ -110,6 +117,7 @@ def _draw_blocks(scores: SystemScores, ties: Ties, resamples: int, seed: int) ->
         left_out={name: np.concatenate(each) for name, each in left_out.items()},
         multiplicity=np.concatenate([part.multiplicity for part in parts]),
         n=cases,
+        units=cases,
         design=f"{resamples} resamples of {cases} clusters within {len(parts)} benchmarks, seed {seed}",
     )
     return Drawn(whole, scores.systems, cases - len(parts))
@@ -146,5 +154,5 @@ def _measures(means: Floats, scores: SystemScores, ties: Ties) -> dict[str, Floa
     wins = win_shares(means, ties).mean(axis=2)
     wins[~np.isfinite(means.sum(axis=(1, 2)))] = np.nan
     macro = means.mean(axis=2)
-    found = {f"{WIN} {system}": wins[:, place] for place, system in enumerate(scores.systems)}
-    return found | {f"{MACRO} {system}": macro[:, place] for place, system in enumerate(scores.systems)}
+    found = {value_name(WIN, system): wins[:, place] for place, system in enumerate(scores.systems)}
+    return found | {value_name(MACRO, system): macro[:, place] for place, system in enumerate(scores.systems)}

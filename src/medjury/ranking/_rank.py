@@ -19,7 +19,7 @@ from medjury.ranking._reference_ranks import reference_ranks
 from medjury.ranking._scores import Missing
 from medjury.ranking._win_rate import Ties
 from medjury.statistics import side_by_side
-from medjury.tables import Names, rating_table
+from medjury.tables import Names, RatingTable, rating_table
 
 _UNPAIRED = (
     "the reference scored different cases of each system, so the two orders are of the answers that it scored, "
@@ -90,25 +90,12 @@ def rank(
     stages = {"": before}
     notes: list[str] = []
     if calibration is not None:
-        from medjury.calibration import calibrate
-
-        if not before.reference:
-            raise MedjuryError("--calibrate needs --reference: the clinicians to calibrate to")
-        study = calibrate(
-            table,
-            raters=raters,
-            reference=reference,
-            dimensions=before.calibrated_by,
-            method=calibration,
-            seed=settings["seed"],
-            composites=False,
-        )
-        stages = {"before": before, "after": before.calibrated(study)}
-        notes = [str(each) for each in study.refused]
+        after, notes = _calibrated(table, before, calibration, settings["seed"], raters, reference)
+        stages = {"before": before, "after": after}
     scores = list(stages.values())[-1].scores(before.raters)
     agreement = None
     try:
-        agreement = _agreement(stages, settings)
+        agreement = _agreement(before, stages, settings)
     except MedjuryError as error:
         if reference is not None:
             raise
@@ -131,10 +118,46 @@ def rank(
     )
 
 
-def _agreement(stages: Mapping[str, Ranked], settings: Mapping[str, Any]) -> Part[RankingAgreement] | None:
-    """The order of each judge alone, then of those who rank, beside that of the reference; before calibration and
-    after it, where there is one."""
-    before = next(iter(stages.values()))
+def agreement_after(table: object, calibration: Calibration) -> Part[RankingAgreement] | None:
+    """Of `rank` with a calibration and nothing else said, the rows on the orders after it alone."""
+    table = rating_table(table)
+    before = ranked_by(table, None, None, table.settings.rank_by, (), (), "refuse")
+    settings: dict[str, Any] = {"by": MACRO, "ties": "half", "confidence": 0.95}
+    settings |= {"resamples": table.resamples(None), "seed": table.seed(None)}
+    after, _ = _calibrated(table, before, calibration, settings["seed"])
+    return _agreement(before, {"after": after}, settings)
+
+
+def _calibrated(
+    table: RatingTable,
+    before: Ranked,
+    method: Calibration,
+    seed: int,
+    raters: Names | None = None,
+    reference: Names | None = None,
+) -> tuple[Ranked, list[str]]:
+    """The same with scores calibrated to the reference, and what could not be."""
+    from medjury.calibration import calibrate
+
+    if not before.reference:
+        raise MedjuryError("--calibrate needs --reference: the clinicians to calibrate to")
+    study = calibrate(
+        table,
+        raters=raters,
+        reference=reference,
+        dimensions=before.calibrated_by,
+        method=method,
+        seed=seed,
+        composites=False,
+    )
+    return before.calibrated(study), [str(each) for each in study.refused]
+
+
+def _agreement(
+    before: Ranked, stages: Mapping[str, Ranked], settings: Mapping[str, Any]
+) -> Part[RankingAgreement] | None:
+    """The order of each judge alone, then of those who rank, beside that of the reference, in every stage: before
+    calibration and after it, where there is one."""
     if not before.reference:
         return None
     whose = ", ".join(before.reference)

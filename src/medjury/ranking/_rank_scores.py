@@ -12,15 +12,13 @@ from medjury.errors import MedjuryError
 from medjury.ranking._agreement import RankingAgreement
 from medjury.ranking._cost import cost_performance
 from medjury.ranking._detectable import DetectableEffect, detectable_effects
-from medjury.ranking._drawn import MACRO, WIN, Drawn, Measure, draw_measures
+from medjury.ranking._drawn import MACRO, WIN, Drawn, Measure, draw_measures, value_name
 from medjury.ranking._ranking import PairDifference, Part, Ranking, Standing
 from medjury.ranking._scores import SystemScores, cases_of_systems
 from medjury.ranking._ties import Kind, Separation, rank_limits, separate, tie_groups
 from medjury.ranking._win_rate import SAME, Ties, rival_win_rates, win_shares
-from medjury.statistics import Estimate
+from medjury.statistics import FEWEST_CLUSTERS, Estimate
 
-# Below this many resampled units tie groups rest on little, and the reader is told so.
-FEW_UNITS = 10
 # Benchmarks whose largest scores differ by more than this factor are hardly on one scale.
 SCALES_APART = 10.0
 RESAMPLES = 2000
@@ -94,9 +92,14 @@ def _standings(
     wins, rivals = win_shares(scores.means, ties), rival_win_rates(scores.means, ties)
 
     def estimate(name: str, place: int) -> Estimate:
-        called = f"{name} {scores.systems[place]}"
-        made = drawn.replicates.estimate(called, method="bca", confidence=confidence)
-        return _named(_holding(made) if name == WIN and scores.blocks else made, scores)
+        # A win over resampled cases is a step, which no shift of BCa's describes: quantiles of the resamples alone.
+        step = name == WIN and scores.blocks and drawn.replicates.units >= FEWEST_CLUSTERS
+        made = drawn.replicates.estimate(
+            value_name(name, scores.systems[place]),
+            method="percentile" if step else "bca_t",
+            confidence=confidence,
+        )
+        return _named(_holding(made) if step else made, scores)
 
     return tuple(
         Standing(
@@ -126,7 +129,7 @@ def _pairs(
     confidence: float,
 ) -> tuple[PairDifference, ...]:
     def difference(one: int, other: int) -> Estimate:
-        names = (f"{by} {scores.systems[place]}" for place in (one, other))
+        names = (value_name(by, scores.systems[place]) for place in (one, other))
         return _named(drawn.replicates.difference(*names, confidence=confidence), scores)
 
     return tuple(
@@ -181,8 +184,10 @@ def _cautions(scores: SystemScores, freedom: int, resamples: int, by: Measure) -
     found = []
     if not resamples or not freedom:
         found.append("nothing was resampled, so nothing is separated: every system shares the letter a")
-    elif freedom + 1 < FEW_UNITS:
-        found.append(f"only {freedom + 1} {scores.unit} to resample: intervals are rough and ties are likely")
+    elif freedom + 1 < FEWEST_CLUSTERS:
+        found.append(
+            f"only {freedom + 1} {scores.unit} to resample: too few for intervals, and ties are likely"
+        )
     if by == WIN and scores.blocks and len(scores.benchmarks) < 5:
         found.append(
             f"a win rate over {len(scores.benchmarks)} benchmarks moves in large steps: rank by macro_average "

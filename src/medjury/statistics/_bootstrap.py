@@ -119,7 +119,8 @@ class Replicates:
     ) -> Estimate:
         share = f"{100 * confidence:g} %"
         if not np.isfinite(value):
-            return undefined(reason, self.n, f"bootstrap, {self.design}")
+            # Names may be joined by a null character, which no table can hold.
+            return undefined(reason.replace("\0", " "), self.n, f"bootstrap, {self.design}")
         if not resampled.size:
             asked = f"no interval: one {self.unit} cannot be resampled" if self.resamples else "no interval"
             return Estimate(float(value), None, None, self.n, asked)

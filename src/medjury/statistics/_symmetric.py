@@ -62,8 +62,8 @@ _SHARES = (
     "auc",
 )
 _SIZES = ("rmse", "mae")
-# Of repeats, where often none differs: as they are, but no end where no value can be.
-_SPREADS, _FLIPS = ("sd", "within_sd", "cv"), ("flip_rate", "changed_share")
+# Of repeats, where often none differs, and of wins: as they are, but no end where no value can be.
+_SPREADS, _PARTS = ("sd", "within_sd", "cv"), ("flip_rate", "changed_share", "win_rate")
 # An end lies no nearer to a bound than this, so that its turned value is finite.
 _NEAR = 1e-4
 # An interval of a coefficient, which has a room of 2 (a share: of 1), that is wider than this tells nothing.
@@ -127,7 +127,7 @@ def symmetric(name: str, values: Floats) -> Turn:
         turn = _SIZE
     elif short in _SPREADS:
         turn = _NOT_NEGATIVE
-    elif short in _FLIPS:
+    elif short in _PARTS:
         turn = _PART
     return turn if turn.fits(values) else AS_IT_IS
 

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from medjury.agreement._among_humans.no_disagreement import no_disagreement
-from medjury.agreement._among_humans.pairwise import incomplete, over_pairs, said_of_pairs, shared_items
+from medjury.agreement._among_humans.pairwise import (
+    incomplete,
+    over_pairs,
+    said_of_pairs,
+    shared_items,
+    too_few_ranked,
+)
 from medjury.errors import MedjuryError
 from medjury.statistics import (
     RESAMPLES,
@@ -170,6 +176,12 @@ def among_humans(
             )
             for key in made.observed
         }
+        if pool and (few := too_few_ranked(table[:, :width])):
+            estimates |= {
+                key: replace(each, low=None, high=None, method=f"{each.method.partition('; ')[0]}; {few}")
+                for key, each in estimates.items()
+                if key.endswith(" spearman") and each.low is not None
+            }
         names = [key.removeprefix(_HUMAN) for key in estimates if key.startswith(_HUMAN)]
         for name in names:
             if alike := no_disagreement(_as_counted(name, table[:, :width], grades), whose):

@@ -15,6 +15,9 @@ from medjury.tables import Grades
 # A coefficient of one pair is averaged where every pair shares this many items, or most of the few that there are.
 MINIMUM_OVERLAP = 20
 _MOST = 0.8
+# Ranks pooled over pairs have an interval where a human ranked this many items on average. With fewer, each human's
+# own mean of ranks is so uncertain that the interval holds in more than 99 of 100 studies: far too wide.
+_RANKED = 10
 
 
 def incomplete(humans: Floats) -> bool:
@@ -23,6 +26,15 @@ def incomplete(humans: Floats) -> bool:
     doubly = int((present.sum(axis=1) >= 2).sum())
     shared = shared_items(humans, list(combinations(range(humans.shape[1]), 2)))
     return bool(shared.size) and float(shared.min()) < min(MINIMUM_OVERLAP, _MOST * doubly)
+
+
+def too_few_ranked(humans: Floats) -> str | None:
+    """Why a pooled correlation of ranks has no interval; None where it may have one."""
+    scored = (~np.isnan(humans)).sum(axis=0)
+    each = float(scored[scored > 0].mean()) if scored.any() else 0.0
+    if each >= _RANKED:
+        return None
+    return f"no interval: each human rated {each:.1f} items on average, and ranks need {_RANKED}"
 
 
 def shared_items(table: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:

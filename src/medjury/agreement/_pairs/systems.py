@@ -169,16 +169,20 @@ def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
 
 
 def _baseline(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
-    reference = rows[:, 0]
-    fold = rows[:, 3].astype(np.int64)
+    # What the judge said does not matter here: first add up the rows that differ in it alone.
+    distinct = sample(rows[:, [0, 2, 3]])
+    collapse = adding_up(distinct.inverse, len(distinct.rows))
+    reference = distinct.rows[:, 0]
+    fold = distinct.rows[:, 2].astype(np.int64)
     folds = int(fold.max()) + 1
-    group = rows[:, 2].astype(np.int64) * folds + fold
+    group = distinct.rows[:, 1].astype(np.int64) * folds + fold
     in_group = indicator(group, int(rows[:, 2].max() + 1) * folds)
-    centred = reference - reference.mean()
+    centred = reference - rows[:, 0].mean()
     of_group = in_group * centred[:, np.newaxis]
     levels = levels_of(reference)
 
-    def read(weights: Floats) -> dict[str, Floats]:
+    def read(every: Floats) -> dict[str, Floats]:
+        weights = collapse(every)
         n = np.asarray(weights @ in_group)
         sums = np.asarray(weights @ of_group)
         guess = _cross_fitted(sums, n, folds)

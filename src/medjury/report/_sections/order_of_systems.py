@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from medjury.errors import MedjuryError
-from medjury.ranking import Ranking, rank
+from medjury.ranking import Ranking, agreement_after
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element
@@ -68,13 +68,13 @@ def _agreement(material: Material, found: Ranking) -> Html:
         material, "", found.agreement.rows, "How far each rater orders the systems as the clinicians do"
     )
     try:
-        after = rank(material.evidence.table, calibration="isotonic").agreement
+        after = agreement_after(material.evidence.table, "isotonic")
     except MedjuryError:
         after = None
     if after is not None:
-        rows = [each for each in after.rows if each.calibration == "after"]
         made = Html(
-            made + _alike(material, "-calibrated", rows, "The same with calibrated scores (out of fold)")
+            made
+            + _alike(material, "-calibrated", after.rows, "The same with calibrated scores (out of fold)")
         )
     return Html(made + bullets(found.agreement.warnings))
 

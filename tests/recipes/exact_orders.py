@@ -1,0 +1,139 @@
+"""Calibration and orders of systems made a second time, on the same resamples; see `same_draws`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pytest
+from tests.recipes.exact_checks import both_vary, resamples_of
+from tests.recipes.interval_checks import Grading
+from tests.recipes.rated import Answer, Rated
+from tests.recipes.same_draws import ends, equals, same_draws
+from tests.recipes.second_opinion import Numbers, Statistic, per_row, rmse, spearman
+
+
+def ranking_is_right(rated: Rated, rater: str, dimension: str) -> None:
+    """The table `ranking` of one rater and dimension, where every system answered every case."""
+    scores = rated.scores[rater, dimension]
+    systems = sorted({system for _, system in scores})
+    cases = sorted({item for item, _ in scores})
+    table = np.array([[scores[item, system] for system in systems] for item in cases])
+    rows_of = rated.table("ranking")
+    draws = same_draws(np.hstack([table, np.ones_like(table)]), None, resamples_of(rows_of))
+
+    def wins(w: Numbers, place: int) -> Numbers:
+        means = w @ table / w.sum(axis=1, keepdims=True)
+        gap = np.round(means[:, [place]] - np.delete(means, place, axis=1), 12)
+        return ((gap > 0) + (gap == 0) / 2).mean(axis=1)
+
+    for row in rows_of:
+        place = systems.index(row["system"])
+        assert equals(row, "mean score", per_row(table[:, place]), draws, "as it is")
+        held = dict(row)
+        if "mirrored" in row["win rate method"]:
+            low, high = ends(0.5, wins(draws.resampled, place), np.ones(2), "part", "percentile")
+            value = float(row["win rate"])
+            assert not low <= value <= high
+            held |= {"win rate low": str(low), "win rate high": str(high)}
+            mirrored = (
+                (low, min(1.0, 2 * value - low)) if value > high else (max(0.0, 2 * value - high), high)
+            )
+            shown = [float(row[f"win rate {end}"]) for end in ("low", "high")]
+            assert shown == pytest.approx(mirrored, abs=1e-9), row
+        assert equals(held, "win rate", lambda w, place=place: wins(w, place), draws, "part")
+        mine = table.mean(axis=0)
+        assert int(row["rank"]) == 1 + np.sum(mine > mine[place] + 1e-12)
+        assert (int(row["scores"]), int(row["unscored"])) == (len(cases), 0)
+
+
+def calibration_is_right(
+    rated: Rated,
+    labels: Mapping[str, str],
+    grading: Grading,
+    made: Callable[[str], tuple[Numbers, Numbers, Numbers, Numbers, Sequence[object]]],
+) -> None:
+    """The table `calibration`; `made` gives the fold, the reference, both scores and the case of every answer."""
+    names = {label: name for name, label in labels.items()}
+    rows_of = rated.table("calibration")
+    times = resamples_of(rows_of)
+    for row in rows_of:
+        fold, reference, before, after, whose = made(names[row["dimension"]])
+        graded = [grading("")(side) for side in (reference, before, after)]
+        fold = np.unique(fold, return_inverse=True)[1].astype(float)
+        draws = same_draws(np.column_stack([fold, reference, before, after, *graded]), whose, times)
+
+        def within(side: Numbers, fold: Numbers = fold, reference: Numbers = reference) -> Statistic:
+            parts = [fold == number for number in np.unique(fold)]
+
+            def read(w: Numbers) -> Numbers:
+                values = np.array([spearman(reference[part], side[part])(w[:, part]) for part in parts])
+                sizes = np.array([w[:, part].sum(axis=1) for part in parts]) * ~np.isnan(values)
+                return np.where(np.isnan(values), 0, values * sizes).sum(axis=0) / sizes.sum(axis=0)
+
+            return read
+
+        sides: dict[str, Statistic]
+        sides, scale, least = {
+            "offset": ({"a": per_row(before - reference), "b": per_row(after - reference)}, "as it is", 10),
+            "RMSE": ({"a": rmse(reference, before), "b": rmse(reference, after)}, "size", 30),
+            "Spearman's rho": ({"a": within(before), "b": within(after)}, "coefficient", 10),
+            "weighted kappa": (
+                {"a": both_vary(graded[0], graded[1]), "b": both_vary(graded[0], graded[2])},
+                "coefficient",
+                10,
+            ),
+        }[row["statistic"]]
+        assert int(row["n"]) == len(reference)
+        equals(row, "as scored", sides["a"], draws, scale, least)
+        equals(row, "calibrated", sides["b"], draws, scale, least)
+        equals(row, "change", lambda w, s=sides: s["b"](w) - s["a"](w), draws, "as it is", least)
+
+
+def orders_are_right(
+    rated: Rated, table: str, panel: Mapping[Answer, float], raters: Mapping[str, Mapping[Answer, float]]
+) -> None:
+    """The tables `ranking-agreement` and `ranking-agreement-calibrated`: tau-b of the systems' means by each rater
+    and by the panel, on the answers that both scored."""
+    rows_of = rated.table(table)
+    times = resamples_of(rows_of)
+    for row in rows_of:
+        sides = [raters[row["rater"]], panel]
+        shared = sorted(sides[0].keys() & panel.keys())
+        systems = sorted({system for _, system in shared})
+        cases = sorted({item for item, _ in shared})
+        parts = []
+        for side in sides:
+            sums, counts = np.zeros((len(cases), len(systems))), np.zeros((len(cases), len(systems)))
+            for item, system in shared:
+                sums[cases.index(item), systems.index(system)] += side[item, system]
+                counts[cases.index(item), systems.index(system)] += 1
+            parts += [sums, counts]
+        pairs = np.triu_indices(len(systems), 1)
+
+        def order(
+            w: Numbers, place: int, parts: Sequence[Numbers] = parts, pairs: tuple[Numbers, Numbers] = pairs
+        ) -> Numbers:
+            means = (w @ parts[2 * place]) / (w @ parts[2 * place + 1])
+            gap = means[:, pairs[0]] - means[:, pairs[1]]
+            return np.where(np.abs(gap) <= 1e-12, 0.0, np.sign(gap))
+
+        def tau(w: Numbers, order: Callable[..., Numbers] = order) -> Numbers:
+            one, two = order(w, 0), order(w, 1)
+            untied = (one**2).sum(axis=1) * (two**2).sum(axis=1)
+            return (one * two).sum(axis=1) / np.sqrt(np.where(untied > 0, untied, np.nan))
+
+        draws = same_draws(np.hstack(parts), None, times)
+        everybody = np.ones((1, len(cases)))
+        both = (order(everybody, 0) * order(everybody, 1))[0]
+        alike = [int(row[f"pairs {word}"]) for word in ("alike", "against", "tied")]
+        assert alike == [int((both > 0).sum()), int((both < 0).sum()), int((both == 0).sum())]
+        assert int(row["systems"]) == len(systems)
+        name, value = "Kendall's tau-b", float(tau(everybody)[0])
+        assert float(row[name]) == pytest.approx(value, abs=1e-9)
+        with np.errstate(all="ignore"):
+            made = tau(draws.resampled)
+        assert "percentile" in row[f"{name} method"], row
+        low, high = ends(value, made, made, "as it is", "percentile")
+        assert float(row[f"{name} low"]) == pytest.approx(min(low, value), abs=1e-9), row
+        assert float(row[f"{name} high"]) == pytest.approx(max(high, value), abs=1e-9), row

@@ -1,0 +1,126 @@
+"""Spreads of repeats and ICCs of z-scores made a second time, on the same resamples; see `same_draws`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from tests.recipes.exact_checks import pair_draws, resamples_of
+from tests.recipes.rated import Rated
+from tests.recipes.same_draws import equals, same_draws
+from tests.recipes.second_opinion import Numbers, Statistic
+
+
+def stability_is_right(
+    rated: Rated,
+    labels: Mapping[str, str],
+    table: str,
+    who: str,
+    drawn: Mapping[tuple[str, str], Mapping[tuple[str, str], Sequence[float]]],
+) -> None:
+    """The tables `stability` and `stability-people`, from every score of an answer by rater and dimension."""
+    names = {label: name for name, label in labels.items()}
+    rows_of = rated.table(table)
+    times = resamples_of(rows_of)
+    for row in rows_of:
+        own = {
+            each: scores
+            for each, scores in drawn[row[who], names[row["dimension"]]].items()
+            if len(scores) > 1
+        }
+        features: dict[str, Numbers] = defaultdict(lambda: np.zeros(7))
+        for (item, _), scores in own.items():
+            sd, mean = float(np.std(scores, ddof=1)), float(np.mean(scores))
+            differ = np.mean([a != b for a, b in combinations(scores, 2)])
+            features[rated.patients[item]] += np.round(
+                [1, sd, sd**2, sd / mean if mean > 0 else 0, mean > 0, differ, len({*scores}) > 1], 12
+            )
+        rows = np.array([features[each] for each in sorted(features)])
+        draws = same_draws(rows, None, times)
+        assert int(row["answers"]) == len(own)
+        equals(
+            row,
+            "SD within an answer",
+            lambda w, r=rows: np.sqrt(w @ r[:, 2] / (w @ r[:, 0])),
+            draws,
+            "spread",
+        )
+        equals(row, "mean CV", lambda w, r=rows: w @ r[:, 3] / (w @ r[:, 4]), draws, "spread")
+        equals(row, "two repeats differ", lambda w, r=rows: w @ r[:, 5] / (w @ r[:, 0]), draws, "part")
+        equals(row, "answers that change", lambda w, r=rows: w @ r[:, 6] / (w @ r[:, 0]), draws, "part")
+
+
+def icc_of_z(x: Numbers, y: Numbers) -> Statistic:
+    """ICC(3,2) of two standardised columns, of which only their correlation is left: 2r / (1 + r)."""
+
+    def read(w: Numbers) -> Numbers:
+        n = w.sum(axis=1)
+        one, two = x - x.mean(), y - y.mean()
+
+        def moment(a: Numbers, b: Numbers) -> Numbers:
+            return w @ (a * b) / n - (w @ a) * (w @ b) / n**2
+
+        spread = moment(one, one) * moment(two, two)
+        r = moment(one, two) / np.sqrt(np.where(spread > 1e-18, spread, np.nan))
+        return 2 * r / (1 + r)
+
+    return read
+
+
+def icc_of_own_z(people: Numbers, rater: Numbers) -> Statistic:
+    """Each person standardised over all that he or she scored, averaged by answer, beside the rater's z-score."""
+    table = np.column_stack([people, rater])
+    there = (~np.isnan(table)).astype(float)
+    scores = np.where(there > 0, table - np.nanmean(table, axis=0), 0.0)
+
+    def some(w: Numbers) -> Numbers:
+        n = w @ there
+        mean = w @ scores / n
+        sd = np.sqrt((w @ scores**2 - n * mean**2) / (n - 1))
+        varies = (n > 1) & (sd > 1e-5)  # what rounding leaves of equal scores is no spread
+        voices = varies[:, :-1].astype(float) @ there[:, :-1].T
+        slope, middle = np.where(varies, 1 / sd, 0.0), np.where(varies, mean / sd, 0.0)
+        group = (slope[:, :-1] @ scores[:, :-1].T - middle[:, :-1] @ there[:, :-1].T) / voices
+        own = slope[:, -1:] * scores[:, -1] - middle[:, -1:]
+        heard = (voices > 0) & (there[:, -1] > 0) & varies[:, -1:]
+        weight, level, gap = (
+            np.where(heard, w, 0.0),
+            np.where(heard, group + own, 0.0),
+            np.where(heard, own - group, 0.0),
+        )
+
+        def spread(values: Numbers) -> Numbers:
+            return (weight * values**2).sum(axis=1) - (weight * values).sum(axis=1) ** 2 / weight.sum(axis=1)
+
+        # Of two columns, twice the mean squares between and within answers.
+        between, rest = spread(level), spread(gap)
+        return (between - rest) / np.where(between > 1e-12, between, np.nan)
+
+    return lambda w: np.concatenate([some(w[start : start + 250]) for start in range(0, len(w), 250)])
+
+
+def standardised_is_right(rated: Rated, labels: Mapping[str, str], people: Sequence[str]) -> None:
+    """The table `standardised`; the line of the clinicians with one another is left to the recipe's own test."""
+    names = {label: name for name, label in labels.items()}
+    rows_of = rated.table("standardised")
+    times = resamples_of(rows_of)
+    for row in rows_of:
+        name = names[row["dimension"]]
+        if row["rater"] == "clinicians with one another":
+            continue
+        x, y, draws = pair_draws(rated, row["rater"], name, times)
+        assert equals(row, "averaged first", icc_of_z(x, y), draws, "of means")
+        everybody = sorted(
+            {each for (_, own), scores in rated.scores.items() if own == name for each in scores}
+        )
+        table = np.array(
+            [
+                [rated.scores.get((who, name), {}).get(each, np.nan) for who in (*people, row["rater"])]
+                for each in everybody
+            ]
+        )
+        whose = [rated.patients[item] for item, _ in everybody]
+        draws = same_draws(table, whose, times)
+        assert equals(row, "each rater first", icc_of_own_z(table[:, :-1], table[:, -1]), draws, "of means")

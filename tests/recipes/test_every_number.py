@@ -1,0 +1,248 @@
+"""Every table of the five recipes' nine reports: what is made a second time, what is no statistic, and what is not
+made a second time yet. A table or a column that is not named here fails."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recipes._transcript_calls import impacts
+from tests.recipes import test_diagnosis_jury as diagnosis
+from tests.recipes import test_econsult, test_medhelm_jury, test_pdsqi9, test_transcripts
+from tests.recipes.count_checks import counts_are_right
+from tests.recipes.every_number import NOT_STATISTICS, NOT_YET, RECOMPUTED
+from tests.recipes.exact_checks import (
+    other_coefficients_are_right,
+    second_panel_is_right,
+    text_metrics_are_right,
+)
+from tests.recipes.exact_orders import calibration_is_right, orders_are_right, ranking_is_right
+from tests.recipes.exact_spreads import stability_is_right, standardised_is_right
+from tests.recipes.interval_checks import whole_grades
+from tests.recipes.offline import run_recipe
+from tests.recipes.rated import Rated, most_votes
+from tests.recipes.share_checks import shares_are_right
+
+from medjury.instruments import load_instrument
+from recipes import econsult, medhelm_jury, pdsqi9, transcripts
+
+FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
+RUNS = {
+    "diagnosis-jury": "diagnosis-jury",
+    "stability": "diagnosis-jury",
+    "ward-reference": "diagnosis-jury",
+    "econsult": "econsult",
+    "medhelm-jury": "medhelm-jury",
+    "medhelm-notes": "medhelm-jury",
+    "medhelm-replies": "medhelm-jury",
+    "pdsqi9": "pdsqi9",
+    "transcripts": "transcripts",
+}
+
+
+@dataclass(frozen=True)
+class Design:
+    """Who is the reference and how their scores become one; labels and grades of the dimensions."""
+
+    people: tuple[str, ...]
+    consensus: Callable[[list[float]], float]
+    labels: Mapping[str, str]
+    grades: Mapping[str, Sequence[float]]
+    first: str
+    aside: frozenset[str] = frozenset()
+
+
+@cache
+def design(run: str) -> Design:
+    if RUNS[run] == "diagnosis-jury":
+        panel = ("primary panel",)
+        return Design(
+            panel, lambda votes: votes[0], diagnosis.LABELS, dict.fromkeys(diagnosis.GRADED, FIVE), "jury"
+        )
+    if RUNS[run] == "medhelm-jury":
+        labels = test_medhelm_jury.LABELS | {"overall": test_medhelm_jury.OVERALL}
+        people = tuple(name for name, *_ in medhelm_jury.CLINICIANS)
+        axes = dict.fromkeys(test_medhelm_jury.LABELS, FIVE)
+        return Design(people, lambda votes: float(np.mean(votes)), labels, axes, "jury")
+    if run == "econsult":
+        first = next(iter(econsult.READERS))
+        return Design(
+            tuple(econsult.PHYSICIANS), most_votes, test_econsult.LABELS, test_econsult.SCALES, first
+        )
+    if run == "pdsqi9":
+        instrument = load_instrument("pdsqi9")
+        labels = test_pdsqi9.LABELS | {each.name: each.label for each in instrument.composites}
+        grades = {each.name: tuple(map(float, each.grades)) for each in instrument.dimensions}
+        aside = frozenset(map(pdsqi9.item, filter(pdsqi9.is_development, range(pdsqi9.CASES))))
+        first = next(iter(pdsqi9.JUDGES))
+        return Design(
+            tuple(pdsqi9.PHYSICIANS), lambda votes: float(np.median(votes)), labels, grades, first, aside
+        )
+    aside = frozenset(name for name in impacts() if name not in test_transcripts.HELD_OUT)
+    label, first = {"impact": "Clinical impact"}, next(iter(transcripts.JUDGES))
+    people = (transcripts.ADJUDICATOR,)
+    return Design(people, lambda votes: votes[0], label, {"impact": (0.0, 1.0, 2.0)}, first, aside)
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Rated]:
+    @cache
+    def read(run: str) -> Rated:
+        how = design(run)
+        folder = run_recipe(tmp_path_factory, RUNS[run])
+        return Rated(folder / "runs" / run, how.people, how.consensus, how.aside)
+
+    return read
+
+
+def grading(run: str) -> Callable[[str], Callable[[np.ndarray], np.ndarray]]:
+    ends = [grade for grades in design(run).grades.values() for grade in grades]
+    return whole_grades(min(ends), max(ends))
+
+
+def scores_again(rated: Rated) -> dict[tuple[str, str], dict[tuple[str, str], list[float]]]:
+    """Every repeat's score by rater and dimension, and those of the clinicians as the repeats of one rater."""
+    found: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rated.rows("ratings.csv"):
+        if row["status"] != "scored" or row["item"] in rated.aside:
+            continue
+        answer = row["item"], row["system"]
+        found[row["rater"], row["dimension"]][answer].append(float(row["score"]))
+        if row["rater_kind"] == "clinician" and row["rater"] != transcripts.ADJUDICATOR:
+            found["clinicians among themselves", row["dimension"]][answer].append(float(row["score"]))
+    return found
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_is_counted(rated: Callable[[str], Rated], run: str) -> None:
+    how = design(run)
+    counts_are_right(rated(run), how.labels, grading(run), how.grades, how.first)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_alpha_and_ac2_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    other_coefficients_are_right(rated(run), design(run).labels, grading(run), design(run).grades)
+
+
+@pytest.mark.parametrize("run", ["medhelm-jury", "medhelm-notes", "medhelm-replies", "transcripts"])
+def test_iccs_of_z_scores_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    people = sorted(transcripts.CLINICIANS) if run == "transcripts" else design(run).people
+    standardised_is_right(rated(run), design(run).labels, people)
+
+
+@pytest.mark.parametrize("run", ["stability", "diagnosis-jury"])
+def test_win_rates_against_the_second_panel_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    calibrated = {who: by_answer(scores) for who, scores in diagnosis.calibrated_scores(Path()).items()}
+    second_panel_is_right(rated(run), diagnosis.LABELS, grading(run), diagnosis.PANEL, calibrated)
+
+
+@pytest.mark.parametrize("run", ["stability", "transcripts"])
+def test_spreads_of_repeats_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    for table, who in (("stability", "judge"), ("stability-people", "who")):
+        stability_is_right(rated(run), design(run).labels, table, who, scores_again(rated(run)))
+
+
+def by_answer(scores: np.ndarray) -> dict[tuple[str, str], float]:
+    """Scores in the order of the recipe's answers, by case and system; a missing one is left out."""
+    named = zip(diagnosis.ANSWERS, scores, strict=True)
+    return {
+        (f"case-{number + 1:02d}", system): float(score)
+        for (number, system), score in named
+        if not np.isnan(score)
+    }
+
+
+def test_before_and_after_calibration_with_their_ends(rated: Callable[[str], Rated]) -> None:
+    def made(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[int]]:
+        single = name in diagnosis.GRADED[:4]
+        after = (diagnosis.out_of_fold if single else diagnosis.calibrated_composite)("jury", name)
+        known = ~np.isnan(after)
+        panel, jury = (diagnosis.scores(who, name)[known] for who in ("primary panel", "jury"))
+        whose = [number for (number, _), here in zip(diagnosis.ANSWERS, known, strict=True) if here]
+        return diagnosis.folds()[known], panel, jury, after[known], whose
+
+    calibration_is_right(rated("diagnosis-jury"), diagnosis.LABELS, whole_grades(1, 5), made)
+
+
+def test_the_ranking_and_its_agreement_with_the_panel_with_their_ends(rated: Callable[[str], Rated]) -> None:
+    run = rated("diagnosis-jury")
+    ranking_is_right(run, "jury", "quality")
+    raters, panel = (*diagnosis.JUDGES, "jury"), run.reference("quality")
+    as_scored = {who: run.scores[who, "quality"] for who in raters}
+    orders_are_right(run, "ranking-agreement", panel, as_scored)
+    calibrated = {who: by_answer(diagnosis.calibrated_composite(who, "quality")) for who in raters}
+    orders_are_right(run, "ranking-agreement-calibrated", panel, calibrated)
+
+
+def test_metrics_beside_labels_with_their_ends(rated: Callable[[str], Rated]) -> None:
+    errors = ("wer", "cer", "mer", "wil", "semantic_wer")
+    text_metrics_are_right(rated("transcripts"), "impact", errors)
+
+
+def numeric_columns(file: Path) -> set[str]:
+    """Columns with a number in them; the ends of a value as one more, `VALUE ends`."""
+    with file.open(encoding="utf-8", newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    found = set()
+    for row in rows:
+        for column, text in row.items():
+            if re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", text) and not column.endswith((" n", " method")):
+                found.add(re.sub(r" (low|high)$", " ends", column))
+    return found
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_every_column_with_a_number_is_named(rated: Callable[[str], Rated], run: str) -> None:
+    unknown = []
+    for file in sorted((rated(run).run / "tables").glob("*.csv")):
+        table = re.sub(r"^gate-\d+-.*", "gate", file.stem)
+        for column in sorted(numeric_columns(file)):
+            known = [each.get(table, {}) for each in (RECOMPUTED, NOT_STATISTICS)]
+            if not any(column in each or "*" in each for each in known) and (table, column) not in NOT_YET:
+                unknown.append((table, column))
+    assert not unknown, unknown
+
+
+def test_the_list_names_nothing_that_is_not_there(rated: Callable[[str], Rated]) -> None:
+    there = {
+        (re.sub(r"^gate-\d+-.*", "gate", file.stem), column)
+        for run in RUNS
+        for file in (rated(run).run / "tables").glob("*.csv")
+        for column in (*numeric_columns(file), "*")
+    }
+    listed = {
+        (table, column)
+        for each in (RECOMPUTED, NOT_STATISTICS)
+        for table, own in each.items()
+        for column in own
+    }
+    assert listed | NOT_YET <= there, (listed | NOT_YET) - there
+    assert not listed & NOT_YET
+
+
+def test_every_interval_that_follows_from_two_counts(rated: Callable[[str], Rated]) -> None:
+    found = {each for run in RUNS for each in shares_are_right(rated(run), design(run).labels)}
+    listed = {
+        (table, column.removesuffix(" ends"))
+        for table, columns in RECOMPUTED.items()
+        for column, where in columns.items()
+        if where == "share_checks"
+    }
+    assert listed <= found, listed - found
+
+
+def test_what_is_said_to_be_made_a_second_time_has_a_check_that_reads_it() -> None:
+    folder = Path(__file__).parent
+    for table, columns in RECOMPUTED.items():
+        for column, where in columns.items():
+            if where == "share_checks":  # reads all tables
+                continue
+            source = (folder / f"{where}.py").read_text(encoding="utf-8")
+            assert f'"{table}"' in source or f"`{table}`" in source, (table, column, where)
