@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.loopback import LoopbackServer
-from tests.passports.passported import row, validated_run, write_rows
+from tests.passports.passported import CLINICIANS, row, validated_run, write_rows
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
@@ -137,3 +137,20 @@ def test_a_jury_that_is_not_validated_judges_only_where_that_is_allowed(
 def test_a_file_without_cases_is_refused(passport: Path, tmp_path: Path) -> None:
     with pytest.raises(MedjuryError, match="holds no case"):
         judge_with_passport(passport, write_rows(tmp_path / "none.jsonl", []), tmp_path / "out")
+
+
+def test_the_calibration_of_the_passport_is_applied(
+    run: Path, server: LoopbackServer, tmp_path: Path
+) -> None:
+    """Every score is moved to what clinicians gave; a jury that agrees with them stays where it is."""
+    calibration, file = tmp_path / "calibration.json", tmp_path / "calibrated.json"
+    assert main(["calibrate", "fit", str(run), "--method", "offset", "--out", str(calibration)]) == 0
+    made = make_passport(run, calibration=calibration)
+    content = json.loads(made.text())
+    assert not any(name in made.text() for name in CLINICIANS)
+    file.write_text(made.text())
+    found = judge_with_passport(file, write_rows(tmp_path / "new.jsonl", [row(501)]), tmp_path / "out")
+    judged = pl.read_csv(tmp_path / "out" / "judged.csv")
+    assert judged["calibrated"].item() == pytest.approx(judged["score"].item())
+    assert found.scores("accuracy") == {("case-501", "a"): pytest.approx(2.0)}
+    assert content["calibration"]["calibrations"]

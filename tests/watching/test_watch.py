@@ -9,11 +9,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.passports.passported import as_clinicians, grade, row, write_rows
@@ -38,7 +41,7 @@ def study(passport: Path, tmp_path: Path) -> Path:
 
 def write(place: Path, **settings: Any) -> Path:
     """A study file whose jury is watched."""
-    part = {"passport": "passport.json", "source": {"folder": "inbox"}, "limits": {"score": 3}, "batch": 20}
+    part = {"passport": "passport.json", "source": {"folder": "inbox"}, "limits": {"score": 3}, "batch": 100}
     study = {
         "study": "watched",
         "cases": "cases.jsonl",
@@ -97,11 +100,7 @@ def test_drawn_cases_wait_for_clinicians_in_the_order_of_arrival(study: Path) ->
     write(study.parent, limits={"quality": 2.5, "disagreement": 1.5}, review=review)
     arrive(study, "monday", [*GOOD[:80], *BAD[:20]])
     found = watch(study)
-    queue = [
-        each
-        for number in range(1, 6)
-        for each in read_queue(study.parent / f"runs/watched-watch/batch-{number:05d}/queue.csv")
-    ]
+    queue = [each for each in read_queue(study.parent / "runs/watched-watch/batch-00001/queue.csv")]
     assert {each.probability for each in queue} == {0.5, 1.0} and len(queue) == 100
     assert all(each.drawn for each in queue if grade(int(each.item[5:])) <= 2)
     drawn = [each for each in queue if each.drawn]
@@ -137,28 +136,68 @@ def test_the_quality_of_a_case_is_the_clinicians_on_average_over_draws() -> None
         assert 0.2 * values[0] + 0.8 * values[1] == pytest.approx(scale.quality(label))
 
 
-@pytest.mark.parametrize("taken", [None, "judged_at"])
-def test_a_table_and_a_queue_are_read_row_by_row(taken: str | None, study: Path) -> None:
-    database = sqlite3.connect(study.parent / "notes.db")
-    database.execute("CREATE TABLE notes (number INTEGER, id, system, candidate, texts, metadata, judged_at)")
+def cells(number: int) -> tuple[Any, ...]:
+    case = row(number)
+    texts, metadata = json.dumps(case["texts"]), json.dumps(case["metadata"])
+    return number, case["id"], case["system"], case["candidate"], texts, metadata
 
-    def add(number: int) -> None:
-        case = row(number)
-        texts, metadata = json.dumps(case["texts"]), json.dumps(case["metadata"])
-        values = (number, case["id"], case["system"], case["candidate"], texts, metadata)
-        database.execute("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, NULL)", values)
-        database.commit()
 
-    for number in GOOD[:25]:
-        add(number)
-    source = {"database": "sqlite:///notes.db", "table": "notes", "order": "number"}
-    write(study.parent, source=source | ({} if taken is None else {"taken": taken}))
+def test_a_table_is_read_row_by_row(study: Path) -> None:
+    with sqlite3.connect(study.parent / "notes.db") as database:
+        database.execute("CREATE TABLE notes (number INTEGER, id, system, candidate, texts, metadata)")
+        database.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", [*map(cells, GOOD[:25])])
+    write(
+        study.parent, source={"database": "sqlite:///notes.db", "table": "notes", "order": "number"}, batch=20
+    )
     assert watch(study).counts["cases"] == 25
-    add(GOOD[25])
-    assert watch(study).counts == watch(study).counts | {"cases": 26, "scored": 26}
-    marked = database.execute("SELECT COUNT(judged_at) FROM notes").fetchone()[0]
+    with database:
+        database.execute("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", cells(GOOD[25]))
     database.close()
-    assert marked == (0 if taken is None else 26)
+    assert watch(study).counts["scored"] == 26
+
+
+def test_a_queue_in_postgresql_is_marked_as_it_is_judged(
+    study: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTES", postgres_url)
+    source = {"database": "env:NOTES", "table": "public.notes", "order": "number", "taken": "judged_at"}
+    write(study.parent, source=source, batch=20)
+    with psycopg.connect(postgres_url, autocommit=True) as database:
+        database.execute(
+            "CREATE TABLE notes (number INTEGER, id TEXT, system TEXT, candidate TEXT, texts JSONB, metadata JSONB, "
+            "judged_at TIMESTAMPTZ)"
+        )
+        add = "INSERT INTO notes VALUES (%s, %s, %s, %s, %s, %s, NULL)"
+        for number in GOOD[:25]:
+            database.execute(add, cells(number))
+        assert watch(study).counts["cases"] == 25
+        database.execute("UPDATE notes SET judged_at = NULL")  # as if it had been killed before this
+        database.execute(add, cells(GOOD[25]))
+        assert watch(study).counts["scored"] == 26
+        left = database.execute("SELECT COUNT(*) FROM notes WHERE judged_at IS NULL").fetchone()
+        assert left == (0,)
+
+
+def test_a_look_is_told_to_opentelemetry_by_its_conventions(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = pytest.importorskip("opentelemetry.trace")
+    events: list[tuple[str, dict[str, Any]]] = []
+
+    class Span(trace.NonRecordingSpan):  # type: ignore[misc, name-defined]
+        def add_event(self, name: str, attributes: Any = None, timestamp: Any = None) -> None:
+            events.append((name, attributes))
+
+    class Tracer(trace.NoOpTracer):  # type: ignore[misc, name-defined]
+        @contextmanager
+        def start_as_current_span(self, name: str, *_: Any, **__: Any) -> Iterator[Any]:
+            yield Span(trace.INVALID_SPAN_CONTEXT)
+
+    monkeypatch.setattr(trace, "get_tracer", lambda *_: Tracer())
+    arrive(study, "monday", GOOD[:10])
+    watch(study)
+    told = {"gen_ai.evaluation.name": "score", "gen_ai.evaluation.score.label": "quiet"}
+    assert events == [("gen_ai.evaluation.result", told | {"gen_ai.evaluation.score.value": 5.0})]
 
 
 def test_another_answering_model_is_an_alarm_and_its_scores_are_not_used(

@@ -59,9 +59,9 @@ class Watching:
         return stated
 
     def told(self, quantity: str, value: float) -> float:
-        """A value in the words of the study file: grades or shares."""
+        """A value in the words of the study file: grades or shares. What lies beyond the scale cannot be."""
         if quantity in ("score", "quality"):
-            return self.grade(value)
+            return self.grade(min(1.0, max(0.0, value)))
         return value / self.least * (self.high - self.low) if quantity == "disagreement" else value
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +88,12 @@ def finished(study: WatchStudy, rows: list[Any]) -> None:
     source = study.settings.source
     if source.taken is None or not rows:
         return
-    from sqlalchemy import column, update
+    from sqlalchemy import column, func, update
 
     engine, table = _engine(study, source), _table(source, source.order, source.taken)
     with engine.begin() as connection:
         done = update(table).where(column(source.order).in_(rows))
-        connection.execute(done.values({source.taken: datetime.now(UTC).isoformat(timespec="seconds")}))
+        connection.execute(done.values({source.taken: func.current_timestamp()}))
     engine.dispose()
 
 
