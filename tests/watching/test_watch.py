@@ -100,7 +100,7 @@ def test_drawn_cases_wait_for_clinicians_in_the_order_of_arrival(study: Path) ->
     write(study.parent, limits={"quality": 2.5, "disagreement": 1.5}, review=review)
     arrive(study, "monday", [*GOOD[:80], *BAD[:20]])
     found = watch(study)
-    queue = [each for each in read_queue(study.parent / "runs/watched-watch/batch-00001/queue.csv")]
+    queue = read_queue(study.parent / "runs/watched-watch/batch-00001/queue.csv")
     assert {each.probability for each in queue} == {0.5, 1.0} and len(queue) == 100
     assert all(each.drawn for each in queue if grade(int(each.item[5:])) <= 2)
     drawn = [each for each in queue if each.drawn]
@@ -164,8 +164,8 @@ def test_a_queue_in_postgresql_is_marked_as_it_is_judged(
     write(study.parent, source=source, batch=20)
     with psycopg.connect(postgres_url, autocommit=True) as database:
         database.execute(
-            "CREATE TABLE notes (number INTEGER, id TEXT, system TEXT, candidate TEXT, texts JSONB, metadata JSONB, "
-            "judged_at TIMESTAMPTZ)"
+            "CREATE TABLE notes (number INTEGER, id TEXT, system TEXT, candidate TEXT, texts JSONB, "
+            "metadata JSONB, judged_at TIMESTAMPTZ)"
         )
         add = "INSERT INTO notes VALUES (%s, %s, %s, %s, %s, %s, NULL)"
         for number in GOOD[:25]:
