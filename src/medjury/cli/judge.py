@@ -39,19 +39,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._terminal.displays import display
     from medjury.passports import judge_with_passport
 
-    found = judge_with_passport(
-        options.passport,
-        options.cases,
-        options.out,
-        outside=options.outside,
-        override=options.override,
-        signers=options.signers,
-        allow_unvalidated=options.allow_unvalidated,
-        watch=None if options.quiet or options.json else ProgressLine(),
-        preflight=not options.no_preflight,
-    )
+    with display(quiet=options.quiet or options.json) as shown:
+        found = judge_with_passport(
+            options.passport,
+            options.cases,
+            options.out,
+            outside=options.outside,
+            override=options.override,
+            signers=options.signers,
+            allow_unvalidated=options.allow_unvalidated,
+            watch=shown,
+            preflight=not options.no_preflight,
+        )
     print(found.to_json() if options.json else found.text())
     return _STATUSES[found.status]
