@@ -310,3 +310,22 @@ def test_wrong_settings_are_told_with_their_line(study: Path, capsys: pytest.Cap
     write(study.parent, limits={"score": 9})
     assert main(["watch", str(study)]) == 2
     assert "lies beyond the scale of accuracy" in capsys.readouterr().err
+
+
+def test_every_command_prints_json(
+    study: Path, run: Path, passport: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arrive(study, "monday", GOOD[:3])
+    made, place = str(study.parent / "made.json"), study.parent
+    calls = {
+        ("passport", "make", str(run), "--out", made): {"force", "population", "hash"},
+        ("passport", "check", str(passport)): {"state", "exit_status", "reasons"},
+        ("judge", "--passport", made, str(place / "cases.jsonl"), "--out", str(place / "out")): {
+            "status",
+            "outside",
+        },
+        ("watch", str(study)): {"exit_status", "quantities", "alarms"},
+    }
+    for words, names in calls.items():
+        assert main([*words, "--json"]) == 0
+        assert names <= json.loads(capsys.readouterr().out).keys(), words
