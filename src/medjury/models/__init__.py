@@ -18,7 +18,7 @@ from medjury.models._failure import failure_of, failure_text
 from medjury.models._finish import Finish, why_unfinished
 from medjury.models._gate import Gate
 from medjury.models._google import GoogleModel
-from medjury.models._hosts import host_of, is_local
+from medjury.models._hosts import forbidden, host_of, is_local, normal_hosts
 from medjury.models._limits import Limits
 from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
@@ -77,6 +77,7 @@ __all__ = [
     "excess_tokens",
     "failure_of",
     "failure_text",
+    "forbidden",
     "host_of",
     "is_deployment",
     "is_local",
@@ -84,6 +85,7 @@ __all__ = [
     "kinds_text",
     "make_model",
     "most_tokens",
+    "normal_hosts",
     "pull_weights",
     "request_key",
     "require_fit",

@@ -87,11 +87,8 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         instrument=ManifestInstrument.of(study.instrument),
         humans=None if humans is None else humans.summary,
         prompt_version=prompt_version(study.jury.judges),
-        judges=tuple(
-            _describe_judge(judge, study.instrument, trained_facts(study, part))
-            for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
-        ),
-        **_describe_juries(study.jury),
+        judges=describe_judges(study),
+        **describe_juries(study.jury),
         metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study, plan.touched),
         **_touched(plan),
@@ -124,7 +121,15 @@ def _planned(part: Planned) -> dict[str, Any]:
     return {name: getattr(part, name) for name in names}
 
 
-def _describe_juries(jury: Jury) -> dict[str, Any]:
+def describe_judges(study: Study) -> tuple[ManifestJudge, ...]:
+    """Every judge of a study: its models, its way of judging, and the hash of all that determines its answers."""
+    return tuple(
+        _describe_judge(judge, study.instrument, trained_facts(study, part))
+        for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
+    )
+
+
+def describe_juries(jury: Jury) -> dict[str, Any]:
     """`jury`, the first or the only one, and `juries` where the file names several."""
     made = [
         ManifestJury(
