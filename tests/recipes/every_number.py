@@ -169,3 +169,5 @@ ways-of-judging-by-dimension: errors | left out | rate
 """).items()
     for column in columns
 }
+
+CHECKED_BY: dict[str, set[tuple[str, str]]] = {}

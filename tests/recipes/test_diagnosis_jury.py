@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
+from tests.recipes.compared import amount, read_table
 from tests.recipes.interval_checks import agreement_is_right, whole_grades
 from tests.recipes.offline import nobody_reached, run_recipe
 from tests.recipes.rated import Rated
@@ -49,12 +50,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def table(folder: Path, name: str, run: str = "diagnosis-jury") -> list[Row]:
-    with (folder / "runs" / run / "tables" / f"{name}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+    return read_table(folder / "runs" / run / "tables" / f"{name}.csv")
 
 
 def near(shown: str, wanted: float, tolerance: float = 1e-9) -> bool:
-    return float(shown) == pytest.approx(wanted, abs=tolerance)
+    return amount(shown) == pytest.approx(wanted, abs=tolerance)
 
 
 @cache
@@ -152,7 +152,7 @@ def test_offset_error_order_and_kappa_of_every_rater(folder: Path, rater: str) -
     for name, label in LABELS.items():
         row = rows[label, rater]
         reference, given = both("primary panel", rater, name)
-        assert int(row["n"]) == len(reference) == {PANEL: 18}.get(
+        assert amount(row["n"]) == len(reference) == {PANEL: 18}.get(
             rater, 54 if "reasoning" in name else 68
         ) or (name == "quality" and len(reference) == 68)
         assert near(row["offset"], float(np.mean(given - reference)))
@@ -170,7 +170,7 @@ def test_distributions(folder: Path) -> None:
         name = next(key for key, label in LABELS.items() if label == row["dimension"])
         given = scores(row["rater"], name)
         given = given[~np.isnan(given)]
-        assert int(row["n"]) == len(given)
+        assert amount(row["n"]) == len(given)
         assert near(row["mean"], given.mean()) and near(row["median"], float(np.median(given)))
         assert near(row["SD"], given.std(ddof=1))
 
@@ -183,7 +183,7 @@ def test_confusion_of_every_rater(folder: Path) -> None:
         name = next(key for key, label in LABELS.items() if label == row["dimension"])
         reference, given = both("primary panel", rater, name)
         here = (graded(reference) == float(row["clinicians"])) & (graded(given) == float(row[column]))
-        assert int(row["answers"]) == int(here.sum())
+        assert amount(row["answers"]) == int(here.sum())
 
 
 def test_pairs_of_raters_in_three_groups(folder: Path) -> None:
@@ -194,7 +194,7 @@ def test_pairs_of_raters_in_three_groups(folder: Path) -> None:
         first, second = both(row["rater"], row["with"], name)
         people = sum(who in humans for who in (row["rater"], row["with"]))
         assert row["who"] == ("judge with judge", "judge with human", "human with human")[people]
-        assert int(row["answers"]) == len(first)
+        assert amount(row["answers"]) == len(first)
         assert near(row["weighted kappa"], kappa(first, second))
         assert near(row["Spearman's rho"], rho(first, second))
     pairs = {(row["dimension"], frozenset((row["rater"], row["with"]))) for row in rows}
@@ -513,7 +513,7 @@ def test_wrong_routine_diagnoses_by_the_ward_s_own_scores(folder: Path) -> None:
                 for row in rows
                 if (row["dimension"], row["system"], row["value"]) == (LABELS[name], recipe.WARD, str(wrong))
             ]
-            assert int(row["answers"]) == len(given) == (16 if wrong else 38)
+            assert amount(row["answers"]) == len(given) == (16 if wrong else 38)
             columns = ("lowest", "lower quartile", "median", "upper quartile", "highest")
             for column, share in zip(columns, (0, 0.25, 0.5, 0.75, 1), strict=True):
                 assert near(row[column], float(np.quantile(given, share)))

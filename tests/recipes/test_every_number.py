@@ -3,8 +3,7 @@ made a second time yet. A table or a column that is not named here fails."""
 
 from __future__ import annotations
 
-import csv
-import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,9 @@ import pytest
 from recipes._transcript_calls import impacts
 from tests.recipes import test_diagnosis_jury as diagnosis
 from tests.recipes import test_econsult, test_medhelm_jury, test_pdsqi9, test_transcripts
+from tests.recipes.compared import numeric_columns
 from tests.recipes.count_checks import counts_are_right
-from tests.recipes.every_number import NOT_STATISTICS, NOT_YET, RECOMPUTED
+from tests.recipes.every_number import CHECKED_BY, NOT_STATISTICS, NOT_YET, RECOMPUTED
 from tests.recipes.exact_checks import (
     other_coefficients_are_right,
     second_panel_is_right,
@@ -186,63 +186,47 @@ def test_metrics_beside_labels_with_their_ends(rated: Callable[[str], Rated]) ->
     text_metrics_are_right(rated("transcripts"), "impact", errors)
 
 
-def numeric_columns(file: Path) -> set[str]:
-    """Columns with a number in them; the ends of a value as one more, `VALUE ends`."""
-    with file.open(encoding="utf-8", newline="") as opened:
-        rows = list(csv.DictReader(opened))
-    found = set()
-    for row in rows:
-        for column, text in row.items():
-            if re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", text) and not column.endswith((" n", " method")):
-                found.add(re.sub(r" (low|high)$", " ends", column))
-    return found
+def there(run: Rated) -> set[tuple[str, str]]:
+    """Every table and column with a number of a report."""
+    return {place for file in (run.run / "tables").glob("*.csv") for place in numeric_columns(file)}
 
 
-@pytest.mark.parametrize("run", RUNS)
-def test_every_column_with_a_number_is_named(rated: Callable[[str], Rated], run: str) -> None:
-    unknown = []
-    for file in sorted((rated(run).run / "tables").glob("*.csv")):
-        table = re.sub(r"^gate-\d+-.*", "gate", file.stem)
-        for column in sorted(numeric_columns(file)):
-            known = [each.get(table, {}) for each in (RECOMPUTED, NOT_STATISTICS)]
-            if not any(column in each or "*" in each for each in known) and (table, column) not in NOT_YET:
-                unknown.append((table, column))
-    assert not unknown, unknown
-
-
-def test_the_list_names_nothing_that_is_not_there(rated: Callable[[str], Rated]) -> None:
-    there = {
-        (re.sub(r"^gate-\d+-.*", "gate", file.stem), column)
-        for run in RUNS
-        for file in (rated(run).run / "tables").glob("*.csv")
-        for column in (*numeric_columns(file), "*")
-    }
-    listed = {
+def listed() -> set[tuple[str, str]]:
+    return {
         (table, column)
         for each in (RECOMPUTED, NOT_STATISTICS)
         for table, own in each.items()
         for column in own
     }
-    assert listed | NOT_YET <= there, (listed | NOT_YET) - there
-    assert not listed & NOT_YET
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_every_column_with_a_number_is_named(rated: Callable[[str], Rated], run: str) -> None:
+    known = listed() | NOT_YET
+    unknown = {place for place in there(rated(run)) if place not in known and (place[0], "*") not in known}
+    assert not unknown, unknown
+
+
+def test_the_list_names_nothing_that_is_not_there(rated: Callable[[str], Rated]) -> None:
+    found = set.union(*(there(rated(run)) for run in RUNS))
+    found |= {(table, "*") for table, _ in found}
+    assert listed() | NOT_YET <= found, (listed() | NOT_YET) - found
+    assert not listed() & NOT_YET
 
 
 def test_every_interval_that_follows_from_two_counts(rated: Callable[[str], Rated]) -> None:
-    found = {each for run in RUNS for each in shares_are_right(rated(run), design(run).labels)}
-    listed = {
-        (table, column.removesuffix(" ends"))
-        for table, columns in RECOMPUTED.items()
-        for column, where in columns.items()
-        if where == "share_checks"
-    }
-    assert listed <= found, listed - found
+    for run in RUNS:
+        shares_are_right(rated(run), design(run).labels)
 
 
-def test_what_is_said_to_be_made_a_second_time_has_a_check_that_reads_it() -> None:
-    folder = Path(__file__).parent
-    for table, columns in RECOMPUTED.items():
-        for column, where in columns.items():
-            if where == "share_checks":  # reads all tables
-                continue
-            source = (folder / f"{where}.py").read_text(encoding="utf-8")
-            assert f'"{table}"' in source or f"`{table}`" in source, (table, column, where)
+def test_every_check_of_the_list_is_a_test_that_is_run() -> None:
+    modules = (
+        diagnosis,
+        test_econsult,
+        test_medhelm_jury,
+        test_pdsqi9,
+        test_transcripts,
+        sys.modules[__name__],
+    )
+    for name in CHECKED_BY:
+        assert sum(callable(getattr(module, name, None)) for module in modules) == 1, name
