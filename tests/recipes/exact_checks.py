@@ -31,19 +31,24 @@ def resamples_of(rows: Sequence[Mapping[str, str]]) -> int:
     return found
 
 
-def pair_draws(rated: Rated, rater: str, dimension: str, resamples: int) -> tuple[Numbers, Numbers, Draws]:
-    """Rows of a pair: both scores, the system where there are two or more, and one of ten folds of cases."""
+def pair_rows(rated: Rated, rater: str, dimension: str) -> tuple[Numbers, list[str]]:
+    """Rows of a pair: both scores, the system where there are two or more, and one of five folds of cases."""
     reference, given = rated.reference(dimension), rated.scores.get((rater, dimension), {})
     shared = sorted(reference.keys() & given.keys())
-    x, y = (np.array([side[each] for each in shared]) for side in (reference, given))
+    rows = np.array([[reference[each], given[each]] for each in shared])
     whose = np.array([rated.patients[item] for item, _ in shared])
     systems = np.unique([system for _, system in shared], return_inverse=True)[1]
-    rows = np.column_stack([x, y])
     if systems.max() > 0:
         names, place = np.unique(whose, return_inverse=True)
         fold = np.random.default_rng(0).permutation(len(names)) % min(5, len(names))
         rows = np.column_stack([rows, systems, fold[place]])
-    return x, y, same_draws(rows, whose.tolist(), resamples)
+    return rows, whose.tolist()
+
+
+def pair_draws(rated: Rated, rater: str, dimension: str, resamples: int) -> tuple[Numbers, Numbers, Draws]:
+    """Both raters' scores, and the report's resamples of them."""
+    rows, whose = pair_rows(rated, rater, dimension)
+    return rows[:, 0], rows[:, 1], same_draws(rows, whose, resamples)
 
 
 def ordinal_alpha(x: Numbers, y: Numbers, grades: Sequence[float]) -> Statistic:
