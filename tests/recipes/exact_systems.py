@@ -46,7 +46,7 @@ def between(x: Numbers, y: Numbers, system: Numbers) -> Statistic:
 
 
 def within(x: Numbers, y: Numbers, system: Numbers) -> Statistic:
-    """The mean over systems of Spearman's rho, each by its answers; one in which a rater is constant is left out."""
+    """The mean over systems of Spearman's rho, each by its answers; one in which a rater is constant is out."""
     parts = [np.flatnonzero(system == each) for each in np.unique(system)]
     reads = [spearman(x[part], y[part]) for part in parts]
 

@@ -23,8 +23,8 @@ def verdicts_are_right(
     coefficient: str,
 ) -> int:
     """The table `verdicts`. With one voice of the clinicians it shows weighted kappa with it; with several what
-    `baseline` shows, which was made a second time, and where some answers have one clinician alone, the agreement on
-    all of them. Tells how many intervals there were."""
+    `baseline` shows, which was made a second time, and where some answers have one clinician alone, that on all
+    of them. Tells how many intervals there were."""
     names, compared = {label: name for name, label in labels.items()}, 0
     rows_of = rated.table("verdicts")
     times = resamples_of(rows_of)
@@ -35,13 +35,17 @@ def verdicts_are_right(
         name, rater = names[row["dimension"]], row.get("rater", "jury")
         column = "judge with clinician" if "judge with clinician" in row else "jury with clinician"
         given = rated.scores.get((rater, name), {})
-        assert amount(row["held-out cases"]) == len({item for item, _ in given.keys() & rated.reference(name).keys()})
+        assert amount(row["held-out cases"]) == len(
+            {item for item, _ in given.keys() & rated.reference(name).keys()}
+        )
         if not given:
             assert not row[column]
             continue
         if len(people) == 1:
             x, y, draws = pair_draws(rated, rater, name, times)
-            compared += equals(row, column, both_vary(grading(name)(x), grading(name)(y)), draws, "coefficient")
+            compared += equals(
+                row, column, both_vary(grading(name)(x), grading(name)(y)), draws, "coefficient"
+            )
             continue
         same = beside[row["dimension"], rater]
         for end in ("", " low", " high"):
@@ -68,7 +72,7 @@ def verdicts_are_right(
 def on_trial(
     rated: Rated, name: str, people: Sequence[str], given: Mapping[tuple[str, str], float]
 ) -> tuple[Numbers, list[str]]:
-    """The scores of the clinicians and, last, the rater's, of answers that one of them scored too; whose they are."""
+    """Scores of the clinicians and, last, the rater, of answers that one of them scored too, and whose they are."""
     said = [rated.scores.get((who, name), {}) for who in people]
     answers = sorted(each for each in given if any(each in side for side in said))
     table = np.array([[*(side.get(each, np.nan) for side in said), given[each]] for each in answers])

@@ -18,6 +18,7 @@ from tests.recipes import test_econsult, test_medhelm_jury, test_pdsqi9, test_tr
 from tests.recipes.compared import numeric_columns
 from tests.recipes.count_checks import counts_are_right
 from tests.recipes.every_number import CHECKED_BY, NOT_STATISTICS, NOT_YET, RECOMPUTED
+from tests.recipes.exact_baseline import baseline_is_right
 from tests.recipes.exact_checks import (
     other_coefficients_are_right,
     second_panel_is_right,
@@ -25,6 +26,8 @@ from tests.recipes.exact_checks import (
 )
 from tests.recipes.exact_orders import calibration_is_right, orders_are_right, ranking_is_right
 from tests.recipes.exact_spreads import stability_is_right, standardised_is_right
+from tests.recipes.exact_systems import by_system_is_right
+from tests.recipes.exact_verdicts import verdicts_are_right
 from tests.recipes.interval_checks import whole_grades
 from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated, most_votes
@@ -131,10 +134,40 @@ def test_alpha_and_ac2_with_their_ends(rated: Callable[[str], Rated], run: str) 
     other_coefficients_are_right(rated(run), design(run).labels, grading(run), design(run).grades)
 
 
+def people(run: str) -> tuple[str, ...]:
+    """Those who are compared with one another; of the transcripts, without the adjudicator."""
+    return tuple(sorted(transcripts.CLINICIANS)) if run == "transcripts" else design(run).people
+
+
+@pytest.mark.parametrize(
+    "run", ["econsult", "medhelm-jury", "medhelm-notes", "medhelm-replies", "pdsqi9", "transcripts"]
+)
+def test_agreement_beside_that_of_clinicians_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    """Of two reports of one design, the coefficient of the gate alone."""
+    coefficients = ("intraclass correlation", "weighted kappa", "rank correlation")
+    chosen = coefficients[: 1 if run in ("medhelm-jury", "medhelm-notes") else 3]
+    assert baseline_is_right(rated(run), design(run).labels, grading(run), people(run), chosen) > 20
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_numbers_behind_the_verdicts_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    """Of several clinicians they are those of `human-baseline`, which the test before this one makes."""
+    on_grades = not run.startswith(("medhelm", "pdsqi9"))
+    wanted = "weighted kappa" if on_grades else "intraclass correlation"
+    beside = rated(run).table("human-baseline") if len(people(run)) > 1 else []
+    assert verdicts_are_right(rated(run), design(run).labels, grading(run), people(run), beside, wanted)
+
+
+@pytest.mark.parametrize("run", ["diagnosis-jury"])
+def test_agreement_between_systems_and_within_them_with_its_ends(
+    rated: Callable[[str], Rated], run: str
+) -> None:
+    assert by_system_is_right(rated(run), design(run).labels) > 40
+
+
 @pytest.mark.parametrize("run", ["medhelm-jury", "medhelm-notes", "medhelm-replies", "transcripts"])
 def test_iccs_of_z_scores_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
-    people = sorted(transcripts.CLINICIANS) if run == "transcripts" else design(run).people
-    standardised_is_right(rated(run), design(run).labels, people)
+    standardised_is_right(rated(run), design(run).labels, people(run))
 
 
 @pytest.mark.parametrize("run", ["stability", "diagnosis-jury"])
