@@ -28,6 +28,7 @@ from tests.recipes.exact_orders import calibration_is_right, orders_are_right, r
 from tests.recipes.exact_spreads import stability_is_right, standardised_is_right
 from tests.recipes.exact_systems import by_system_is_right
 from tests.recipes.exact_verdicts import verdicts_are_right
+from tests.recipes.exact_ways import ways_are_right
 from tests.recipes.interval_checks import whole_grades
 from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated, most_votes
@@ -163,6 +164,11 @@ def test_agreement_between_systems_and_within_them_with_its_ends(
     rated: Callable[[str], Rated], run: str
 ) -> None:
     assert by_system_is_right(rated(run), design(run).labels) > 40
+
+
+@pytest.mark.parametrize("run", ["diagnosis-jury", "stability", "ward-reference"])
+def test_ways_of_judging_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    assert ways_are_right(rated(run), design(run).labels, grading(run), "safety") > 30
 
 
 @pytest.mark.parametrize("run", ["medhelm-jury", "medhelm-notes", "medhelm-replies", "transcripts"])
