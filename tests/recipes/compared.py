@@ -33,9 +33,10 @@ class Number(float):
     place: Place
 
     def __eq__(self, other: object) -> Any:
-        if type(other).__module__.startswith("_pytest"):  # approximately: asked once more from the other side
-            return _noted(self.place, other == float(self))
-        return _noted(self.place, float.__eq__(self, other))
+        same = float.__eq__(self, other)
+        if same is NotImplemented:  # numbers of numpy, and what is only approximately so
+            same = bool(other == float(self))
+        return _noted(self.place, same)
 
     __hash__ = float.__hash__
 

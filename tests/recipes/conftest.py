@@ -14,15 +14,10 @@ def compares_what_it_is_listed_for(request: pytest.FixtureRequest) -> Iterator[N
     """Every column that `every_number` gives to this test; of a test on several reports, those the report has."""
     SEEN.clear()
     yield
-    listed = CHECKED_BY.get(request.function.__name__, set())
-    if listed and "run" in getattr(request.node, "callspec", _NOTHING).params:
-        tables = request.getfixturevalue("rated")(request.getfixturevalue("run")).run / "tables"
+    name, module = request.function.__name__, request.module.__name__.rpartition(".")[2]
+    listed = CHECKED_BY.get(name, set()) | CHECKED_BY.get(f"{module}.{name}", set())
+    parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    if listed and "run" in parameters:
+        tables = request.getfixturevalue("rated")(parameters["run"]).run / "tables"
         listed = listed & {place for file in tables.glob("*.csv") for place in numeric_columns(file)}
     assert listed <= compared(), listed - compared()
-
-
-class _Nothing:
-    params: dict[str, object] = {}
-
-
-_NOTHING = _Nothing()

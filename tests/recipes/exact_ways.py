@@ -16,7 +16,7 @@ from tests.recipes.second_opinion import Numbers, Statistic
 
 def ways_are_right(rated: Rated, labels: Mapping[str, str], grading: Grading, turned: str) -> int:
     """The tables `ways-of-judging` and `ways-of-judging-by-dimension` of a study whose clinicians have one voice:
-    weighted kappa on the answers that all scored, its mean over dimensions, and the difference from the first rater.
+    weighted kappa on the answers that all scored, its mean over dimensions, and the gap to the first rater.
     Errors are of the dimension `turned`, whose grades fall as danger grows. Tells how many intervals there were."""
     names, compared = {label: name for name, label in labels.items()}, 0
     rows_of, whole = rated.table("ways-of-judging-by-dimension"), rated.table("ways-of-judging")
