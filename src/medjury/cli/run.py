@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._output import add_json
 from medjury.cli._run_file import run_file
+from medjury.cli._shared_options import add_overrides
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="end with the verdict's exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress line")
+    add_json(parser)
+    add_overrides(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,4 +52,6 @@ def run(options: argparse.Namespace) -> int:
         preflight=not options.no_preflight,
         quiet=options.quiet,
         gate=options.gate,
+        as_json=options.json,
+        overrides=options.overrides,
     )

@@ -35,7 +35,7 @@ from medjury.judging._drafting.body import Citation, DraftBody
 from medjury.judging._drafting.drafted import AfterDrafting, drafted_case
 from medjury.judging._drafting.drafter import TOKENS_PER_DRAFT, Drafter, DraftingRules
 from medjury.judging._drafting.selection import SelectionRules, select_sources
-from medjury.judging._engine import Progress, judge_all
+from medjury.judging._engine import JudgeProgress, Progress, judge_all
 from medjury.judging._evidence.quotation import Place, Source, check_evidence
 from medjury.judging._examples.consensus import Consensus, consensus_of
 from medjury.judging._examples.drawn import DRAWS, Draw, DrawnExamples
@@ -101,6 +101,7 @@ __all__ = [
     "Fitted",
     "HopelessError",
     "Judge",
+    "JudgeProgress",
     "Jury",
     "LoopRound",
     "ModelChecked",

@@ -49,6 +49,16 @@ class Ledger(Protocol):
 
 
 @dataclass
+class JudgeProgress:
+    """The counts of one judge."""
+
+    planned: int = 0
+    found: int = 0
+    judged: int = 0
+    unscored: Counter[Reason] = field(default_factory=Counter)
+
+
+@dataclass
 class Progress:
     """Counts of units of work; the command line draws its bar from them."""
 
@@ -58,9 +68,19 @@ class Progress:
     scored: int = 0  # ratings written by this process, by what became of them
     not_applicable: int = 0
     unscored: Counter[Reason] = field(default_factory=Counter)
+    calls: int = 0  # requests sent by this process
+    judges: dict[str, JudgeProgress] = field(default_factory=dict)
 
-    def note(self, ratings: Iterable[Rating]) -> None:
+    def find(self, judge: str) -> None:
+        """A unit of this judge is in the store already."""
+        self.found += 1
+        self._of(judge).found += 1
+
+    def note(self, ratings: Iterable[Rating], judge: str) -> None:
+        """A unit of this judge is done."""
+        one = self._of(judge)
         self.judged += 1
+        one.judged += 1
         for rating in ratings:
             if rating.status == "scored":
                 self.scored += 1
@@ -68,6 +88,10 @@ class Progress:
                 self.not_applicable += 1
             else:
                 self.unscored[rating.reason] += 1
+                one.unscored[rating.reason] += 1
+
+    def _of(self, judge: str) -> JudgeProgress:
+        return self.judges.setdefault(judge, JudgeProgress())
 
 
 async def judge_all(
@@ -99,7 +123,7 @@ async def judge_all(
             rated = await unit.rater.rate(unit, noted)
             questions = rated.questions or noted.questions
             await ledger.write_ratings(run, rated.ratings, _records(unit, rated), questions)
-            progress.note(rated.ratings)
+            progress.note(rated.ratings, unit.rater.name)
         if queue.empty():
             queue.put_nowait(None)  # the next worker of this queue stops too
 
@@ -113,7 +137,7 @@ async def judge_all(
             lasting = await ledger.settled(keys, TRANSIENT) if again else set()
             for unit in chunk:
                 if unit.key in settled:
-                    progress.found += 1
+                    progress.find(unit.rater.name)
                 else:
                     unit = replace(unit, again=True) if unit.key in lasting else unit
                     await queues[unit.rater.name].put(unit)

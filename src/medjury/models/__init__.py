@@ -21,7 +21,7 @@ from medjury.models._limits import Limits
 from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
 from medjury.models._recorded import RecordedModel
-from medjury.models._registry import KINDS, kinds_text, make_model
+from medjury.models._registry import KINDS, kinds_content, kinds_text, make_model
 from medjury.models._scripted import Scripted
 from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
 from medjury.models._weights import NAME as EMBEDDED
@@ -73,6 +73,7 @@ __all__ = [
     "host_of",
     "is_deployment",
     "is_local",
+    "kinds_content",
     "kinds_text",
     "make_model",
     "most_tokens",

@@ -130,6 +130,14 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
+def kinds_content() -> list[dict[str, Any]]:
+    """Every kind with what it takes and what it needs."""
+    return [
+        {"kind": name, "summary": kind.summary, "options": list(kind.options), "needed": list(kind.required)}
+        for name, kind in KINDS.items()
+    ]
+
+
 def kinds_text() -> str:
     """Every kind with its options, and whether the embedded model is here, for a reader."""
     lines = []

@@ -23,7 +23,16 @@ from medjury.statistics._looks import Look, look, more_for_width
 from medjury.statistics._memory import few_searches_for_cycles, keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._paired_rates import difference_of, paired_rate_difference
-from medjury.statistics._printing import NOTHING, Printable, counted, moment, p_value, percent, shown
+from medjury.statistics._printing import (
+    NOTHING,
+    Printable,
+    counted,
+    moment,
+    p_value,
+    percent,
+    shown,
+    supported,
+)
 from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar, proportion
 from medjury.statistics._ranks import (
     PRODUCT_UP_TO,
@@ -35,7 +44,7 @@ from medjury.statistics._ranks import (
     quantiles,
 )
 from medjury.statistics._resample import RESAMPLES, Floats, sample
-from medjury.statistics._result import Result, ends, html_table, text_table
+from medjury.statistics._result import Result, ends, html_table
 from medjury.statistics._scores import (
     Level,
     Pairs,
@@ -51,6 +60,7 @@ from medjury.statistics._scores import (
     tied,
 )
 from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
+from medjury.statistics._text_table import text_table
 from medjury.statistics._weighted import (
     by_last_column,
     difference_mean,
@@ -130,6 +140,7 @@ __all__ = [
     "shown",
     "side_by_side",
     "snapped_levels",
+    "supported",
     "text_table",
     "tied",
     "undefined",

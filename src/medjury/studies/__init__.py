@@ -2,7 +2,14 @@
 
 from medjury.studies._answering import answering_study
 from medjury.studies._conclude import RunResult
-from medjury.studies._demonstration import GOOD_JURY, LIVE, PlantedErrors, copy_demonstration, planted_errors
+from medjury.studies._demonstration import (
+    GOOD_JURY,
+    LIVE,
+    PlantedErrors,
+    copy_demonstration,
+    planted_errors,
+    why_no_live,
+)
 from medjury.studies._drafting import DraftResult
 from medjury.studies._file import ModelPart, PanelPart, RoundPart
 from medjury.studies._gate import read_rules
@@ -100,4 +107,5 @@ __all__ = [
     "touched_marks",
     "transcript_study",
     "tuned_facts",
+    "why_no_live",
 ]

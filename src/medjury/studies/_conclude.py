@@ -8,7 +8,7 @@ from functools import cached_property
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medjury.cases import RedactedCases
 from medjury.instruments import Reason
@@ -91,6 +91,23 @@ class RunResult:
             )
         lines.append(f"Run folder: {self.folder}")
         return "\n".join(lines)
+
+    def content(self) -> dict[str, Any]:
+        """The run as a program reads it."""
+        return {
+            "status": self.status,
+            "why": self.why,
+            "run": self.run,
+            "folder": str(self.folder),
+            "coverage": self.coverage.model_dump(mode="json"),
+            "cases_skipped": self.skipped,
+            "calls": self.calls,
+            "money": self.money,
+            "currency": self.currency,
+            "answers_stored_already": self.progress.found,
+            "drafting": list(self.drafting),
+            "warnings": list(self.warnings),
+        }
 
     @cached_property
     def verdict(self) -> Word:
@@ -206,7 +223,7 @@ def judge_outcome(
         return "failed", outcome.fatal
     if outcome.unreachable:
         return "incomplete", f"{outcome.unreachable}. Run again to go on: nothing answered is lost"
-    if outcome.interrupted or done < progress.planned:
+    if done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
     if capped and not outcome.ask:
         told = f"{capped:,} ratings of judges are not stored, and nobody was asked"

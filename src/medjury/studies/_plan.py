@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from medjury.cases import LeftOut
 from medjury.errors import MedjuryError
@@ -12,7 +13,9 @@ from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
 from medjury.runs import TouchedBy
+from medjury.statistics import Printable, text_table
 from medjury.studies._case_parts import CaseParts
+from medjury.studies._case_vendors import CaseVendors
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
@@ -67,6 +70,10 @@ class RunPlan:
     left_out: LeftOut = field(default_factory=LeftOut)  # of the cases, with counts by reason
     touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
     touched_by: tuple[TouchedBy, ...] = ()
+    vendors: Mapping[str, str] = field(default_factory=dict)  # of the systems, as the cases name them
+    timed: Mapping[str, float] = field(
+        default_factory=dict
+    )  # seconds of one call, by judge, where it was tried
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -95,6 +102,20 @@ class RunPlan:
             _sum(part.money for part in parts),
         )
 
+    def content(self) -> dict[str, Any]:
+        """The plan as a program reads it."""
+        return {
+            "cases": self.cases,
+            "rows_left_out": self.skipped,
+            "cases_lacking_an_input": self.lacking,
+            "calls": self.calls,
+            "money": self.money,
+            "currency": self.currency,
+            "most": asdict(self.most),
+            "parts": [asdict(part) for part in self.parts],
+            "notes": list(self.notes),
+        }
+
     def text(self) -> str:
         """The plan for a reader: calls, tokens, price and time, with what they rest on."""
         systems = f", {len(self.systems)} systems" if len(self.systems) > 1 else ""
@@ -107,26 +128,41 @@ class RunPlan:
                 f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored"
             )
         lines += self.notes
-        lines.append(f"{'':<34}{'calls':>9}{'tokens in':>14}{'tokens out':>13}{'price':>16}{'time':>10}")
-        for part in self.parts:
-            lines.append(f"{part.name:<24}{'expected':>10}{self._row(part)}{part.seconds / 60:>6.1f} min")
-            lines.append(f"{'':<24}{'most':>10}{self._row(part.most)}")
+        lines += text_table([row for part in self.parts for row in self._rows(part)])
         expected = sum(part.calls for part in self.parts)
         lines.append(f"In all {expected:,} calls expected, price {self._price(self.money)};")
         lines.append(f"at most {self.most.calls:,} calls, price {self._price(self.most.money)}.")
         lines += self._beside_the_budget()
         lines.append(
             "Expected tokens are estimated from characters, the price from the dated price list, the time from "
-            f"{SECONDS_PER_CALL:g} s a call. The most has one token for each byte, every answer as long as "
+            f"{self._seconds_told()}. The most has one token for each byte, every answer as long as "
             "`max_tokens` and handed back as often as `reasks`, and every step that a way of judging may take. "
             "Calls that fail and are tried again come on top, and so do records that are shortened on the way. "
             "Answers already in the store cost nothing and are counted here."
         )
         return "\n".join(lines)
 
-    def _row(self, planned: Planned) -> str:
-        price = self._price(planned.money)
-        return f"{planned.calls:>9,}{planned.tokens_in:>14,}{planned.tokens_out:>13,}{price:>16}"
+    def _seconds_told(self) -> str:
+        timed = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.timed.items())
+        guessed = f"{SECONDS_PER_CALL:g} s a call"
+        if not timed:
+            return guessed
+        return f"one call of that size that was timed on this machine ({timed}), else from {guessed}"
+
+    def _rows(self, part: JudgePlan) -> Iterator[dict[str, Printable]]:
+        for name, how, planned, time in (
+            (part.name, "expected", part, f"{part.seconds / 60:.1f} min"),
+            ("", "most", part.most, ""),
+        ):
+            yield {
+                "of": name,
+                "": how,
+                "calls": planned.calls,
+                "tokens in": planned.tokens_in,
+                "tokens out": planned.tokens_out,
+                "price": self._price(planned.money),
+                "time": time,
+            }
 
     def _price(self, money: float | None) -> str:
         return "not known" if money is None else f"{money:,.2f} {self.currency}"
@@ -162,7 +198,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (Used(), Used()) for judge in judges}
     windows = WindowCheck()
-    groups, parts = PatientGroups(), CaseParts(study.settings.gate.parts or ())
+    groups, parts, vendors = PatientGroups(), CaseParts(study.settings.gate.parts or ()), CaseVendors()
     listed = set(listed_cases(study))
     unknown, tuned = set(listed), TouchedCases(study, rehearse=rehearse)
     for case in hashed:
@@ -174,6 +210,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
             answers.add(case)  # a case that serves development may have been judged before
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
+            vendors.add(case)
         lacks = False
         for judge, part in zip(judges, study.settings.judges, strict=True):
             for unit in judge.units(case, 0):
@@ -220,6 +257,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         left_out=study.cases.left_out,
         touched=tuned.cases,
         touched_by=tuned.by,
+        vendors=vendors.known(),
     )
 
 

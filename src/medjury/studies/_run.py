@@ -14,7 +14,7 @@ from typing import Any
 from medjury.cases import Case, CaseSource, GivenCases, RedactedCases
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
-from medjury.judging import Breaker, Progress, UnreachableError, judge_all, run_async
+from medjury.judging import Breaker, JudgeProgress, Progress, UnreachableError, judge_all, run_async
 from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
 from medjury.ratings import Rating, Store, StoreDesk, open_store
 from medjury.runs import files, open_run_folder, refuse_cut_log
@@ -39,6 +39,7 @@ from medjury.studies._preflight import Preflight
 from medjury.studies._protocol import Registered, make_protocol, register
 from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
+from medjury.studies._timing import timed_plan
 
 
 def run_study(
@@ -68,7 +69,7 @@ def run_study(
     plan = plan_study(study, prices)
     _make_folder(study)
     humans = read_humans(study)
-    manifest = with_anchors(describe(study, plan, humans, prices.as_of), study.output)
+    manifest = with_anchors(describe(study, plan, humans, prices), study.output)
     if drafts is not None:
         manifest = with_drafts(manifest, drafts)
     run = run_name(study, plan, humans)
@@ -229,9 +230,9 @@ async def _judge(
         perhaps_calls=spent.unended,
     )  # fmt: skip
     cases = HashedCases(study.cases)
-    progress = Progress(planned=plan.cases * study.jury.repeats * sum(
-        len(judge.groups) for judge in study.jury.judges
-    ))  # fmt: skip
+    planned = {each.name: plan.cases * study.jury.repeats * len(each.groups) for each in study.jury.judges}
+    judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
+    progress = Progress(planned=sum(planned.values()), judges=judges)
     outcome.progress = progress
     stop = asyncio.Event()
     models = [model for model, _ in study.models]
@@ -289,6 +290,7 @@ async def _judge(
 
 async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency: str) -> None:
     while watch is not None:
+        progress.calls = gate.calls
         watch(progress, gate.money, currency)
         await asyncio.sleep(0.2)
 
@@ -337,7 +339,11 @@ def check_study(study: Study, *, preflight: bool = True) -> RunPlan:
     else:
         plan = plan_study(study, prices, rehearse=True)
     read_humans(study, rehearse=True)
-    return with_preflight(plan, whole.models, prices) if preflight else plan
+    if not preflight:
+        return plan
+    if study.drafter is None:
+        plan = run_async(timed_plan(study, plan))
+    return with_preflight(plan, whole.models, prices)
 
 
 def register_study(study: Study, folder: str | Path | None = None) -> Registered:
@@ -351,7 +357,7 @@ def register_study(study: Study, folder: str | Path | None = None) -> Registered
             "register; write them first (`medjury draft STUDY --cases FILE`) and register the study of that file"
         )
     plan = plan_study(study, prices, asking=False)
-    manifest = describe(study, plan, read_humans(study, rehearse=True), prices.as_of)
+    manifest = describe(study, plan, read_humans(study, rehearse=True), prices)
     moment = datetime.now(UTC).isoformat(timespec="milliseconds")
     return register(study, make_protocol(study, manifest, moment), None if folder is None else Path(folder))
 

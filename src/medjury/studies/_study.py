@@ -21,6 +21,7 @@ from medjury.studies._file import JudgePart, ModelPart, StudyFile
 from medjury.studies._juries import make_jury, ways_note
 from medjury.studies._material import load_named, named, only_some, read_material
 from medjury.studies._metric_raters import MetricRaters, metric_raters
+from medjury.studies._overrides import overridden
 from medjury.studies._strategies import Setup, make_rater
 
 DEFAULT_CONCURRENCY = 64
@@ -42,6 +43,7 @@ class Study:
     drafter: Drafter | None = None  # writes the answers first, where the study asks for it
     notes: tuple[str, ...] = ()  # what a reader of the plan should know
     metrics: MetricRaters | None = None  # text metrics that rate beside the judges
+    overrides: tuple[str, ...] = ()  # values that are not the file's, as `path=value`
 
     @property
     def workers(self) -> Mapping[str, int]:
@@ -54,9 +56,10 @@ class Study:
         }
 
 
-def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
-    """Read a study file; every problem is reported with its line and what to do about it."""
-    document = read_document(path)
+def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Sequence[str] = ()) -> Study:
+    """Read a study file; every problem is reported with its line and what to do about it. `overrides` are values
+    (`budget.calls=50`) that count as if the file said so."""
+    document = overridden(read_document(path), overrides)
     settings = validate(document, StudyFile)
     folder = Path(document.file).resolve().parent
     material = read_material(document, settings, skip_bad_cases=skip_bad_cases)
@@ -111,6 +114,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             ("metrics",),
             lambda: metric_raters(settings.metrics, folder, [*(each.name for each in judges), jury.name]),
         ),
+        tuple(overrides),
     )
 
 
