@@ -17,7 +17,7 @@ from tests.recipes import test_diagnosis_jury as diagnosis
 from tests.recipes import test_econsult, test_medhelm_jury, test_pdsqi9, test_transcripts
 from tests.recipes.compared import numeric_columns
 from tests.recipes.count_checks import counts_are_right
-from tests.recipes.every_number import CHECKED_BY, NOT_STATISTICS, NOT_YET, RECOMPUTED
+from tests.recipes.every_number import CHECKED_BY, NOT_STATISTICS, NOT_YET, PARTLY, RECOMPUTED
 from tests.recipes.exact_baseline import baseline_is_right
 from tests.recipes.exact_checks import (
     other_coefficients_are_right,
@@ -251,6 +251,13 @@ def test_the_list_names_nothing_that_is_not_there(rated: Callable[[str], Rated])
     found |= {(table, "*") for table, _ in found}
     assert listed() | NOT_YET <= found, (listed() | NOT_YET) - found
     assert not listed() & NOT_YET
+
+
+def test_rows_that_are_left_out_are_there(rated: Callable[[str], Rated]) -> None:
+    run = {"triage": "diagnosis-jury", "standardised": "medhelm-jury"}
+    for table, (column, shown) in PARTLY.items():
+        assert table in RECOMPUTED
+        assert any(row[column] == shown for row in rated(run[table]).table(table)), table
 
 
 def test_every_interval_that_follows_from_two_counts(rated: Callable[[str], Rated]) -> None:
