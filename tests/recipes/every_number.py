@@ -127,8 +127,8 @@ stability / test_spreads_of_repeats_with_their_ends: SD within an answer | SD wi
 stability / test_spreads_of_repeats_with_their_ends: answers that change | answers that change ends | mean CV
 stability / test_spreads_of_repeats_with_their_ends: mean CV ends | two repeats differ | two repeats differ ends
 stability-people / test_spreads_of_repeats_with_their_ends: SD within an answer | SD within an answer ends
-stability-people / test_spreads_of_repeats_with_their_ends: answers | answers that change
 stability-people / test_spreads_of_repeats_with_their_ends: answers that change ends | mean CV | mean CV ends
+stability-people / test_spreads_of_repeats_with_their_ends: answers | answers that change
 stability-people / test_spreads_of_repeats_with_their_ends: two repeats differ | two repeats differ ends
 standardised / test_iccs_of_z_scores_with_their_ends: averaged first | averaged first ends | each rater first
 standardised / test_iccs_of_z_scores_with_their_ends: each rater first ends
@@ -140,8 +140,10 @@ triage / test_which_answers_a_clinician_must_see_first: dangerous | mean share c
 triage / test_which_answers_a_clinician_must_see_first: rated answers | share to review to catch 80 %
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: cases | labelled | log-odds per point
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: log-odds per point ends
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: mean share found | mean share found ends
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: median score, label 0
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: median score, label 1
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: share to review to find 80 % | share to review to find 80 % ends
 triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: answers | highest
 triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: lower quartile | lowest
 triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: median | upper quartile
@@ -216,8 +218,6 @@ self-preference: adjusted p | grades more for its own ends | n
 severe-errors: of them unscored | rate with unscored as errors
 stability: repeats for a mean within ±0.25
 triage: share to review to catch 80 % ends
-triage-labels: mean share found | mean share found ends | share to review to find 80 %
-triage-labels: share to review to find 80 % ends
 ways-of-judging: calls | cost (USD) | seconds
 """).items()
     for column in columns

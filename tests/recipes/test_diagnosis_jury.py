@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 from tests.recipes.compared import amount, read_table
+from tests.recipes.exact_checks import resamples_of
 from tests.recipes.interval_checks import agreement_is_right, whole_grades
 from tests.recipes.offline import nobody_reached, run_recipe
 from tests.recipes.rated import Rated
+from tests.recipes.same_draws import ends, same_draws
 from tests.recipes.second_opinion import holds, weighted_kappa
 
 from medjury.cli import main
@@ -519,6 +521,43 @@ def test_wrong_routine_diagnoses_by_the_ward_s_own_scores(folder: Path) -> None:
                 assert near(row[column], float(np.quantile(given, share)))
 
 
+def labels_found_are_right(row: Row, score: Numbers, labelled: Numbers) -> None:
+    """Labelled cases found when the lowest scores are read first, equal ones in any order: the mean, and how
+    far to read for 80 %, which the report finds by halving and so knows to a millionth."""
+    place = np.unique(np.round(score, 9), return_inverse=True)[1]
+    draws = same_draws(np.column_stack([np.zeros_like(score), labelled, place]), None, resamples_of([row]))
+    level = (place[:, None] == np.arange(place.max() + 1)).astype(float)
+    later = (place[:, None] < place) + (place[:, None] == place) / 2
+
+    def found(w: Numbers) -> Numbers:
+        return (w * labelled * (w @ later.T)).sum(axis=1) / w.sum(axis=1) / (w @ labelled)
+
+    def reading(w: Numbers) -> Numbers:
+        read, hits = w @ level, (w * labelled) @ level
+        before, wanted = np.cumsum(hits, axis=1) - hits, 0.8 * (w @ labelled)[:, None]
+        last = np.argmax(before + hits >= wanted - 1e-9, axis=1)[:, None]
+        part = (wanted - np.take_along_axis(before, last, 1)) / np.take_along_axis(hits, last, 1)
+        own = np.take_along_axis(read, last, 1)
+        total = np.take_along_axis(np.cumsum(read, axis=1), last, 1) - own + part * own
+        return (total[:, 0]) / w.sum(axis=1)
+
+    everybody = np.ones((1, len(score)))
+    for column, statistic, tolerance in (
+        ("mean share found", found, 1e-9),
+        ("share to review to find 80 %", reading, 2e-6),
+    ):
+        made = statistic(draws.resampled)
+        low, high = ends(0.5, made, np.ones(2), "part", "percentile")
+        assert "percentile" in row[f"{column} method"]
+        assert near(row[column], statistic(everybody)[0], tolerance), (
+            column,
+            statistic(everybody),
+            row[column],
+        )
+        assert near(row[f"{column} low"], low, tolerance), (column, low, row)
+        assert near(row[f"{column} high"], high, tolerance), (column, high, row)
+
+
 def logistic_slope(score: Numbers, outcome: Numbers) -> tuple[float, float]:
     """The most likely slope of the log-odds, and its error by the sandwich of single cases."""
     design, line = np.column_stack([np.ones_like(score), score]), np.zeros(2)
@@ -551,6 +590,7 @@ def test_wrong_routine_diagnoses_with_the_ward_as_reference(folder: Path) -> Non
         assert near(row["median score, label 0"], float(np.median(mean[wrong == 0])))
         assert near(row["median score, label 1"], float(np.median(mean[wrong == 1])))
 
+        labels_found_are_right(row, mean, wrong)
         slope, error = logistic_slope(mean, wrong)
         reach = stats.norm.ppf(0.975) * error
         assert near(row["log-odds per point"], slope)
