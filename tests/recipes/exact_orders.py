@@ -87,8 +87,10 @@ def calibration_is_right(
         }[row["statistic"]]
         assert amount(row["n"]) == len(reference)
         equals(row, "as scored", sides["a"], draws, scale, least)
-        equals(row, "calibrated", sides["b"], draws, scale, least)
-        equals(row, "change", lambda w, s=sides: s["b"](w) - s["a"](w), draws, "as it is", least)
+        # A calibrated kappa of fewer than 60 cases has no interval: it held too seldom.
+        cases = 60 if row["statistic"] == "weighted kappa" else 10
+        equals(row, "calibrated", sides["b"], draws, scale, least, cases)
+        equals(row, "change", lambda w, s=sides: s["b"](w) - s["a"](w), draws, "as it is", least, cases)
 
 
 def orders_are_right(

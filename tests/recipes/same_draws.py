@@ -118,10 +118,16 @@ def ends(
 
 
 def equals(
-    row: Mapping[str, str], column: str, statistic: Statistic, draws: Draws, scale: str, least: int = 10
+    row: Mapping[str, str],
+    column: str,
+    statistic: Statistic,
+    draws: Draws,
+    scale: str,
+    least: int = 10,
+    cases: int = 10,
 ) -> bool:
     """The report's value and both ends are ours to nine digits; where it gives no ends there is a reason for that
-    which we find too. Tells whether there were ends to compare."""
+    which we find too (fewer than `cases` cases, than `least` answers). Tells whether there were ends to compare."""
     n = draws.resampled.shape[1]
     with np.errstate(all="ignore"):
         value = float(statistic(np.ones((1, n)))[0])
@@ -135,7 +141,7 @@ def equals(
     if not row[f"{column} low"]:
         same, lost = np.ptp(known) <= 1e-12 * max(1, abs(value)), 1 - len(known) / len(made)
         reasons = {
-            "too few": draws.groups < 10 or n < least,
+            "too few": draws.groups < cases or n < least,
             "the same in all": same,
             "undefined": lost > 0.05,
         }
