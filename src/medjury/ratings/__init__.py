@@ -3,6 +3,9 @@
 from medjury.ratings._cell import shown_of
 from medjury.ratings._database import is_empty_file
 from medjury.ratings._desk import StoreDesk
+from medjury.ratings._erasure import Erased, Selection, day, erase, erasures
+from medjury.ratings._erasure_log import ErasureEntry
+from medjury.ratings._erasure_text import erased_text, not_found_text
 from medjury.ratings._export import write_ratings
 from medjury.ratings._formula import guard_frame, unguard
 from medjury.ratings._frame import rating_frame, ratings_from_frame
@@ -33,6 +36,8 @@ __all__ = [
     "PROFILE",
     "Busy",
     "Claimed",
+    "Erased",
+    "ErasureEntry",
     "FileImport",
     "ImportedRatings",
     "Owner",
@@ -43,6 +48,7 @@ __all__ = [
     "RatingCount",
     "RatingsError",
     "Reading",
+    "Selection",
     "Status",
     "Store",
     "StoreDesk",
@@ -53,6 +59,10 @@ __all__ = [
     "StoredRecord",
     "StoredReply",
     "Table",
+    "day",
+    "erase",
+    "erased_text",
+    "erasures",
     "export_ratings",
     "guard_frame",
     "import_into_file",
@@ -62,6 +72,7 @@ __all__ = [
     "is_redcap",
     "key_file_beside",
     "new_owner",
+    "not_found_text",
     "open_pseudonyms",
     "open_store",
     "plain_header",

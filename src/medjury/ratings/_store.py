@@ -252,6 +252,17 @@ class Store:
             lambda cursor: work(Transaction(cursor, self._sql, dialect, self._heartbeats)), write
         )
 
+    def outside_transactions(self, work: Callable[[Any, str], _Result]) -> _Result:
+        """Do what no transaction may hold, such as VACUUM; `work` is given the cursor and the kind of database."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connect()
+                with closing(self._connection.cursor()) as cursor:
+                    return work(cursor, self._database.dialect)
+            except self._error as error:
+                raise explain(error, self._database) from error
+
     def close(self) -> None:
         with self._lock:
             self._closed = True

@@ -44,12 +44,25 @@ class Transaction:
         self._dialect = dialect
         self._heartbeats = heartbeats
 
+    @property
+    def cursor(self) -> Any:
+        """The raw cursor, for steps of which there are many kinds: erasing and copying."""
+        return self._cursor
+
+    @property
+    def dialect(self) -> str:
+        return self._dialect
+
+    @property
+    def sql(self) -> Statements:
+        return self._sql
+
     # Replies and claims
 
     def find_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         return {
             unescape(key): Reply(unescape(text), finish, into, out, cached, seconds, unescape(model), cost)
-            for key, text, finish, into, out, cached, seconds, model, cost in self._select(
+            for key, text, finish, into, out, cached, seconds, model, cost in self.select(
                 self._sql.find_replies, keys
             )
         }
@@ -109,25 +122,30 @@ class Transaction:
 
     def drop_dead_owners(self, me: Owner) -> int:
         """End every owner whose process is gone or silent: others may make its calls at once."""
-        self._cursor.execute(self._sql.find_owners)
-        dead = [
-            owner
-            for owner, host, pid, started, heartbeat in self._cursor.fetchall()
-            if owner != me.id
-            and is_dead(
-                Owner(owner, unescape(host), pid, started), self._heartbeats.silent_seconds(owner, heartbeat)
-            )
-        ]
+        dead = [owner for owner, ended in self._owners(me.id) if ended]
         for owner in dead:
-            self.drop_owner(owner)
+            self.drop_owner(owner.id)
         return len(dead)
+
+    def living_owners(self) -> list[Owner]:
+        """Who works on the store now, as far as is known."""
+        return [owner for owner, ended in self._owners() if not ended]
+
+    def _owners(self, but: str = "") -> list[tuple[Owner, bool]]:
+        """Every other owner, and whether its process has ended."""
+        self._cursor.execute(self._sql.find_owners)
+        return [
+            (each := Owner(owner, unescape(host), pid, started),
+             is_dead(each, self._heartbeats.silent_seconds(owner, heartbeat)))
+            for owner, host, pid, started, heartbeat in self._cursor.fetchall() if owner != but
+        ]  # fmt: skip
 
     # Ratings
 
     def settled(self, keys: Collection[str], retry: Collection[Reason] = TRANSIENT) -> set[str]:
         """The keys whose every dimension has an answer, or a failure that is not to be tried again."""
         found: dict[str, bool] = {}
-        for key, reason in self._select(self._sql.find_settled, keys):
+        for key, reason in self.select(self._sql.find_settled, keys):
             found[key] = found.get(key, True) and (reason is None or reason not in retry)
         return {unescape(key) for key, good in found.items() if good}
 
@@ -146,8 +164,8 @@ class Transaction:
         if not ratings:
             return 0
         keys = {rating.key for rating in ratings}
-        latest = {(row[0], row[1]): row[2:] for row in self._select(self._sql.find_latest, keys)}
-        attempts: dict[str, int] = dict(self._select(self._sql.find_attempts, keys)) if latest else {}
+        latest = {(row[0], row[1]): row[2:] for row in self.select(self._sql.find_latest, keys)}
+        attempts: dict[str, int] = dict(self.select(self._sql.find_attempts, keys)) if latest else {}
         told = {escape(each.key) for each in records}
         judged: dict[str, list[tuple[tuple[Any, ...], _Word]]] = {}
         for rating in ratings:
@@ -208,14 +226,14 @@ class Transaction:
     def find_questions(self, units: Iterable[str]) -> list[Question]:
         return [
             Question(unescape(unit), name, reply, unescape(failure))
-            for unit, name, reply, failure in self._select(self._sql.find_questions, units)
+            for unit, name, reply, failure in self.select(self._sql.find_questions, units)
         ]
 
     def find_outcomes(self, units: Iterable[str]) -> dict[tuple[str, str], Outcome]:
         """The latest outcome of every dimension of these keys."""
         return {
             (unescape(key), unescape(dimension)): outcome_of(score, reason, unescape(explanation))
-            for key, dimension, score, _, reason, explanation, _ in self._select(self._sql.find_latest, units)
+            for key, dimension, score, _, reason, explanation, _ in self.select(self._sql.find_latest, units)
         }
 
     def add_members(self, run: str, keys: Iterable[str]) -> None:
@@ -228,9 +246,10 @@ class Transaction:
             self._cursor.executemany(self._sql.add_member, rows)
 
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
-        return {unescape(key): owner for key, owner in self._select(self._sql.find_claims, keys)}
+        return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}
 
-    def _select(self, statement: str, keys: Iterable[str]) -> list[Any]:
+    def select(self, statement: str, keys: Iterable[str]) -> list[Any]:
+        """The rows of a statement that asks for `{keys}`."""
         self._cursor.execute(statement, (key_list(self._dialect, map(escape, keys)),))
         return self._cursor.fetchall()  # type: ignore[no-any-return]
 
