@@ -49,6 +49,7 @@ COMMANDS = {
     "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",
     "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",
+    "store": "copy a store into another: from SQLite to PostgreSQL, or back",
     "erase": "delete everything of one patient, of cases, or older than a day from a store",
     "verify": "check a run folder against its manifest and its audit log",
 }

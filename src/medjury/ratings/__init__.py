@@ -1,6 +1,7 @@
 """Ratings: one row shape for clinicians, judges, juries and metrics, and the store that keeps them."""
 
 from medjury.ratings._cell import shown_of
+from medjury.ratings._copy import CopiedTable, copy_store
 from medjury.ratings._database import is_empty_file
 from medjury.ratings._desk import StoreDesk
 from medjury.ratings._erasure import Erased, Selection, day, erase, erasures
@@ -36,6 +37,7 @@ __all__ = [
     "PROFILE",
     "Busy",
     "Claimed",
+    "CopiedTable",
     "Erased",
     "ErasureEntry",
     "FileImport",
@@ -59,6 +61,7 @@ __all__ = [
     "StoredRecord",
     "StoredReply",
     "Table",
+    "copy_store",
     "day",
     "erase",
     "erased_text",

@@ -7,17 +7,15 @@ space in which their bytes lie, and leaves an entry in the log of erasures.
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from medjury.ratings._at_work import at_work, refuse_while_at_work
 from medjury.ratings._database import holders
 from medjury.ratings._erasure_log import ErasureEntry, mark_of, new_salt, read_entries_of, write_entry
 from medjury.ratings._escaping import escape, unescape
-from medjury.ratings._owner import STALE_AFTER_SECONDS, this_host
 from medjury.ratings._schema import deletion_allowed
 from medjury.ratings._statements import key_list
 from medjury.ratings._store import Store
@@ -25,6 +23,7 @@ from medjury.ratings._store_error import StoreError, StoreLocked
 from medjury.ratings._transaction import Transaction, utc_now
 
 _TABLES = ("ratings", "replies", "records", "questions", "members", "claims", "runs")
+_NOTHING = "Nothing was erased."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +60,8 @@ def erase(store: Store, selection: Selection, *, dry_run: bool = False) -> Erase
     """Erase, or count what would go. Nothing found is not an error here: see `Erased`."""
     if dry_run:
         return store.in_transaction(lambda transaction: _choose(transaction, selection)[0], write=False)
-    _wait_for_others(store)
-    _empty_the_log(store, "Nothing was erased.")
+    refuse_while_at_work(store, _NOTHING)
+    _empty_the_log(store, _NOTHING)
     done = store.in_transaction(lambda transaction: _erase(transaction, selection, store.place))
     if done or done.earlier:  # an earlier erasure may have been stopped before this
         store.outside_transactions(_rewrite)
@@ -133,7 +132,7 @@ def _before(transaction: Transaction, moment: datetime, found: Erased) -> tuple[
 
 def _erase(transaction: Transaction, selection: Selection, place: str) -> Erased:
     if transaction.living_owners():
-        raise _busy(place, "Another run")
+        raise at_work(place, "Another run", _NOTHING)
     found, units, replies = _choose(transaction, selection)
     entries = _entries(transaction, place)
     if not found:
@@ -199,23 +198,6 @@ def _date(text: str) -> datetime | None:
     except ValueError:
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def _wait_for_others(store: Store) -> None:
-    """Refuse while a run writes: it would write more of what is erased. A process of another machine is watched
-    until it is heard of, or has been silent for so long that it counts as ended."""
-    until = time.monotonic() + STALE_AFTER_SECONDS + 5
-    while living := store.in_transaction(lambda transaction: transaction.living_owners(), write=False):
-        here = [each for each in living if each.host == this_host() and sys.platform != "win32"]
-        if here or time.monotonic() > until:
-            raise _busy(store.place, f"Process {(here or living)[0].pid}")
-        time.sleep(1)
-
-
-def _busy(place: str, who: str) -> StoreLocked:
-    return StoreLocked(
-        f"{place}: {who} is at work on it. Nothing was erased; wait for its end and try again."
-    )
 
 
 def _rewrite(cursor: Any, dialect: str) -> None:

@@ -9,17 +9,19 @@ from typing import Any, Literal
 
 from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Reply
+from medjury.ratings._bulk import add_rows
 from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._owner import Busy, Claimed, Heartbeats, Owner, is_dead
 from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating, outcome_of
 from medjury.ratings._record import StoredRecord
-from medjury.ratings._statements import Statements, key_list
+from medjury.ratings._statements import RATING_COLUMNS, Statements, key_list
 from medjury.ratings._store_error import ValueRefused
 
 # How a row stands to the last one of its key and dimension: it says something else, it says the same, or it may not
 # take its place.
 _Word = Literal["news", "same", "refused"]
+_MANY = 100  # ratings from which on PostgreSQL's COPY is quicker than statements
 _LONGEST_NAME = 600  # PostgreSQL's indexes refuse entries over 2,700 bytes
 
 
@@ -192,7 +194,10 @@ class Transaction:
                     attempts[key] = attempts.get(key, 0) + 1
                 written.add(row[5])
                 rows.append((*row, attempts.get(key, 0) + 1))
-        if rows:
+        if len(rows) >= _MANY and self._dialect == "postgresql":
+            # Writers take turns, and each attempt has a number of its own: none of these rows is there already.
+            add_rows(self._cursor, self._dialect, "ratings", (*RATING_COLUMNS, "attempt"), rows)
+        elif rows:
             self._cursor.executemany(self._sql.add_rating, rows)
         if records:
             fresh = {row[16] for row in rows}
