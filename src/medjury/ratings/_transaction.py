@@ -269,18 +269,23 @@ def _row(rating: Rating) -> tuple[Any, ...]:
         raise ValueRefused(
             f"a rating's key and dimension may have at most {_LONGEST_NAME} characters together"
         )
+    texts = (
+        rating.item, rating.system, rating.rater, rating.instrument, rating.dimension, rating.explanation,
+        rating.created_at, rating.key, rating.model_asked or "", rating.model_answered or "",
+    )  # fmt: skip
+    together = "".join(texts)
+    if (
+        escape(together) is not together
+    ):  # looked at once for all of them: nearly always there is nothing to do
+        texts = tuple(map(escape, texts))
+    item, system, rater, instrument, dimension, explanation, created_at, key, asked, answered = texts
     return (
-        escape(rating.item), escape(rating.system), escape(rating.rater), rating.rater_kind,
-        escape(rating.instrument), escape(rating.dimension), rating.repeat, rating.score, rating.status,
-        rating.reason.value if rating.reason is not None else None, escape(rating.explanation),
-        rating.seconds, rating.tokens_in, rating.tokens_out, rating.cost, escape(rating.created_at),
-        escape(rating.key), rating.calls, _name(rating.model_asked), _name(rating.model_answered),
+        item, system, rater, rating.rater_kind, instrument, dimension, rating.repeat, rating.score, rating.status,
+        rating.reason.value if rating.reason is not None else None, explanation, rating.seconds,
+        rating.tokens_in, rating.tokens_out, rating.cost, created_at, key, rating.calls,
+        None if rating.model_asked is None else asked, None if rating.model_answered is None else answered,
         rating.probability,
     )  # fmt: skip
-
-
-def _name(name: str | None) -> str | None:
-    return None if name is None else escape(name)
 
 
 def _word_of(row: tuple[Any, ...]) -> tuple[Any, ...]:
