@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test test-simulations test-learned browser check bench mutants lock sbom docs clean
+.PHONY: help install demo test test-simulations test-learned test-interop browser check bench mutants lock sbom docs clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -66,6 +66,17 @@ $(LEARNED)/.installed: requirements/learned.txt pyproject.toml
 test-learned: $(LEARNED)/.installed ## run the tests of learned metrics and of training, with a torch for the CPU
 	PYTHONPATH=src $(LEARNED)/bin/python -m pytest $(LEARNED_TESTS) $(OPTIONS)
 
+# Other evaluation programs have an environment of their own too, each at the version that was tried.
+INTEROP := .venv-interop
+
+$(INTEROP)/.installed: requirements/interop.txt pyproject.toml
+	test -d $(INTEROP) || $(PYTHON) -m venv $(INTEROP)
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/interop.txt
+	touch $@
+
+test-interop: $(INTEROP)/.installed ## run the tests of exchange with HELM, Inspect, deepeval and MLflow, with these programs
+	PYTHONPATH=src $(INTEROP)/bin/python -m pytest tests/suites/exchange "tests/test_docs.py::test_a_page_does_what_it_says[interop]" $(OPTIONS)
+
 # `neural` and `train` stay out: they bring torch, which weighs gigabytes; see `test-learned`.
 EXTRAS := local speed report postgres anthropic google redact panel tuning
 
@@ -81,9 +92,12 @@ lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml --extra neural --extra train --extra tuning --group learned --overrides requirements/learned-overrides.txt \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --no-emit-package torch --no-emit-package sentence-transformers --output-file requirements/learned.txt
+	uv pip compile pyproject.toml --extra inspect --group interop --overrides requirements/interop-overrides.txt \
+	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --output-file requirements/interop.txt
 
 sbom: install ## write what Medjury is made of (CycloneDX) and the licences of it all: dist/sbom.cdx.json, dist/licences.csv
 	$(BIN)/python requirements/sbom.py
 
 clean: ## remove what the commands above made
-	rm -rf $(VENV) $(LEARNED) demo runs .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LEARNED) $(INTEROP) demo runs .pytest_cache .mypy_cache .ruff_cache

@@ -1,4 +1,4 @@
-"""For the site: a code block's words for the tests (`file=NAME`, `norun`) are not shown, its language is."""
+"""For the site: a code block's words for the tests (`file=NAME`, `norun`, `needs=MODULE`) are not shown."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Fifteen reasons for a stay, four patients each, two summarisers: the first is nearly always right, the second often
 wrong. Every summary has planted faults, and so a planted grade on each axis. Clinicians and jurors see them with
-errors of their own. The first six patients' summaries are also judged live, by the embedded model.
+errors of their own. The first four patients' summaries are also judged live, by the embedded model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ JURORS = {"juror-north": -0.6, "juror-east": -0.35, "juror-south": 0.0}  # how f
 CLINICIANS = {"made-up-clinician-1": -0.05, "made-up-clinician-2": 0.05}
 SYSTEMS = ("summariser-a", "summariser-b")
 PATIENTS = 4  # of each reason
-LIVE = 6  # patients whose summaries the embedded model reads too
+LIVE = 4  # patients whose summaries the embedded model reads too
 # A fault, what it costs in accuracy, completeness and clarity, and how often each summariser makes it.
 FAULTS = {
     "wrong dose": ((3, 0, 0), (0.03, 0.30)),
@@ -159,7 +159,7 @@ gate: {{minimum_cases: 50, floor: 0.5, severe_dimensions: [accuracy]}}
 report: {{resamples: 1000}}
 """
 LIVE_STUDY = """\
-# The same summaries of six patients, judged live by the small model that comes with Medjury. No network.
+# The summaries of four of the same patients, judged live by the small model that comes with Medjury. No network.
 study: live
 cases: cases-live.jsonl
 instrument: note_quality

@@ -2,13 +2,15 @@
 
 In a page, a fenced block with `file=NAME` after the language is written to that file, a `python` block is
 executed (all blocks of a page share one namespace) and, in a `bash` block, the lines that begin with `medjury`
-are run. `norun` leaves a block alone. The endpoint on port 8000 is replaced by a loopback server.
+are run. `norun` leaves a block alone, and so does `needs=MODULE` where that module is not installed. The endpoint
+on port 8000 is replaced by a loopback server.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -35,7 +37,8 @@ def test_a_page_does_what_it_says(
     with LoopbackServer() as server:
         for match in BLOCK.finditer(page.read_text(encoding="utf-8")):
             language, words, body = match[1], match[2].split(), match[3].replace(ENDPOINT, server.url)
-            if "norun" in words:
+            needed = [word.removeprefix("needs=") for word in words if word.startswith("needs=")]
+            if "norun" in words or any(find_spec(each) is None for each in needed):
                 continue
             for word in words:
                 if word.startswith("file="):

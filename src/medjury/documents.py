@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -21,11 +21,13 @@ Model = TypeVar("Model", bound="BaseModel")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed YAML file; `lines` tells on which line each value stands, by its path of keys and indices."""
+    """A parsed YAML file; `lines` tells on which line each value stands, by its path of keys and indices, and
+    `stated` what a value is called that was given elsewhere (`--set budget.calls`)."""
 
     file: str
     value: Any
     lines: Mapping[Place, int]
+    stated: Mapping[Place, str] = field(default_factory=dict)
 
     def line(self, place: Sequence[str | int]) -> int:
         """The line of a value, or of the nearest thing around it."""
@@ -35,6 +37,11 @@ class Document:
         return self.lines.get(path, 1)
 
     def complaint(self, place: Sequence[str | int], text: str) -> str:
+        for stated, named in self.stated.items():
+            shared = min(len(stated), len(place))
+            if shared and stated[:shared] == tuple(place[:shared]):
+                inner = ".".join(map(str, place[shared:]))
+                return f"{named}: {inner + ': ' if inner else ''}{text}"
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
         return f"{self.file}, line {self.line(place)}: {where + ': ' if where else ''}{text}"
 
@@ -183,7 +190,8 @@ def _without_union_tags(document: Document, place: Place) -> Place:
     """Pydantic puts the name of a union's branch into the path; keep only steps that are in the file."""
     kept: Place = ()
     for step in place[:-1]:
-        if (*kept, step) in document.lines:
+        longer = (*kept, step)
+        if longer in document.lines or any(each[: len(longer)] == longer for each in document.stated):
             kept = (*kept, step)
     return (*kept, *place[-1:])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 
 def _text(value: object) -> object:
@@ -26,6 +26,16 @@ def _name(value: str) -> str:
     return value
 
 
+def _name_of_files(value: str) -> str:
+    """It names folders and files too."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._ -]*", value):
+        raise ValueError(
+            f"{value!r} is no name; write letters a to z, digits, blanks and . _ - alone, a letter or digit first"
+        )
+    return value
+
+
 Optional = Annotated[str, BeforeValidator(_text), StringConstraints(strip_whitespace=True)]
 Text = Annotated[Optional, AfterValidator(_filled)]
 Name = Annotated[Optional, AfterValidator(_name)]
+FileName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_name_of_files)]

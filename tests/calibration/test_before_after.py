@@ -151,6 +151,8 @@ def test_few_cases_have_the_intervals_that_hold_for_few_cases_or_none() -> None:
                     assert each.low is not None
                 elif "the same in all" in each.method:  # a rising map moves no rank
                     assert each.low is None and (name, each.value) == ("spearman", 0.0)
+                elif name == "kappa_quadratic" and each is not change.before and count == 20:
+                    assert each.low is None and "at least 60 are needed" in each.method
                 elif name == "rmse" and each.n < 30:
                     assert each.low is None and "at least 30 are needed" in each.method
                 else:
@@ -162,9 +164,9 @@ def test_intervals_of_few_cases_hold_what_the_same_maps_would_do_to_all() -> Non
     everybody, studies = lenient_judge(6000), 150
     held = dict.fromkeys(("offset", "kappa_quadratic"), 0)
     for study in range(studies):
-        drawn = np.random.default_rng(study).choice(len(everybody[0]), 40, replace=False)
+        drawn = np.random.default_rng(study).choice(len(everybody[0]), 60, replace=False)
         scores, labels = everybody[0][drawn], everybody[1][drawn]
-        fitted = cross_fit(scores, labels, cases=range(40), scale=SCALE)
+        fitted = cross_fit(scores, labels, cases=range(60), scale=SCALE)
         found = before_after(fitted.out_of_fold, grades=GRADES, resamples=400)
         after = np.concatenate([each.predict(everybody[0]) for each in fitted.calibrators])
         truth = np.tile(everybody[1], len(fitted.calibrators))
@@ -175,4 +177,4 @@ def test_intervals_of_few_cases_hold_what_the_same_maps_would_do_to_all() -> Non
         for name in held:
             interval = found[name].after
             held[name] += interval.low - 1e-9 <= wanted[name] <= interval.high + 1e-9
-    assert min(held.values()) / studies >= 0.88, held
+    assert min(held.values()) / studies >= 0.91, held

@@ -47,6 +47,9 @@ def test_a_table_for_people(files: tuple[str, str], capsys: pytest.CaptureFixtur
     assert main(["align", *files]) == 0
     printed = capsys.readouterr().out
     assert "multi_fragment" in printed and "missed: none" in printed and "spurious: none" in printed
+    assert "    said: " in printed and "    heard: no none at all\n" in printed, (
+        "in words where the two differ"
+    )
 
 
 def test_everybodys_turns(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

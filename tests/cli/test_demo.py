@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import filecmp
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from recipes._recording import write_recipe_files
 from recipes.demo import OVERLOOKED, make, name_of
+from tests.recipes.offline import run_demonstration
 
 import medjury.studies
 from medjury.cli import main
+from medjury.cli._main import EXIT_INTERRUPTED
+from medjury.models import weights_file
 from medjury.studies import planted_errors
 
 DEMO = Path(medjury.studies.__file__).parent / "demo"
@@ -19,7 +26,7 @@ DEMO = Path(medjury.studies.__file__).parent / "demo"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("first") / "demo"
-    assert main(["demo", "--folder", str(folder), "--no-live", "--quiet"]) == 0
+    shutil.copytree(run_demonstration(tmp_path_factory), folder)
     return folder
 
 
@@ -51,6 +58,35 @@ def test_without_the_embedded_model_the_live_part_is_left_out_and_says_why(
     monkeypatch.setenv("MEDJURY_MODELS", str(tmp_path))
     assert main(["demo", "--folder", str(folder), "--quiet"]) == 0
     assert "The live part is left out: the embedded model's weights are not here" in capsys.readouterr().out
+
+
+def test_ctrl_c_while_a_page_is_made_names_what_there_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object, **__: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("medjury.cli.demo.run_file", stopped)
+    assert main(["demo", "--folder", str(folder), "--quiet"]) == EXIT_INTERRUPTED
+    said = capsys.readouterr().out.strip().splitlines()
+    assert said[-1].strip() == f"a good jury: {(folder / 'runs/demonstration/report.html').resolve()}"
+    assert "Stopped. `medjury demo` goes on from here." in said
+
+
+@pytest.mark.skipif(not weights_file().exists(), reason="the embedded model's weights are not here")
+def test_ctrl_c_in_the_live_part_ends_with_the_page_of_the_good_jury(folder: Path) -> None:
+    command = [sys.executable, "-u", "-m", "medjury", "demo", "--folder", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        before = []
+        for line in process.stdout:
+            before.append(line)
+            if line.startswith("It is far too small"):
+                break
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=120)
+    assert process.returncode not in (0, -signal.SIGINT), "it says that it was stopped"
+    assert f"a good jury: {(folder / 'runs/demonstration/report.html').resolve()}" in rest
 
 
 def test_the_demonstration_is_made_by_its_generator(tmp_path: Path) -> None:

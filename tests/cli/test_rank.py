@@ -176,3 +176,18 @@ def test_warnings_do_not_stand_in_the_way_of_json(tmp_path: Path, capsys: pytest
     assert main(["rank", str(tmp_path / "few.csv"), "--json", "--resamples", "100"]) == 0
     said = capsys.readouterr()
     assert "only 4 benchmarks" in said.err and len(json.loads(said.out)) == 3
+
+
+def test_the_example_of_the_page_on_ranking_gives_the_letters_that_the_page_tells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ranking.md").read_text(encoding="utf-8")
+    file = tmp_path / "scores.csv"
+    file.write_text(page.partition("```csv file=scores.csv\n")[2].partition("```")[0])
+    by_mean = {row["system"]: row["tie_group"] for row in rows(capsys, file)}
+    assert by_mean == {"atlas": "a", "borea": "a", "cirrus": "b"}
+    by_wins = {
+        row["system"]: row["tie_group"] for row in rows(capsys, file, "--by", "win_rate", "--ties", "win")
+    }
+    assert set(by_wins.values()) == {"a"}
+    assert "By win rates,\nthe second command, all three share `a`" in page

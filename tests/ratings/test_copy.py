@@ -95,3 +95,14 @@ def test_a_run_goes_on_from_the_new_store_without_paying_again(
     assert main(["run", str(write_study(store=postgres_url, cases=7)), "--quiet"]) == 0
     asked = [json.dumps(call.json) for call in server.calls[calls:] if "Summary" in json.dumps(call.json)]
     assert asked and all("Summary 6." in words for words in asked), "only the case that is new"
+
+
+def test_no_table_and_no_column_is_forgotten(tmp_path: Path) -> None:
+    """Who works on a store is not copied; everything else is, whatever a later migration adds."""
+    from medjury.ratings._copy import _TABLES
+
+    with open_store(tmp_path / "s.sqlite") as store, store._transaction(write=False) as cursor:
+        cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        tables = {row[0] for row in cursor.fetchall()} - {"schema_version", "owners", "claims"}
+        columns = {name: {row[1] for row in cursor.execute(f"PRAGMA table_info({name})")} for name in tables}
+    assert {name: set(listed) for name, (listed, _) in _TABLES.items()} == columns

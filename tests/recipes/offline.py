@@ -34,6 +34,16 @@ def nobody_reached() -> Iterator[None]:
         yield
 
 
+def run_demonstration(factory: pytest.TempPathFactory) -> Path:
+    """The folder of `medjury demo` with its recorded jury. Tests only read in it, or in a copy."""
+
+    def make(place: Path) -> None:
+        with nobody_reached(), contextlib.redirect_stdout(io.StringIO()):
+            assert main(["demo", "--folder", str(place / "demo"), "--no-live", "--quiet"]) == 0
+
+    return made_once(factory, "demonstration", make) / "demo"
+
+
 def run_recipe(factory: pytest.TempPathFactory, name: str) -> Path:
     """The recipe's folder after all its studies were run. Beside it lies what the first run told (`told.txt`) and
     which run folders there were then (`runs.txt`). Tests only read in it."""

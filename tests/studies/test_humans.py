@@ -154,3 +154,15 @@ def test_the_manifest_counts_what_was_left_out_of_the_ratings(write_study: Write
         "rows of double data entry that a merged record replaces, left out": 1,
         "columns not used": 2,
     }
+
+
+def test_a_mapping_that_lists_its_files_is_named_in_the_place_of_a_table(write_study: Write) -> None:
+    study = write_study(humans="labels.yaml")
+    (study.parent / "labels.csv").write_text("case_id,annotator,stars\ncase-1,one,4\ncase-2,one,2\n")
+    (study.parent / "labels.yaml").write_text(
+        "item: case_id\nrater: annotator\nfixed: {system: a}\ndimensions: {accuracy: stars}\n"
+        "files: [{file: labels.csv}]\n"
+    )
+    assert main(["run", str(study), "--quiet"]) == 0
+    manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    assert manifest["humans"]["ratings"] == 2

@@ -222,7 +222,7 @@ def test_fetch_shows_the_licence_and_downloads_only_when_told(
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nobody is there, and nobody is asked
     monkeypatch.delenv("no_proxy", raising=False)
     assert main(["bench", "fetch", str(file), "--yes"]) == 0
-    assert "mine: 1 items, 0 problems" in capsys.readouterr().out
+    assert "mine: 1 item, 0 problems" in capsys.readouterr().out
     assert (tmp_path / "benchmark-data/mine/data.csv").read_bytes() == CONTENT
     assert main(["bench", "fetch", str(file), "--yes"]) == 0
     assert "is here already" in capsys.readouterr().out

@@ -78,9 +78,8 @@ def test_rules_that_nobody_registered_are_only_recorded() -> None:
         False,
         "recorded 2025-12-31 23:00 UTC, not registered",
         (
-            "The rules were not registered before the run, so nobody knows that they were not "
-            "chosen after scores of the same cases had been seen. Register the next study first: "
-            "`medjury register STUDY`."
+            "Nobody registered the rules before the run: they may have been chosen after scores of the "
+            "same cases had been seen. Register the next study first: `medjury register STUDY`."
         ),
         False,
     )

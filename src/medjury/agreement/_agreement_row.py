@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from medjury.agreement._readings import reading
-from medjury.statistics import Estimate, p_value, shown
+from medjury.statistics import Estimate, p_value, shown, supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,10 @@ class AgreementRow:
             "floor_compare": counts.floor_rater,
         }
 
-    def shown(self) -> str:
-        """The estimate as text: value, interval and p-value, or why there is none."""
-        text = shown(self.estimate)
+    def shown(self, *, fitted: bool = False) -> str:
+        """The estimate as text: value, interval and p-value, or why there is none; `fitted` to a narrow screen,
+        with the digits that the interval supports."""
+        text = supported(self.estimate) if fitted else shown(self.estimate)
         if self.estimate.value is None or self.p_value is None:
             return text
         said = p_value(self.p_value)

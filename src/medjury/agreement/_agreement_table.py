@@ -11,6 +11,7 @@ from medjury.agreement._agreement_row import AgreementRow, Counts
 from medjury.agreement._among_humans.non_inferiority import NonInferiority
 from medjury.agreement._pairs.severe_errors import SevereErrors
 from medjury.agreement._readings import reading
+from medjury.agreement._short_text import short_lines
 from medjury.agreement._table_text import table_lines
 from medjury.statistics import Estimate, Printable, Result
 from medjury.tables import RatingTable, Roles
@@ -62,13 +63,23 @@ class AgreementTable(Result[AgreementRow]):
         """What must be read before the numbers: warnings, and what was not scored."""
         lines = [f"! {warning}" for warning in self.warnings]
         for rater, reasons in sorted(self.unscored.items()):
-            counted = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-            lines.append(f"unscored ratings of {rater}: {counted}")
+            # A clinician's empty cell is an answer that was not rated, and no failure.
+            blank = reasons.get("missing", 0) if self.table.raters.get(rater) == "clinician" else 0
+            if blank:
+                lines.append(f"not rated by {rater}: {blank} (empty cells)")
+            others = {reason: count for reason, count in reasons.items() if not blank or reason != "missing"}
+            if others:
+                counted = ", ".join(f"{count} {reason}" for reason, count in sorted(others.items()))
+                lines.append(f"unscored ratings of {rater}: {counted}")
         return tuple(lines)
 
     def text(self) -> str:
         """A table for reading: a block per dimension and reference, a column per compared rater."""
         return "\n".join(table_lines(self.rows, self.remarks(), self.notes))
+
+    def short_text(self) -> str:
+        """The few lines that say whether the jury agrees with its reference."""
+        return "\n".join(short_lines(self.rows, self.remarks(), self.roles, self.non_inferiority))
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
         return [

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from medjury.agreement._agreement_row import AgreementRow
 from medjury.agreement._readings import reading
+from medjury.screen import screen_columns
 from medjury.statistics import percent
 
 _COLUMNS = 4
@@ -19,8 +20,7 @@ def table_lines(rows: Sequence[AgreementRow], remarks: Sequence[str], notes: Seq
     for (dimension, reference, level, system), some_rows in groupby(_in_blocks(rows), _block):
         block = list(some_rows)
         compared = list(dict.fromkeys(row.rater for row in block))
-        for start in range(0, len(compared), _COLUMNS):
-            some = compared[start : start + _COLUMNS]
+        for some in _side_by_side(block, compared):
             yield ""
             where = f"system {system}" if system else f"level {level}"
             yield f"{dimension} · reference {reference} · {where}"
@@ -28,6 +28,17 @@ def table_lines(rows: Sequence[AgreementRow], remarks: Sequence[str], notes: Seq
     yield ""
     yield from (f"[{place}] {text}" for text, place in footnotes.items())
     yield from (f"* {note}" for note in notes)
+
+
+def _side_by_side(block: Sequence[AgreementRow], compared: Sequence[str]) -> Iterator[list[str]]:
+    """Four raters beside each other, or as many as the screen has room for."""
+    most, room = _COLUMNS, screen_columns()
+    if room is not None:
+        label = max(len("at ceiling, reference and rater"), *(len(row.statistic) for row in block))
+        widest = max(len(text) for row in block for text in (row.rater, _cell(row, {})))
+        most = min(most, max(1, (room - label - 2) // (widest + 2)))
+    for start in range(0, len(compared), most):
+        yield list(compared[start : start + most])
 
 
 def _in_blocks(rows: Sequence[AgreementRow]) -> list[AgreementRow]:
@@ -88,7 +99,7 @@ def _facts(rows: Sequence[AgreementRow]) -> dict[str, dict[str, str]]:
 
 def _cell(row: AgreementRow, footnotes: dict[str, int]) -> str:
     if row.estimate.value is not None:
-        return row.shown()
+        return row.shown(fitted=screen_columns() is not None)
     return f"not defined [{footnotes.setdefault(row.estimate.reason, len(footnotes) + 1)}]"
 
 

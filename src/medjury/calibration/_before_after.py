@@ -17,6 +17,9 @@ from medjury.tables import Grades
 
 CHANGE_STATISTICS = ("offset", "absolute_offset", "rmse", "spearman", "kappa_quadratic")
 RESAMPLES = 2000
+# Fewer cases than this have a kappa after calibration and no interval of it: the grades that calibrated scores are
+# rounded to hang on the few labels at each step of the map, and its interval held in 90 % of studies of 40 cases.
+_FEWEST_ROUNDED = 60
 Read = Callable[[Floats], Mapping[str, Floats]]
 Statistics = Callable[[Floats], Read]
 
@@ -87,6 +90,8 @@ def before_after(
             for side in ("before", "after")
         )
         change = made.difference(f"after {name}", f"before {name}", method=method, confidence=confidence)
+        if name == "kappa_quadratic" and made.units < _FEWEST_ROUNDED:
+            after_estimate, change = (_too_few(each, made.units) for each in (after_estimate, change))
         table[name] = Change(name, before_estimate, after_estimate, change)
     size, signed = table["absolute_offset"], table["offset"]
     table["absolute_offset"] = replace(
@@ -96,6 +101,11 @@ def before_after(
         change=size.change if signed.change.low is not None else _size(size.change, signed.change),
     )
     return table
+
+
+def _too_few(found: Estimate, units: int) -> Estimate:
+    few = f"no interval: {units} cases are too few after calibration, at least {_FEWEST_ROUNDED} are needed"
+    return found if found.low is None else replace(found, low=None, high=None, method=few)
 
 
 def _size(size: Estimate, signed: Estimate) -> Estimate:

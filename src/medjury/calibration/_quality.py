@@ -118,7 +118,8 @@ class Quality(Result[QualityRow]):
 
     def text(self) -> str:
         refused = [f"! not estimated: {one}, {two}: {why}" for one, two, why in self.refused]
-        said = "\nReport `prediction_powered`. `naive` trusts the jury blindly and inherits its bias."
+        trusted = ", ".join(self.raters)
+        said = f"\nReport `prediction_powered`. `naive` trusts {trusted} blindly and inherits the bias."
         return "\n".join([*refused, super().text(), said, *self.notes])
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from medjury.cases._case import Case
 from medjury.cases._mapping import SIMPLE, ColumnMapping
@@ -39,6 +40,17 @@ class CaseSummary:
     systems: Mapping[str, int]
     inputs: Mapping[str, int]
     left_out: LeftOut = LeftOut()
+
+    def content(self) -> dict[str, Any]:
+        """Counts alone, and no word of a row."""
+        return {
+            "cases": self.count,
+            "systems": dict(self.systems),
+            "inputs": dict(self.inputs),
+            "left_out": dict(self.left_out.parts),
+            "rows_not_usable": self.skipped,
+            "problems": dict(self.left_out.rows),
+        }
 
 
 class Tally:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.statistics import counted
 from medjury.suites import check_data, guess_columns, new_benchmark
 
 
@@ -67,7 +68,8 @@ def run(options: argparse.Namespace) -> int:
     )
     items, problems, _ = check_data(benchmark, options.data)
     print(
-        f"{Path(options.to) / options.name}.yaml: {items:,} items, marked by {', '.join(benchmark.metrics)}"
+        f"{Path(options.to) / options.name}.yaml: {counted(items, 'item')}, "
+        f"marked by {', '.join(benchmark.metrics)}"
     )
     print("".join(f"  {problem}\n" for problem in problems), end="")
     return 1 if problems else 0

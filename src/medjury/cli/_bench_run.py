@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
+from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _WORDS = ("kind", "name", "model", "url", "vendor", "api_key_env")
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _ABOUT
     add = parser.add_argument
     add("suite", nargs="+", metavar="SUITE", help="a suite file, or names of benchmarks")
@@ -76,6 +77,13 @@ def add_leaderboard_arguments(parser: argparse.ArgumentParser) -> None:
     add("--candidates", metavar="NAME[,NAME...]", help="only these")
     add("--benchmarks", metavar="NAME[,NAME...]", help="only these")
     add("--output", metavar="PAGES", help="where to write the pages (default: FOLDER/leaderboard)")
+    add(
+        "--answerable",
+        action="append",
+        default=[],
+        metavar="NAME=RUN",
+        help="keep and show which gold answers can be reached, from the run of a study that asked",
+    )
     _add_board_arguments(parser)
 
 
@@ -107,20 +115,26 @@ def run_suite_command(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(plan.text())
         return 0
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._terminal.displays import display
 
     say(plan.text(), sys.stderr)
-    line = None if options.quiet else ProgressLine()
-    ran = run_suite(
-        suite,
-        plan,
-        watch=line,
-        tell=lambda told: say(told, sys.stderr),
-        keep_going=options.keep_going,
-        retry_unscored=options.retry_unscored,
-        preflight=not options.no_preflight,
-        resamples=options.resamples,
-    )
+    with display(quiet=options.quiet) as shown:
+
+        def tell(told: str) -> None:
+            if shown is not None:
+                shown.close()
+            say(told, sys.stderr)
+
+        ran = run_suite(
+            suite,
+            plan,
+            watch=shown,
+            tell=tell,
+            keep_going=options.keep_going,
+            retry_unscored=options.retry_unscored,
+            preflight=not options.no_preflight,
+            resamples=options.resamples,
+        )
     _show(ran.results, suite.output / "leaderboard", options)
     if ran.complete:
         return 0
@@ -131,8 +145,12 @@ def run_suite_command(options: argparse.Namespace) -> int:
 
 
 def leaderboard_command(options: argparse.Namespace) -> int:
-    from medjury.suites import read_results
+    from medjury.suites import keep_answerable, read_results
 
+    for benchmark, run in (_pair(each, "--answerable") for each in options.answerable):
+        if benchmark not in [each.name for each in read_results(options.folder).benchmarks]:
+            raise MedjuryError(f"--answerable names {benchmark!r}, which is not among the benchmarks")
+        keep_answerable(options.folder, benchmark, run)
     results = read_results(options.folder)
     results = results.only(_words(options.candidates), _words(options.benchmarks))
     _show(results, Path(options.output or Path(options.folder) / "leaderboard"), options)

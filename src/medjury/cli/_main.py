@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
+from medjury.cli._shared_options import complete_options, for_programs
+from medjury.cli._terminal import reading_screen
 from medjury.errors import MedjuryError
 from medjury.files import is_full
 
@@ -46,9 +48,13 @@ COMMANDS = {
     "report": "write a run's report: may this jury be trusted, for what, and how do we know",
     "view": "read the evidence case by case in a browser: source, answer, every vote; or write it as one file",
     "gate": "the verdict of a run's report, with an exit status and JUnit for pipelines",
+    "passport": "make or check the passport of a validated jury: what it is, on whom it was validated, until when",
+    "judge": "judge cases by a passport: exactly that jury, and whether each case lies inside what was validated",
+    "watch": "watch a jury in use: judge what is new, draw what clinicians read, alarm where a limit is crossed",
     "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",
     "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",
+    "completion": "print what lets your shell complete commands and options",
     "store": "copy a store into another: from SQLite to PostgreSQL, or back",
     "erase": "delete everything of one patient, of cases, or older than a day from a store",
     "verify": "check a run folder against its manifest and its audit log",
@@ -99,17 +105,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(
             f"there is no command {words[0]!r}{meant(words[0], COMMANDS)}; `medjury --help` lists them"
         )
+    try:
+        command = add_commands(parser, words[0] if words and words[0] in COMMANDS else None)
+        options, unknown = parser.parse_known_args(words)
+        if unknown:
+            from medjury.cli._unknown_words import refuse_unknown
+
+            refuse_unknown(command, unknown)
+        with reading_screen(wide=getattr(options, "wide", False), raw=for_programs(options)):
+            return _run(options, command)
+    except MedjuryError as error:  # what the environment says
+        say(f"medjury: {error}", sys.stderr)
+        return error.exit_status
+
+
+def add_commands(parser: argparse.ArgumentParser, chosen: str | None) -> argparse.ArgumentParser:
+    """Every command with its one line; with `chosen`, that one alone with all its options, which is returned."""
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    chosen = words[0] if words and words[0] in COMMANDS else None
     for name in COMMANDS if chosen is None else (chosen,):
         command = subparsers.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
         if name == chosen:
             importlib.import_module(_module(name)).add_arguments(command)
-    options, unknown = parser.parse_known_args(words)
-    if unknown:
-        from medjury.cli._unknown_words import refuse_unknown
+            complete_options(command)
+    return command
 
-        refuse_unknown(command, unknown)
+
+def _run(options: argparse.Namespace, command: argparse.ArgumentParser) -> int:
     try:
         status = importlib.import_module(_module(options.command)).run(options)
     except MedjuryError as error:

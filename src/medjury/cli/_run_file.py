@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from medjury.cli._main import EXIT_FAILED, EXIT_INCOMPLETE, say
+from medjury.cli._output import print_json
 from medjury.cli._verdict_output import STATUSES
+from medjury.runs import files
 
 if TYPE_CHECKING:
     from medjury.validation import Word
@@ -21,48 +24,66 @@ def run_file(
     retry_unscored: bool = False,
     keep_going: bool = False,
     preflight: bool = True,
+    wait: bool = True,
     quiet: bool = False,
     gate: bool = False,
+    as_json: bool = False,
+    overrides: Sequence[str] = (),
 ) -> int:
     """Run a study file, write its report, say what came of it; the exit status, with `gate` that of the verdict."""
     from medjury.studies import check_study, gate_outlook, load_study, run_study
 
-    study = load_study(file, skip_bad_cases=skip_bad_cases)
+    study = load_study(file, skip_bad_cases=skip_bad_cases, overrides=overrides)
+    told = sys.stderr if as_json else sys.stdout
     if dry_run:
         plan = check_study(study, preflight=preflight)
-        print(f"{plan.text()}\n\n{gate_outlook(study, plan).text()}")
+        outlook = gate_outlook(study, plan)
+        say(f"{plan.text()}\n\n{outlook.text()}", told)
+        if as_json:
+            print_json({**plan.content(), "gate": outlook.to_dicts()})
         return 0
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._terminal.displays import display
 
-    line = None if quiet else ProgressLine()
-    result = run_study(
-        study, watch=line, retry_unscored=retry_unscored, keep_going=keep_going, preflight=preflight
-    )
-    if line is not None:
-        line.finish(result.progress, result.money, result.currency)
-    say(result.text())
-    word = print_report(result.folder) if result.judged else None
+    with display(quiet=quiet) as shown:
+        result = run_study(
+            study,
+            watch=shown,
+            retry_unscored=retry_unscored,
+            keep_going=keep_going,
+            preflight=preflight,
+            wait=wait,
+        )
+        if shown is not None:
+            shown.finish(result.progress, result.money, result.currency)
+    say(result.text(), told)
+    word = print_report(result.folder, quiet=quiet, stream=told) if result.judged else None
+    if as_json:
+        page = str(result.folder / files.REPORT) if word else None
+        print_json({**result.content(), "report": page, "verdict": word})
     status = exit_status(result.status, result.why)
     return STATUSES[word or "INCOMPLETE"] if gate else status
 
 
 def exit_status(status: str, why: str) -> int:
-    """0 where a run is complete; else its status, with the reason told."""
+    """0 where a run is complete; else its status, with the reason told where the result went elsewhere."""
     if status == "complete":
         return 0
-    say(f"medjury: {status.upper()}: {why}", sys.stderr)
+    if not sys.stdout.isatty():
+        say(f"medjury: {status.upper()}: {why}", sys.stderr)
     return EXIT_FAILED if status == "failed" else EXIT_INCOMPLETE
 
 
-def print_report(folder: Path) -> Word | None:
+def print_report(folder: Path, *, quiet: bool = False, stream: TextIO | None = None) -> Word | None:
     """Write the report of a run folder, say where it is and what it says first; None where it could not be made."""
+    from medjury.cli._terminal.displays import display
     from medjury.report import write_page
     from medjury.tables import open_run
     from medjury.validation import evidence_of, validation_of, worst_word
 
     try:
         evidence = evidence_of(open_run(folder))
-        page = write_page(folder, evidence=evidence)
+        with display(quiet=quiet) as shown:
+            page = write_page(folder, evidence=evidence, step=None if shown is None else shown.step)
         found = validation_of(evidence)
     except Exception as error:  # the ratings are safe, and a report can be made again
         say(
@@ -72,8 +93,8 @@ def print_report(folder: Path) -> Word | None:
         )
         return None
     word = worst_word(found, first=True)
-    say(f"Report: {page}\nVerdict: {word}")
+    say(f"Report: {page}\nVerdict: {word}", stream)
     for each in found.verdicts:
         if each.rater == found.raters[0] and len(found.verdicts) > 1:
-            say(f"  {each.label}: {each.word}")
+            say(f"  {each.label}: {each.word}", stream)
     return word

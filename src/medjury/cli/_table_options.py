@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _EARLIER = {"--raters": ("--compare", "--judge", "--judges", "--rater"), "--dime
 
 def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings", about: str = "") -> None:
     """The arguments of `f(table, raters, reference, dimensions, confidence, resamples, seed)`."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = about + RATINGS_HELP
     add = parser.add_argument
     add(name, metavar=name.upper(), help="run folder, store, file or mapping")

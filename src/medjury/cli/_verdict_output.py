@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medjury.cli._terminal import Paragraphs
+
 if TYPE_CHECKING:
     from medjury.validation import Validation
 
@@ -21,7 +23,7 @@ and a test case for each rule; a rule whose state is "not known" is a failure th
 
 def add_verdict_options(parser: argparse.ArgumentParser, about: str = "") -> None:
     """--json, --junit and how intervals are drawn."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = about + EXIT_HELP
     add = parser.add_argument
     add("--json", action="store_true", help="print JSON instead of text")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
+from medjury.screen import screen_columns
 
 _ABOUT = """
 --json prints a list of objects with dimension, reference, rater, statistic, value, low, high, n, n_unscored,
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of non-inferiority to the references' own agreement (default: the run's)",
     )
     add("--pairs", action="store_true", help="instead: weighted kappa and Spearman's rho of every two raters")
+    add("--all", action="store_true", help="on a terminal too, every rater, reference and statistic")
     add("--statistics", metavar="S[,S2...]", type=names, help="only these statistics")
 
 
@@ -67,5 +69,8 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.json:
         show_notes(found.remarks())
-    print(found.to_json() if options.json else found.text())
+    # Whoever names statistics, levels or systems asks for their rows.
+    whole = options.all or options.statistics or options.by != "dimension" or options.level != "item"
+    text = found.text if whole or screen_columns() is None else found.short_text
+    print(found.to_json() if options.json else text())
     return 0 if any(row.estimate.defined for row in found.rows) else 1

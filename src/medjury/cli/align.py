@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 
+from medjury.cli._terminal import Paragraphs
 from medjury.cli._transcript_options import add_aligner_arguments, align_files
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
@@ -23,7 +24,7 @@ chosen speaker, unless the file gives an `index`.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _EPILOG
     add_aligner_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the alignment as JSON")
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
             write_whole(options.out, written + "\n")
         except OSError as error:
             raise MedjuryError(f"{options.out}: cannot be written: {error.strerror}") from None
-    print(written if options.json else alignment.text())
+    print(written if options.json else alignment.text(golden.turns, recognised.turns))
     if quality is not None and not options.json:
         print(quality.text())
     for note in (*golden.notes, *recognised.notes):

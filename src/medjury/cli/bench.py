@@ -9,6 +9,7 @@ from pathlib import Path
 
 from medjury.cli import _bench_new, _bench_run
 from medjury.errors import MedjuryError
+from medjury.statistics import counted
 from medjury.suites import (
     DataCheck,
     check_data,
@@ -113,7 +114,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _checked(name: str, check: DataCheck) -> str:
-    lines = [f"{name}: {check.items:,} items, {len(check.problems):,} problems"]
+    lines = [f"{name}: {counted(check.items, 'item')}, {counted(len(check.problems), 'problem')}"]
     lines += [f"  left out: {reason} ({count:,})" for reason, count in check.left_out.items()]
     return "\n".join([*lines, *(f"  {problem}" for problem in check.problems)])
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 
-from medjury.cli._main import say
+from medjury.cli._main import EXIT_INTERRUPTED, say
 from medjury.cli._run_file import run_file
 from medjury.runs import files
 
@@ -20,40 +19,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies import GOOD_JURY, LIVE, copy_demonstration, planted_errors
+    from medjury.studies import GOOD_JURY, LIVE, copy_demonstration, planted_errors, why_no_live
 
     folder = Path(options.folder)
     copy_demonstration(folder)
     say(
         "1. A good jury: three jurors' recorded votes on 120 synthetic discharge summaries with planted errors.\n"
     )
-    status = run_file(str(folder / GOOD_JURY), quiet=options.quiet)
     first = folder / "runs" / "demonstration"
-    say(f"{planted_errors(first, folder / 'cases.jsonl').text()}\n")
     pages = [("a good jury", first / files.REPORT)]
-    why = "you asked for the recorded jury alone" if options.no_live else _why_no_live()
-    if why:
-        say(f"2. The live part is left out: {why}.")
-    else:
-        say(
-            "2. Live: the small model on this machine judges twelve of the same summaries, in a minute or two."
-        )
-        say("It is far too small to be trusted, and its page says so. Ctrl-C stops it; nothing is lost.\n")
-        status = max(status, run_file(str(folder / LIVE), quiet=options.quiet))
-        pages.append(("the small model", folder / "runs" / "live" / files.REPORT))
+    try:
+        status = run_file(str(folder / GOOD_JURY), quiet=options.quiet)
+        say(f"{planted_errors(first, folder / 'cases.jsonl').text()}\n")
+        why = "you asked for the recorded jury alone" if options.no_live else why_no_live()
+        if why:
+            say(f"2. The live part is left out: {why}.")
+        else:
+            say(
+                "2. Live: the small model on this machine judges eight of the same summaries, in about a minute."
+            )
+            say(
+                "It is far too small to be trusted, and its page says so. Ctrl-C stops it; nothing is lost.\n"
+            )
+            pages.append(("the small model", folder / "runs" / "live" / files.REPORT))
+            status = max(status, run_file(str(folder / LIVE), quiet=options.quiet))
+    except KeyboardInterrupt:  # while something is read or a page is made: what there is can be opened
+        say("\nStopped. `medjury demo` goes on from here.")
+        status = EXIT_INTERRUPTED
     there = [(what, page.resolve()) for what, page in pages if page.exists()]
-    say("\nOpen the pages:" if len(there) > 1 else "\nOpen the page:")
+    if there:
+        say("\nOpen the pages:" if len(there) > 1 else "\nOpen the page:")
     for what, page in there:
         say(f"  {what}: {page}")
     return status
-
-
-def _why_no_live() -> str:
-    """What the live part lacks on this machine; empty where it can run."""
-    from medjury.models import weights_file
-
-    if importlib.util.find_spec("xllamacpp") is None:
-        return 'it needs the embedded model: pip install "medjury[local]"'
-    if not weights_file().exists():
-        return "the embedded model's weights are not here: medjury models pull"
-    return ""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import say
+from medjury.cli._output import add_json, for_reader, print_json
 from medjury.cli._run_file import exit_status
+from medjury.cli._shared_options import add_overrides
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,33 +37,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="ask on although the first answers show that none can be used, or the model is away",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress line")
+    add_json(parser)
+    add_overrides(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     from medjury.studies import check_drafting, draft_study, load_study
 
-    study = load_study(options.study, skip_bad_cases=options.skip_bad_cases)
+    study = load_study(options.study, skip_bad_cases=options.skip_bad_cases, overrides=options.overrides)
     if options.dry_run:
-        print(check_drafting(study, preflight=not options.no_preflight).text())
+        plan = check_drafting(study, preflight=not options.no_preflight)
+        print(plan.text(), file=for_reader(options))
+        if options.json:
+            print_json(plan.content())
         return 0
-    from medjury.cli._progress import ProgressLine
+    from medjury.cli._terminal.displays import display
 
-    line = None if options.quiet else ProgressLine()
-    result = draft_study(
-        study,
-        watch=line,
-        retry_unscored=options.retry_unscored,
-        keep_going=options.keep_going,
-        preflight=not options.no_preflight,
-    )
-    if line is not None:
-        line.finish(result.progress, result.outcome.money, result.currency)
-    say(result.text())
+    with display(quiet=options.quiet) as shown:
+        result = draft_study(
+            study,
+            watch=shown,
+            retry_unscored=options.retry_unscored,
+            keep_going=options.keep_going,
+            preflight=not options.no_preflight,
+        )
+        if shown is not None:
+            shown.finish(result.progress, result.outcome.money, result.currency)
+    told = for_reader(options)
+    say(result.text(), told)
     if options.cases and not result.stopped:
         from medjury.cases import write_cases
 
         written = write_cases(result.study.cases, options.cases)
         failed = sum(result.counts.failed.values())
         without = f", {failed:,} of them without a draft" if failed else ""
-        print(f"Cases: {written:,} in {options.cases}{without}")
+        print(f"Cases: {written:,} in {options.cases}{without}", file=told)
+    if options.json:
+        print_json(result.content())
     return exit_status(result.status, result.why)

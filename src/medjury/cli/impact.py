@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
+from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
 
@@ -21,7 +24,7 @@ those labels and writes it to a file that --model reads.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _EPILOG
     add = parser.add_argument
     add("pairs", metavar="PAIRS", help="table of turns: CSV, JSONL or Parquet")
@@ -35,10 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--resamples", metavar="N", type=int, default=2000, help="with --label: bootstrap resamples (2000)")
     add("--seed", type=int, default=0, help="with --label: seed of the intervals (0)")
     add("--out", metavar="FILE", required=True, help="where to write: .csv, .jsonl or .parquet")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.metrics import ImpactPairs, impact_text, load_impact_model, write_pairs
+    from medjury.metrics import ImpactPairs, impact_counts, impact_text, load_impact_model, write_pairs
 
     if bool(options.label) != bool(options.call) or (options.fit and not options.label):
         raise MedjuryError("A check against labels needs both --label and --call; --fit needs them too")
@@ -46,11 +50,16 @@ def run(options: argparse.Namespace) -> int:
     pairs = ImpactPairs.read(options.pairs, options.reference, options.hypothesis, options.question, also)
     found = pairs.estimate(load_impact_model(options.model) if options.model else None)
     write_pairs(pairs.with_impact(found), options.out)
-    print(f"{len(found)} pairs written to {options.out}\n{impact_text(found)}")
+    told = for_reader(options)
+    content: dict[str, Any] = {"file": options.out, "pairs": len(found), "impact": impact_counts(found)}
+    print(f"{len(found)} pairs written to {options.out}\n{impact_text(found)}", file=told)
     if options.label:
         check = pairs.check(options.label, options.call, resamples=options.resamples, seed=options.seed)
-        print(f"\n{check.text()}")
+        content["labels"] = check.content()
+        print(f"\n{check.text()}", file=told)
         if options.fit:
             write_whole(options.fit, pairs.learn(options.label, check.calls).to_json() + "\n")
-            print(f"Model learned from all {len(found)} rows written to {options.fit}")
+            print(f"Model learned from all {len(found)} rows written to {options.fit}", file=told)
+    if options.json:
+        print_json(content)
     return 0

@@ -7,8 +7,9 @@ from importlib import resources
 from pathlib import Path
 
 from medjury.cli._main import say
+from medjury.cli._output import add_json, for_reader, print_json
 from medjury.errors import MedjuryError
-from medjury.recipes import recipes_text, write_recipe
+from medjury.recipes import list_recipes, recipes_text, write_recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,22 +22,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="write a whole study that runs offline in seconds (default folder: NAME)",
     )
+    add_json(parser)
     parser.add_argument("--list-recipes", action="store_true", help="say which recipes there are")
 
 
 def run(options: argparse.Namespace) -> int:
     if options.list_recipes:
-        print(recipes_text())
+        print(recipes_text(), file=for_reader(options))
+        if options.json:
+            print_json([{"name": each.name, "summary": each.summary} for each in list_recipes()])
         return 0
     if options.recipe is not None:
         study = write_recipe(options.recipe, options.file or options.recipe)
-        say(f"Wrote {study.parent}. Read {study.parent / 'README.md'}, then: medjury run {study}")
-        return 0
+        say(
+            f"Wrote {study.parent}. Read {study.parent / 'README.md'}, then: medjury run {study}",
+            for_reader(options),
+        )
+        return _written(study, options)
     file = Path(options.file or "study.yaml")
     if file.exists() and not options.force:
         raise MedjuryError(f"{file} exists already; give another name, or --force to replace it")
     template = resources.files("medjury.studies").joinpath("template.yaml").read_text(encoding="utf-8")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(template, encoding="utf-8")
-    print(f"Wrote {file}. Edit it, then: medjury run {file} --dry-run")
+    print(f"Wrote {file}. Edit it, then: medjury run {file} --dry-run", file=for_reader(options))
+    return _written(file, options)
+
+
+def _written(study: Path, options: argparse.Namespace) -> int:
+    if options.json:
+        print_json({"study": str(study)})
     return 0

@@ -5,13 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
-from medjury.instruments import describe_instrument, list_instruments, load_instrument, output_schema
+from medjury.cli._output import add_json, for_reader, print_json
+from medjury.instruments import (
+    Instrument,
+    describe_instrument,
+    list_instruments,
+    load_instrument,
+    output_schema,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    actions.add_parser("list", help="the built-in instruments")
+    listing = actions.add_parser("list", help="the built-in instruments")
     show = actions.add_parser("show", help="every word of an instrument")
     show.add_argument(
         "name", metavar="NAME", help="a built-in instrument, or the path of your own .yaml file"
@@ -21,14 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "check", help="check your own instrument file; every fault is listed with its line"
     )
     check.add_argument("file", metavar="FILE", help="path of a .yaml file")
+    add_json(listing, check)
 
 
 def run(options: argparse.Namespace) -> int:
     if options.action == "list":
-        for name in list_instruments():
-            instrument = load_instrument(name)
-            count = len(instrument.dimensions)
-            print(f"{name:18} {instrument.version:5} {count:2} rated  {instrument.title}")
+        known = [load_instrument(name) for name in list_instruments()]
+        longest = max(len(each.name) for each in known)
+        for each in known:
+            told = f"{each.name:{longest}} {each.version:5} {len(each.dimensions):2} rated  {each.title}"
+            print(told, file=for_reader(options))
+        if options.json:
+            print_json([_facts(each) for each in known])
     elif options.action == "show":
         instrument = load_instrument(options.name)
         schema = json.dumps(output_schema(instrument), indent=2) if options.schema else ""
@@ -38,6 +50,19 @@ def run(options: argparse.Namespace) -> int:
         examples = f", {len(instrument.examples)} examples" if instrument.examples else ""
         print(
             f"{options.file}: good: {instrument.name} {instrument.version}, {len(instrument.inputs)} inputs, "
-            f"{len(instrument.dimensions)} dimensions{examples}"
+            f"{len(instrument.dimensions)} dimensions{examples}",
+            file=for_reader(options),
         )
+        if options.json:
+            print_json(_facts(instrument))
     return 0
+
+
+def _facts(instrument: Instrument) -> dict[str, Any]:
+    return {
+        "name": instrument.name,
+        "version": instrument.version,
+        "title": instrument.title,
+        "dimensions": [each.name for each in instrument.dimensions],
+        "inputs": [each.name for each in instrument.inputs],
+    }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._terminal import Paragraphs
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
 
@@ -22,7 +24,7 @@ rouge_w_ellis, semantic_wer_ellis (`neural` extra); --fillers ellis.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _EPILOG
     add = parser.add_argument
     add("pairs", metavar="PAIRS", help="table of pairs: CSV, JSONL or Parquet")
@@ -48,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, help="with --label: seed of the intervals (0)")
     add("--figure", metavar="FILE.svg", help="with --label: write the figure of enrichment")
     add("--out", metavar="FILE", required=True, help="where to write: .csv, .jsonl or .parquet")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -57,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
         enrichment_figure,
         kernels_in_use,
         labels_of,
+        meta_content,
         meta_evaluate,
         meta_text,
         read_pairs,
@@ -80,17 +84,21 @@ def run(options: argparse.Namespace) -> int:
         allow_download=options.allow_download,
     )  # fmt: skip
     write_pairs(scored.frame(), options.out)
-    print(scored.scores.text())
-    print(f"Counted with {kernels_in_use()}. {len(pairs)} pairs written to {options.out}")
+    told, content = for_reader(options), {"file": options.out, **scored.scores.content()}
+    print(scored.scores.text(), file=told)
+    print(f"Counted with {kernels_in_use()}. {len(pairs)} pairs written to {options.out}", file=told)
     if options.label:
         found = meta_evaluate(
             scored.scores.values, labels_of(pairs, options.label, options.pairs), resamples=options.resamples,
             clusters=pairs[options.call].to_list() if options.call else None, seed=options.seed,
         )  # fmt: skip
-        print(f"\n{meta_text(found)}")
+        content["labels"] = meta_content(found)
+        print(f"\n{meta_text(found)}", file=told)
         if options.figure:
             write_whole(options.figure, enrichment_figure(found))
-            print(f"Figure written to {options.figure}")
+            print(f"Figure written to {options.figure}", file=told)
+    if options.json:
+        print_json(content)
     return 0
 
 

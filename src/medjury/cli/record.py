@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import say
+from medjury.cli._output import add_json, for_reader, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", help="the run folder whose answers are recorded")
+    add_json(parser)
     parser.add_argument(
         "--out", metavar="FILE", required=True, help="the file of answers: NAME.jsonl, or NAME.jsonl.gz"
     )
@@ -25,5 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from medjury.studies import record_run
 
-    say(record_run(options.run, options.out, study=options.study, replay=options.replay).text())
+    made = record_run(options.run, options.out, study=options.study, replay=options.replay)
+    say(made.text(), for_reader(options))
+    if options.json:
+        print_json(made.content())
     return 0

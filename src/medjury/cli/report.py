@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 from medjury.cli._main import EXIT_FAILED, say
+from medjury.cli._output import add_json, for_reader, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", metavar="RUN", help="the run folder")
     add("--pdf", action="store_true", help="also write report.pdf (Chromium or weasyprint)")
+    add("--paper", choices=("A4", "letter"), default="A4", help="paper of the PDF (A4)")
     add("--png", action="store_true", default=None, help="save the figures as PNG too (Chromium)")
     add("--hide-texts", action="store_true", default=None, help="leave out names of cases and explanations")
     add("--cases", type=int, metavar="N", dest="cases_shown", help="how many cases worth reading to show")
@@ -20,19 +23,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a clinician's time per case, where not measured")  # fmt: skip
     add("--resamples", type=int, metavar="N", help="bootstrap resamples (default: the run's)")
     add("--seed", type=int, metavar="N", help="seed of folds and resamples (default: the run's)")
+    add("--quiet", action="store_true", help="no progress bar")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    from medjury.cli._terminal.displays import display
     from medjury.report import write_page, write_pdf
     from medjury.runs import ReportSettings, verify_run
 
     checks = verify_run(options.folder, report=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
-    page = write_page(options.folder, checks=checks, **settings)
-    say(f"Report: {page}")
-    if options.pdf:
-        say(f"PDF: {write_pdf(page)}")
+    with display(quiet=options.quiet) as shown:
+        step = None if shown is None else shown.step
+        page = write_page(options.folder, checks=checks, step=step, **settings)
+    told = for_reader(options)
+    say(f"Report: {page}", told)
+    pdf = str(write_pdf(page, paper=options.paper)) if options.pdf else None
+    if pdf:
+        say(f"PDF: {pdf}", told)
     altered = [check for check in checks if not check.sound]
     for check in altered:
-        say(f"ALTERED {check.what}: {check.detail}")
+        say(f"ALTERED {check.what}: {check.detail}", told)
+    if options.json:
+        print_json({"report": str(page), "pdf": pdf, "altered": [asdict(check) for check in altered]})
     return EXIT_FAILED if altered else 0

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
+from medjury.cli._output import add_json, for_reader, print_json
 from medjury.cli._run_file import print_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", help="the run folder whose replies are read again")
+    add_json(parser)
     parser.add_argument(
         "--study", metavar="FILE", help="the study file, where the run does not say where it is"
     )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.add_argument(
         "--out", metavar="FOLDER", help="the new run folder; by default RUN-reread-N beside RUN"
     )
@@ -22,6 +25,16 @@ def run(options: argparse.Namespace) -> int:
     from medjury.studies import reread_run
 
     found = reread_run(options.run, study=options.study, out=options.out)
-    say(found.text())
-    print_report(found.result.folder)
+    told = for_reader(options)
+    say(found.text(), told)
+    word = print_report(found.result.folder, quiet=options.quiet, stream=told)
+    if options.json:
+        print_json(
+            {
+                **found.result.content(),
+                "verdict": word,
+                "read_from": found.earlier,
+                "no_reply": found.no_reply,
+            }
+        )
     return EXIT_INCOMPLETE if found.no_reply else 0

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medjury.cli._output import add_json, for_reader, print_json
+
 if TYPE_CHECKING:
     from medjury.tuning.training import Lessons
 
@@ -42,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the GGUF file it was trained from: its tokenizer is taken",
     )
     export.add_argument("--out", metavar="FILE", help="the file to write (FOLDER/model.gguf)")
-    ways.add_parser("presets", help="settings of published work by name")
+    add_json(ways.add_parser("presets", help="settings of published work by name"))
 
 
 def _add_training(parser: argparse.ArgumentParser, method: str) -> None:
@@ -75,12 +77,14 @@ def _add_training(parser: argparse.ArgumentParser, method: str) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.way in ("sft", "dpo"):
         return _train(options)
-    from medjury.tuning.training import export_gguf, presets_text
+    from medjury.tuning.training import export_gguf, presets_content, presets_text
 
     if options.way == "serve":
         return _serve(options)
     if options.way == "presets":
-        print(presets_text())
+        print(presets_text(), file=for_reader(options))
+        if options.json:
+            print_json(presets_content())
     else:
         print(f"written to {export_gguf(Path(options.folder), Path(options.like), options.out)}")
     return 0

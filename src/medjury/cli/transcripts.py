@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import say
+from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._terminal import Paragraphs
 from medjury.cli._transcript_options import add_aligner_arguments, align_files, read_file
 from medjury.errors import MedjuryError
 
@@ -30,7 +32,7 @@ waits for you to name better ones: medjury run FOLDER/study.yaml
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = Paragraphs
     parser.epilog = _EPILOG
     add_aligner_arguments(parser, folders=True)
     add = parser.add_argument
@@ -49,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--keep-perfect", action="store_true", help="judge pairs without any error too")
     add("--seed", type=int, default=0, help="seed of the draw (0)")
     add("--quiet", action="store_true", help="no progress line")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -57,13 +60,17 @@ def run(options: argparse.Namespace) -> int:
 
     settings = judges_settings(options.judges) if options.judges else None
     made = _one(options) if options.recognised else _several(options)
-    say(made.text())
+    told = for_reader(options)
+    say(made.text(), told)
     study = made.write(Path(options.out), settings)
-    say(f"{len(made.chosen)} cases written to {study.with_name('cases.jsonl')}")
-    if settings is None:
-        say(f"Name your judges in {study}, then: medjury run {study}")
-        return 0
-    return run_file(str(study), quiet=options.quiet)
+    say(f"{len(made.chosen)} cases written to {study.with_name('cases.jsonl')}", told)
+    if settings is not None:
+        return run_file(str(study), quiet=options.quiet, as_json=options.json)
+    say(f"Name your judges in {study}, then: medjury run {study}", told)
+    if options.json:
+        bands = [{"band": each.name, "pairs": each.found, "drawn": len(each.chosen)} for each in made.bands]
+        print_json({"study": str(study), "cases": len(made.chosen), "word_error_rates": bands})
+    return 0
 
 
 def _one(options: argparse.Namespace) -> TranscriptStudy:

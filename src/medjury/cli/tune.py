@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._output import add_json, for_reader, print_json
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
@@ -29,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--skip-bad-cases", action="store_true", help="go on without rows that cannot be read"
     )
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -41,8 +44,13 @@ def run(options: argparse.Namespace) -> int:
     named = {name: getattr(options, name) for name in ("preset", "way", "judge", "group", "seed")}
     part = read_settings(study, **named, budget=budget)
     if options.dry_run:
-        print(plan_study_tuning(study, part, out=options.out).text())
+        plan = plan_study_tuning(study, part, out=options.out)
+        print(plan.text(), file=for_reader(options))
+        if options.json:
+            print_json(plan.content())
         return 0
     result = tune_study(study, part, out=options.out)
-    print(result.text())
+    print(result.text(), file=for_reader(options))
+    if options.json:
+        print_json(result.content())
     return 0 if result.status == "complete" else EXIT_INCOMPLETE

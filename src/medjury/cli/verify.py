@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from medjury.cli._main import EXIT_FAILED, say
+from medjury.cli._output import add_json, for_reader, print_json
 
 if TYPE_CHECKING:
     from medjury.runs import Check
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="RUN", help="the run folder")
+    add_json(parser)
     parser.add_argument(
         "--sign", metavar="KEY", help="sign the manifest with this SSH key, if all is as written"
     )
@@ -28,17 +31,21 @@ def run(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
     checks = verify_run(folder)
     whole = all(check.sound for check in checks)
+    told = for_reader(options)
     for check in checks:
-        _tell(check)
+        _tell(check, told)
     if options.sign and not whole:
-        say("The run folder is not as the run left it, so that it was not signed.")
+        say("The run folder is not as the run left it, so that it was not signed.", told)
     elif options.sign:
         sign_run(folder, options.sign)
     signature = check_signature(folder, options.signers)
     if signature is not None:
-        _tell(signature)
+        _tell(signature, told)
+    if options.json:
+        every = [*checks, *([signature] if signature is not None else [])]
+        print_json([asdict(check) for check in every])
     return 0 if whole and (signature is None or signature.sound) else EXIT_FAILED
 
 
-def _tell(check: Check) -> None:
-    say(f"{'ok     ' if check.sound else 'ALTERED'} {check.what}: {check.detail}")
+def _tell(check: Check, stream: TextIO) -> None:
+    say(f"{'ok     ' if check.sound else 'ALTERED'} {check.what}: {check.detail}", stream)

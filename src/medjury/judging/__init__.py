@@ -35,7 +35,7 @@ from medjury.judging._drafting.body import Citation, DraftBody
 from medjury.judging._drafting.drafted import AfterDrafting, drafted_case
 from medjury.judging._drafting.drafter import TOKENS_PER_DRAFT, Drafter, DraftingRules
 from medjury.judging._drafting.selection import SelectionRules, select_sources
-from medjury.judging._engine import Progress, judge_all
+from medjury.judging._engine import JudgeProgress, Progress, judge_all
 from medjury.judging._evidence.quotation import Place, Source, check_evidence
 from medjury.judging._examples.consensus import Consensus, consensus_of
 from medjury.judging._examples.drawn import DRAWS, Draw, DrawnExamples
@@ -43,8 +43,8 @@ from medjury.judging._examples.split import Family, TrainingSplit, WorkedExample
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Bench, Jury
 from medjury.judging._model_check import ModelChecked
-from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block, worked_messages
-from medjury.judging._rater import Expected, Rated, Rater, Unit, Used
+from medjury.judging._prompt import PROMPT_VERSION, PROMPT_VERSIONS, Prompt, text_block, worked_messages
+from medjury.judging._rater import Beginning, Expected, Rated, Rater, Unit, Used
 from medjury.judging._repeats import Repeats
 from medjury.judging._repeats_body import RepeatsBody
 from medjury.judging._rereading import EarlierRun, Reread
@@ -58,6 +58,7 @@ __all__ = [
     "PERSONAS",
     "PERSONA_GROUPS",
     "PROMPT_VERSION",
+    "PROMPT_VERSIONS",
     "RULES",
     "SECTIONS",
     "TOKENS_PER_ANSWER",
@@ -71,6 +72,7 @@ __all__ = [
     "AnswerText",
     "Answerer",
     "Asked",
+    "Beginning",
     "Bench",
     "Breaker",
     "Checked",
@@ -101,6 +103,7 @@ __all__ = [
     "Fitted",
     "HopelessError",
     "Judge",
+    "JudgeProgress",
     "Jury",
     "LoopRound",
     "ModelChecked",

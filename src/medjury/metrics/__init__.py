@@ -23,9 +23,9 @@ from medjury.metrics._impact_model import (
     read_impact_model,
     shipped_model,
 )
-from medjury.metrics._impact_pairs import ImpactPairs, impact_text
+from medjury.metrics._impact_pairs import ImpactPairs, impact_counts, impact_text
 from medjury.metrics._learned import models_of
-from medjury.metrics._meta_evaluation import MetricEvaluation, meta_evaluate, meta_text
+from medjury.metrics._meta_evaluation import MetricEvaluation, meta_content, meta_evaluate, meta_text
 from medjury.metrics._pairs import labels_of, read_pairs, write_pairs
 from medjury.metrics._score import score
 from medjury.metrics._scored_pairs import ScoredPairs, added_columns, chosen_metrics, score_pairs
@@ -54,11 +54,13 @@ __all__ = [
     "enrichment_figure",
     "fit_impact_model",
     "impact",
+    "impact_counts",
     "impact_features",
     "impact_text",
     "kernels_in_use",
     "labels_of",
     "load_impact_model",
+    "meta_content",
     "meta_evaluate",
     "meta_text",
     "metric_named",

@@ -35,6 +35,13 @@ class ImpactCheck:
     confusion: NDArray[np.int64]
     calls: int
 
+    def content(self) -> dict[str, Any]:
+        """Every estimate with its interval, and the labels (rows) against the estimates (columns)."""
+        from medjury.statistics import ends
+
+        estimates = {name: ends(each) for name, each in self.estimates.items()}
+        return {"calls": self.calls, "estimates": estimates, "confusion": self.confusion.tolist()}
+
     def text(self) -> str:
         """Every estimate with its interval, and the labels against the estimates, for a reader."""
         from medjury.statistics import shown

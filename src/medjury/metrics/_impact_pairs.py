@@ -87,10 +87,15 @@ class ImpactPairs:
         return fit_impact_model(impact_features(*self.texts), labels, provenance=provenance)
 
 
-def impact_text(found: Sequence[Impact]) -> str:
-    """How many pairs have which impact, for a reader."""
+def impact_counts(found: Sequence[Impact]) -> dict[str, int]:
+    """How many pairs have which impact."""
     levels = [each.level for each in found]
-    counts = {
+    return {
         name: levels.count(level) for level, name in _LEVELS.items() if level is not None or None in levels
     }
+
+
+def impact_text(found: Sequence[Impact]) -> str:
+    """The same for a reader."""
+    counts = impact_counts(found)
     return "\n".join([*(f"  {name:<30}{count:>8}" for name, count in counts.items()), _CAUTION])

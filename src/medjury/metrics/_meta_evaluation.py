@@ -72,20 +72,40 @@ def meta_evaluate(
     return found
 
 
+def meta_content(found: Sequence[MetricEvaluation]) -> list[dict[str, Any]]:
+    """Every metric beside the labels."""
+    from medjury.statistics import ends
+
+    return [
+        {
+            "metric": each.metric.name,
+            **ends(each.enrichment, "enrichment"),
+            **ends(each.kendall_tau_b, "kendall_tau_b"),
+            "n": each.enrichment.n,
+            "undefined": each.n_undefined,
+        }
+        for each in found
+    ]
+
+
 def meta_text(found: Sequence[MetricEvaluation]) -> str:
     """Every metric beside the labels, for a reader."""
-    from medjury.statistics import shown
+    from medjury.statistics import Printable, text_table
 
-    lines = [f"{'metric':<18}{'enrichment (2 − 0)':>28}{'Kendall tau-b':>28}{'n':>6}{'undefined':>11}"]
-    for each in found:
-        both = (
-            shown(one) if one.value is not None else "undefined"
-            for one in (each.enrichment, each.kendall_tau_b)
-        )
-        enrichment, tau = both
-        lines.append(
-            f"{each.metric.name:<18}{enrichment:>28}{tau:>28}{each.enrichment.n:>6}{each.n_undefined:>11}"
-        )
+    def cell(estimate: Estimate) -> Printable:
+        return estimate if estimate.defined else "undefined"
+
+    rows = [
+        {
+            "metric": each.metric.name,
+            "enrichment (2 − 0)": cell(each.enrichment),
+            "Kendall tau-b": cell(each.kendall_tau_b),
+            "n": each.enrichment.n,
+            "undefined": each.n_undefined,
+        }
+        for each in found
+    ]
+    lines = text_table(rows)
     lines.append(
         "Enrichment is on scores oriented so that higher is better; tau-b is of the metric as it is."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,19 @@ class MetricScores:
         return polars.DataFrame(columns, schema=schema).with_columns(
             polars.Series("undefined", self.undefined(), dtype=polars.String)
         )
+
+    def content(self) -> dict[str, Any]:
+        """The mean of every metric, and how many pairs it is defined for."""
+        counts = {
+            name: (len(values), len(self.reasons.get(name, {}))) for name, values in self.values.items()
+        }
+        return {
+            "metrics": [
+                {"metric": name, "mean": self.mean(name), "pairs": count - undefined, "undefined": undefined,
+                 "note": self.notes.get(name)}
+                for name, (count, undefined) in counts.items()
+            ]
+        }  # fmt: skip
 
     def text(self) -> str:
         """Mean, pairs and undefined ones of every metric, for a reader."""

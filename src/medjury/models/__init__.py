@@ -5,6 +5,8 @@ from medjury.models._answer_file import AnswerFile, RecordedAs, RecordedFailure,
 from medjury.models._answering import DEPLOYMENTS, NOT_TOLD, asked_name, is_deployment, same_model
 from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
+from medjury.models._batch_job import Job, JobCall, JobJournal, PendingError
+from medjury.models._batches import Batches
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
@@ -16,12 +18,12 @@ from medjury.models._failure import failure_of, failure_text
 from medjury.models._finish import Finish, why_unfinished
 from medjury.models._gate import Gate
 from medjury.models._google import GoogleModel
-from medjury.models._hosts import host_of, is_local
+from medjury.models._hosts import forbidden, host_of, is_local, normal_hosts
 from medjury.models._limits import Limits
 from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
 from medjury.models._recorded import RecordedModel
-from medjury.models._registry import KINDS, kinds_text, make_model
+from medjury.models._registry import KINDS, kinds_content, kinds_text, make_model
 from medjury.models._scripted import Scripted
 from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
 from medjury.models._weights import NAME as EMBEDDED
@@ -38,6 +40,7 @@ __all__ = [
     "AuditError",
     "AuditLog",
     "AuditTotals",
+    "Batches",
     "Budget",
     "ChatModel",
     "ContextError",
@@ -46,11 +49,15 @@ __all__ = [
     "Finish",
     "Gate",
     "GoogleModel",
+    "Job",
+    "JobCall",
+    "JobJournal",
     "Limits",
     "MemoryCache",
     "Message",
     "ModelError",
     "OpenAIModel",
+    "PendingError",
     "Price",
     "PriceList",
     "RecordedAs",
@@ -70,12 +77,15 @@ __all__ = [
     "excess_tokens",
     "failure_of",
     "failure_text",
+    "forbidden",
     "host_of",
     "is_deployment",
     "is_local",
+    "kinds_content",
     "kinds_text",
     "make_model",
     "most_tokens",
+    "normal_hosts",
     "pull_weights",
     "request_key",
     "require_fit",

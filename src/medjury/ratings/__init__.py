@@ -16,6 +16,7 @@ from medjury.ratings._import_file import (
     export_ratings,
     import_into_file,
     import_into_store,
+    runs_content,
     runs_text,
 )
 from medjury.ratings._owner import Busy, Claimed, Owner, new_owner
@@ -83,6 +84,7 @@ __all__ = [
     "ratings_from_frame",
     "read_ratings",
     "read_table",
+    "runs_content",
     "runs_text",
     "shown_of",
     "unguard",

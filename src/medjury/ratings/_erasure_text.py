@@ -12,6 +12,7 @@ This command does not reach, and you must see to:
   cases out of the file of cases and run the study again (nothing is paid twice), or delete the folders. Their
   audit.jsonl holds hashes only and stays whole;
 - the files of cases, exports, answers written by `medjury record`, files for training, prompts with examples;
+- batch jobs that are still with a provider: their answers come with the next run of their study;
 - the database of the panel, if clinicians rated there;
 - backups, copies and snapshots of this store; PostgreSQL's write-ahead log and replicas;
 - what a reply about another case may quote of it, where it was an example in the prompt."""

@@ -63,20 +63,30 @@ def export_ratings(url: Location, out: Location, run: str | None = None) -> int:
         return write_ratings(store.frames(run), out)
 
 
-def runs_text(store: Store) -> str:
-    """The runs of a store with what became of their ratings and what they cost, for a reader."""
-    lines = []
+def runs_content(store: Store) -> list[dict[str, Any]]:
+    """The runs of a store with what became of their ratings and what they cost."""
+    found = []
     for each in store.runs():
         counts = {"scored": 0, "not_applicable": 0, "unscored": 0}
         for row in store.counts(each.name):
             counts[row.status] += row.count
         spent = store.spent(each.name)
         state = each.manifest.get("status", each.manifest.get("kind", ""))
+        since = {"run": each.name, "created_at": each.created_at, "status": state}
+        found.append({**since, **counts, "calls": spent.calls, "money": spent.money})
+    return found
+
+
+def runs_text(store: Store) -> str:
+    """The same for a reader."""
+    lines = []
+    for each in runs_content(store):
+        ratings = each["scored"] + each["not_applicable"] + each["unscored"]
         lines += [
-            each.name,
-            f"  since {each.created_at}; {state}" if state else f"  since {each.created_at}",
-            f"  {sum(counts.values()):,} ratings: {counts['scored']:,} scored, "
-            f"{counts['not_applicable']:,} not applicable, {counts['unscored']:,} unscored",
-            f"  {spent.calls:,} calls paid, {spent.money:.4g} spent",
+            each["run"],
+            f"  since {each['created_at']}" + (f"; {each['status']}" if each["status"] else ""),
+            f"  {ratings:,} ratings: {each['scored']:,} scored, "
+            f"{each['not_applicable']:,} not applicable, {each['unscored']:,} unscored",
+            f"  {each['calls']:,} calls paid, {each['money']:.4g} spent",
         ]
     return "\n".join(lines)

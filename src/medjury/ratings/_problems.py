@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.files import whole_file
@@ -90,6 +91,19 @@ class ImportReport:
             _UNUSED_COLUMNS: sum(map(len, self.unused_columns.values())),
         }
         return {what: count for what, count in counts.items() if count}
+
+    def content(self) -> dict[str, Any]:
+        """The counts, and what a reader is told beside them."""
+        return {
+            "ratings": self.ratings,
+            "rows": self.rows,
+            "scored": self.scored,
+            "not_applicable": self.not_applicable,
+            "unscored": {str(reason): count for reason, count in self.unscored.items()},
+            "left_out": self.left_out,
+            "notes": self.notes,
+            "warnings": self.warnings,
+        }
 
     def text(self) -> str:
         """The report in a few lines."""

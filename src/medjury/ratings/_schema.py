@@ -104,6 +104,17 @@ _ANSWERING_MODELS = (
 # With which probability the answer was drawn for its rater.
 _PROBABILITIES = ("ALTER TABLE ratings ADD COLUMN probability {real}",)
 
+# How many tokens of a prompt were put into the provider's cache, at a price of their own.
+_WRITTEN = ("ALTER TABLE replies ADD COLUMN tokens_written {integer} NOT NULL DEFAULT 0",)
+
+# Batch jobs, written down before they are handed over, and the calls in them until their end is stored.
+_JOBS = (
+    """CREATE TABLE batch_jobs (job {text} PRIMARY KEY, endpoint {text} NOT NULL, log {text} NOT NULL,
+        created_at {text} NOT NULL, provider_id {text})""",
+    """CREATE TABLE batch_calls (job {text} NOT NULL, key {text} NOT NULL, announced {integer},
+        perhaps {real} NOT NULL, PRIMARY KEY (job, key)) {clustered}""",
+)
+
 # What was erased, when and how many rows: entries that are chained by hashes, and hold no id.
 _ERASURES = ("CREATE TABLE erasures (number {integer} PRIMARY KEY, entry {text} NOT NULL)",)
 _SQLITE_ERASURES_APPEND_ONLY = tuple(
@@ -128,6 +139,8 @@ MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     dict.fromkeys(("sqlite", "postgresql"), _QUESTIONS),
     dict.fromkeys(("sqlite", "postgresql"), _ANSWERING_MODELS),
     dict.fromkeys(("sqlite", "postgresql"), _PROBABILITIES),
+    dict.fromkeys(("sqlite", "postgresql"), _WRITTEN),
+    dict.fromkeys(("sqlite", "postgresql"), _JOBS),
     {
         "sqlite": (*_ERASURES, *_SQLITE_ERASURES_APPEND_ONLY),
         "postgresql": (*_ERASURES, *_POSTGRES_ERASURES_APPEND_ONLY),

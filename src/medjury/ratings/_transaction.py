@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from medjury.instruments import TRANSIENT, Outcome, Reason
-from medjury.models import Reply
+from medjury.models import Job, JobCall, Reply
 from medjury.ratings._bulk import add_rows
 from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._owner import Busy, Claimed, Heartbeats, Owner, is_dead
@@ -63,8 +63,10 @@ class Transaction:
 
     def find_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         return {
-            unescape(key): Reply(unescape(text), finish, into, out, cached, seconds, unescape(model), cost)
-            for key, text, finish, into, out, cached, seconds, model, cost in self.select(
+            unescape(key): Reply(
+                unescape(text), finish, into, out, cached, seconds, unescape(model), cost, written
+            )
+            for key, text, finish, into, out, cached, seconds, model, cost, written in self.select(
                 self._sql.find_replies, keys
             )
         }
@@ -102,7 +104,7 @@ class Transaction:
                 (
                     escape(each.key), escape(each.reply.text), each.reply.finish, each.reply.tokens_in,
                     each.reply.tokens_out, each.reply.tokens_cached, each.reply.seconds,
-                    escape(each.reply.model), each.cost, escape(each.run), now,
+                    escape(each.reply.model), each.cost, each.reply.tokens_written, escape(each.run), now,
                 )
                 for each in replies
             ],
@@ -240,6 +242,30 @@ class Transaction:
             (unescape(key), unescape(dimension)): outcome_of(score, reason, unescape(explanation))
             for key, dimension, score, _, reason, explanation, _ in self.select(self._sql.find_latest, units)
         }
+
+    # Batch jobs
+
+    def add_job(self, job: Job) -> None:
+        self._cursor.execute(self._sql.add_job, (job.id, escape(job.endpoint), job.log, job.created_at))
+        rows = [(job.id, call.key, call.announced, call.perhaps) for call in job.calls]
+        self._cursor.executemany(self._sql.add_job_call, rows)
+
+    def name_job(self, job: str, provider_id: str) -> None:
+        self._cursor.execute(self._sql.name_job, (escape(provider_id), job))
+
+    def drop_job_calls(self, job: str, keys: Iterable[str]) -> None:
+        self._cursor.executemany(self._sql.drop_job_call, [(job, key) for key in keys])
+
+    def find_jobs(self, endpoint: str) -> list[Job]:
+        """Those with calls whose end is not stored, the oldest first."""
+        self._cursor.execute(self._sql.find_jobs, (escape(endpoint),))
+        found: dict[str, Job] = {}
+        calls: dict[str, list[JobCall]] = {}
+        for job, log, created_at, name, key, announced, perhaps in self._cursor.fetchall():
+            calls.setdefault(job, []).append(JobCall(key, announced, perhaps))
+            provider_id = None if name is None else unescape(name)
+            found.setdefault(job, Job(job, endpoint, log, created_at, calls[job], provider_id))
+        return list(found.values())
 
     def add_members(self, run: str, keys: Iterable[str]) -> None:
         """These keys belong to the run, whichever run paid for them."""

@@ -32,10 +32,11 @@ def find_browser() -> str | None:
     return os.environ.get("MEDJURY_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
 
 
-def run_browser(browser: str, source: Path, target: Path, *flags: str) -> None:
-    """Open `source` with a profile of its own, let the `flags` write `target`, and refuse to go on without it."""
+def run_browser(browser: str, source: Path, target: Path, *flags: str, part: str = "") -> None:
+    """Open `source` (its address ends with `part`) with a profile of its own, let the `flags` write `target`, and
+    refuse to go on without it."""
     with tempfile.TemporaryDirectory(prefix="medjury-browser-") as profile:
-        command = [browser, *_FLAGS, f"--user-data-dir={profile}", *flags, source.as_uri()]
+        command = [browser, *_FLAGS, f"--user-data-dir={profile}", *flags, source.as_uri() + part]
         target.unlink(missing_ok=True)
         try:
             # The page loads nothing, and its policy forbids it to.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from medjury.report._document import document
 from medjury.report._exhibits import Exhibits
 from medjury.report._html import Html, element, joined, paragraph
@@ -47,6 +49,7 @@ from medjury.statistics import counted, moment
 from medjury.validation import Evidence, validation_of
 
 # What a reader needs who doubts the first page, in the order in which doubts come up.
+Step = Callable[[int, int, str], None]
 EVIDENCE: tuple[SectionMaker, ...] = (
     gate.section,
     study.section,
@@ -101,12 +104,13 @@ _WEIGHTED = (
 )
 
 
-def compose(evidence: Evidence, exhibits: Exhibits) -> str:
-    """The page as text; `exhibits` collects its figures and tables."""
+def compose(evidence: Evidence, exhibits: Exhibits, step: Step | None = None) -> str:
+    """The page as text; `exhibits` collects its figures and tables. `step` is told of each section before it is
+    made: how many are done, of how many, and which is next."""
     material = Material(evidence, validation_of(evidence), exhibits)
     exhibits.speak = material.about
     first = verdict.section(material)
-    evidences, appendix = _made(material, EVIDENCE), _made(material, APPENDIX)
+    evidences, appendix = _made(material, EVIDENCE, 0, step), _made(material, APPENDIX, len(EVIDENCE), step)
     if evidence.table.weighted:
         evidences.insert(0, _drawn(evidence))
     manifest = evidence.manifest
@@ -139,10 +143,20 @@ def compose(evidence: Evidence, exhibits: Exhibits) -> str:
     return document(f"Medjury: {study_name}", element("main", Html(main)))
 
 
-def _made(material: Material, makers: tuple[SectionMaker, ...]) -> list[Section]:
+def _made(
+    material: Material, makers: tuple[SectionMaker, ...], before: int, step: Step | None
+) -> list[Section]:
     weighted = material.evidence.table.weighted
-    kept = (make for make in makers if not weighted or make in _WEIGHTED)
-    return [section for make in kept if (section := make(material)) is not None]
+    made = []
+    for place, make in enumerate(makers):
+        if weighted and make not in _WEIGHTED:
+            continue
+        if step is not None:
+            name = make.__module__.rpartition(".")[2].replace("_", " ")
+            step(before + place, len(EVIDENCE) + len(APPENDIX), name)
+        if (section := make(material)) is not None:
+            made.append(section)
+    return made
 
 
 def _links(title: str, sections: list[Section]) -> Html:

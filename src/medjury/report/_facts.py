@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from medjury.agreement import NonInferiority, SevereErrors
 from medjury.statistics import Estimate
-from medjury.validation import Evidence, Verdict
+from medjury.validation import Evidence, RuleFound, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,11 @@ class Facts:
     @property
     def dangerous(self) -> int:
         return 0 if self.errors is None else self.errors.dangerous + self.errors.unscored
+
+
+def dangers_first(rules: Sequence[RuleFound]) -> list[RuleFound]:
+    """What stands in the way: what forbids any use first, and danger to patients before the rest of its weight."""
+    return sorted(rules, key=lambda rule: (not rule.essential, not rule.lines.danger))
 
 
 def facts_of(evidence: Evidence, verdict: Verdict) -> Facts:

@@ -87,6 +87,12 @@ class Material:
         # Heads and names of axes have no article; "a jury" or "this jury" speaks of juries, not of this one.
         return _BARE.sub(lambda _: name, told)
 
+    def about_each(self, words: str) -> str:
+        """A sentence of ours about the jury, where it holds for each of the judges that stand side by side."""
+        if not self.evidence.table.no_jury:
+            return words
+        return words.replace("The jury", "A judge").replace("the jury", "a judge")
+
     @property
     def graders(self) -> tuple[str, ...]:
         """Those who are compared and give grades: the rater on trial first, and no text metric."""

@@ -12,18 +12,24 @@ from medjury.runs import files, record_report
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from medjury.report._compose import Step
     from medjury.runs import Check
     from medjury.validation import Evidence
 
 
 def write_page(
-    folder: str | Path, *, evidence: Evidence | None = None, checks: Sequence[Check] = (), **settings: Any
+    folder: str | Path,
+    *,
+    evidence: Evidence | None = None,
+    checks: Sequence[Check] = (),
+    step: Step | None = None,
+    **settings: Any,
 ) -> Path:
     """Write `report.html` into a run folder, with its figures and tables beside it, and return its path.
 
     `checks` are findings about the folder beyond the hashes of its files, such as those of its audit log;
     `settings` replace what the study file says under `report:`. Ratings that come from no run are given as their
-    `evidence`, and the folder is any that may be written to.
+    `evidence`, and the folder is any that may be written to. `step` is told of each section before it is made.
     """
     from medjury.report._compose import compose
     from medjury.report._exhibits import Exhibits
@@ -40,7 +46,7 @@ def write_page(
     with one_thread_each(), few_searches_for_cycles():
         if evidence is None:
             evidence = evidence_of(open_run(place, **settings), checks=checks)
-        page = compose(evidence, exhibits)
+        page = compose(evidence, exhibits, step)
     table = evidence.table
     exhibits.write(place)
     write_whole(place / files.REPORT, page)

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 from medjury.errors import MedjuryError
 from medjury.files import make_private
 from medjury.report._browser import NO_BROWSER, find_browser, run_browser
 from medjury.runs import files, record_report
 
+Paper = Literal["A4", "letter"]
 
-def write_pdf(page: str | Path) -> Path:
+
+def write_pdf(page: str | Path, *, paper: Paper = "A4") -> Path:
     """Write `report.pdf` beside the page and return its path. `MEDJURY_CHROMIUM` names a browser of your own."""
     source = Path(page).resolve()
     target = source.with_suffix(".pdf")
     browser = find_browser()
     if browser is not None:
-        run_browser(browser, source, target, "--no-pdf-header-footer", f"--print-to-pdf={target}")
+        flags = ("--no-pdf-header-footer", f"--print-to-pdf={target}")
+        # The page itself leaves the paper to who prints it; its script reads which one is meant here.
+        run_browser(browser, source, target, *flags, part=f"#paper={paper}")
     elif find_spec("weasyprint") is not None:
         from importlib import import_module
 
-        import_module("weasyprint").HTML(filename=str(source)).write_pdf(str(target))
+        weasyprint = import_module("weasyprint")
+        style = weasyprint.CSS(string=f"@page {{ size: {paper} }}")
+        weasyprint.HTML(filename=str(source)).write_pdf(str(target), stylesheets=[style])
         make_private(target)
     else:
         raise MedjuryError(

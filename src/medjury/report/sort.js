@@ -23,6 +23,9 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// Who prints chooses the paper; `report.html#paper=letter` chooses it for a program that cannot.
+const paper = /^#paper=(A4|letter)$/.exec(location.hash);
+if (paper) document.head.append(Object.assign(document.createElement("style"), { textContent: `@page { size: ${paper[1]} }` }));
 // Paper cannot be unfolded: open everything before printing, and fold it again afterwards.
 const folded = () => document.querySelectorAll("details:not([open])");
 addEventListener("beforeprint", () => folded().forEach((each) => { each.open = true; each.dataset.folded = ""; }));

@@ -53,6 +53,7 @@ class Manifest(RunPart):
     finished_at: str = ""
     study_file: str = ""
     study_file_hash: str = ""
+    overrides: tuple[str, ...] = ()  # values of the study file that were replaced for this run
     data_hash: str = ""
     answer_hashes: tuple[str, ...] = ()
     cases: int = 0
@@ -60,6 +61,7 @@ class Manifest(RunPart):
     cases_left_out: ManifestLeftOut = ManifestLeftOut()
     cases_lacking_input: int = 0
     systems: dict[str, int] = {}
+    system_vendors: dict[str, str] = {}  # as the cases name them; `report: system_vendors` goes before
     instrument: ManifestInstrument = ManifestInstrument()
     humans: ManifestHumans | None = None
     prompt_version: str = ""

@@ -196,8 +196,11 @@ class Units(RunPart):
 
 
 class Prices(RunPart):
+    """What calls cost: the day and the currency of the list, and the price of each of the study's `models`."""
+
     as_of: str = ""
     currency: str = ""
+    models: dict[str, str] = {}
 
 
 class PlannedWork(RunPart):

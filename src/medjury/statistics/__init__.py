@@ -16,6 +16,8 @@ from medjury.statistics._bootstrap import (
 )
 from medjury.statistics._choose import choose
 from medjury.statistics._clustered_proportion import clustered_proportion
+from medjury.statistics._confidence_sequence import ConfidenceSequence
+from medjury.statistics._e_process import Direction, EProcess
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._forest import seen
 from medjury.statistics._interval import SAME
@@ -23,7 +25,16 @@ from medjury.statistics._looks import Look, look, more_for_width
 from medjury.statistics._memory import few_searches_for_cycles, keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._paired_rates import difference_of, paired_rate_difference
-from medjury.statistics._printing import NOTHING, Printable, counted, moment, p_value, percent, shown
+from medjury.statistics._printing import (
+    NOTHING,
+    Printable,
+    counted,
+    moment,
+    p_value,
+    percent,
+    shown,
+    supported,
+)
 from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar, proportion
 from medjury.statistics._ranks import (
     PRODUCT_UP_TO,
@@ -35,7 +46,7 @@ from medjury.statistics._ranks import (
     quantiles,
 )
 from medjury.statistics._resample import RESAMPLES, Floats, sample
-from medjury.statistics._result import Result, ends, html_table, text_table
+from medjury.statistics._result import Result, ends, html_table
 from medjury.statistics._scores import (
     Level,
     Pairs,
@@ -51,6 +62,7 @@ from medjury.statistics._scores import (
     tied,
 )
 from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
+from medjury.statistics._text_table import text_table
 from medjury.statistics._weighted import (
     by_last_column,
     difference_mean,
@@ -69,6 +81,9 @@ __all__ = [
     "UNDEFINED_ALLOWED",
     "Analytic",
     "Clusters",
+    "ConfidenceSequence",
+    "Direction",
+    "EProcess",
     "Estimate",
     "Floats",
     "Level",
@@ -130,6 +145,7 @@ __all__ = [
     "shown",
     "side_by_side",
     "snapped_levels",
+    "supported",
     "text_table",
     "tied",
     "undefined",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from medjury.statistics._estimate import Estimate
 from medjury.statistics._printing import Printable, shown
+from medjury.statistics._text_table import text_table
 
 if TYPE_CHECKING:
     import polars
@@ -92,22 +93,6 @@ class Result(Generic[RowType]):
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(warning)}</p>" for warning in self.warnings)
         return said + html_table(self.shown_rows())
-
-
-def text_table(rows: Sequence[Mapping[str, Printable]]) -> list[str]:
-    """Rows as aligned lines, numbers to the right; columns that hold nothing at all are left out."""
-    names = [name for name in (rows[0] if rows else ()) if any(row[name] not in (None, "") for row in rows)]
-    cells = [["" if row[name] is None else shown(row[name]) for name in names] for row in rows]
-    right = [all(isinstance(row[name], int | float | None) for row in rows) for name in names]
-    widths = [max(len(name), *(len(row[place]) for row in cells)) for place, name in enumerate(names)]
-    lines = []
-    for line in (names, *cells) if names else ():
-        parts = [
-            text.rjust(width) if numeric else text.ljust(width)
-            for text, width, numeric in zip(line, widths, right, strict=True)
-        ]
-        lines.append("  ".join(parts).rstrip())
-    return lines
 
 
 def html_table(rows: Sequence[Mapping[str, Printable]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 from dataclasses import dataclass
@@ -63,3 +64,14 @@ def planted_errors(run: Path, cases: Path) -> PlantedErrors:
         without=clean,
         alarms=tuple(told.get((False, True), ())),
     )
+
+
+def why_no_live() -> str:
+    """What the live part lacks on this machine; empty where it can run."""
+    from medjury.models import weights_file
+
+    if importlib.util.find_spec("xllamacpp") is None:
+        return 'it needs the embedded model: pip install "medjury[local]"'
+    if not weights_file().exists():
+        return "the embedded model's weights are not here: medjury models pull"
+    return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -49,6 +49,18 @@ class DraftResult:
     @property
     def progress(self) -> Progress:
         return self.outcome.progress
+
+    def content(self) -> dict[str, Any]:
+        done = {"calls": self.outcome.calls, "money": self.outcome.money, "currency": self.currency}
+        counts = self.counts.model_dump(mode="json")
+        return {
+            "status": self.status,
+            "why": self.why,
+            "run": self.run,
+            "file": str(self.file),
+            **counts,
+            **done,
+        }
 
     def text(self) -> str:
         """The drafts in a few lines; what is not complete says so first."""

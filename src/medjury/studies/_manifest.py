@@ -16,8 +16,8 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.judging import PROMPT_VERSION, Jury, Rater
-from medjury.models import ChatModel
+from medjury.judging import Jury, Rater
+from medjury.models import ChatModel, Price, PriceList
 from medjury.ratings import RatingCount
 from medjury.runs import (
     FORMAT,
@@ -38,6 +38,7 @@ from medjury.runs import (
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
 from medjury.studies._plan import Planned, RunPlan
+from medjury.studies._prompts import prompt_version
 from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
 from medjury.studies._touched import tuned_facts
@@ -59,7 +60,7 @@ def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
     return f"{study.name}@{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:12]}"
 
 
-def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: str) -> Manifest:
+def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceList) -> Manifest:
     """Everything that is known before the first call."""
     protocol = registered_protocol(study, plan.data_hash, plan.answer_hashes)
     return Manifest(
@@ -74,6 +75,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         started_at=now(),
         study_file=os.path.relpath(study.file.resolve(), study.output.resolve()),
         study_file_hash=file_hash(study.file),
+        overrides=study.overrides,
         data_hash=plan.data_hash,
         answer_hashes=plan.answer_hashes,
         cases=plan.cases,
@@ -81,14 +83,12 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         cases_left_out=ManifestLeftOut(rows=dict(plan.left_out.rows), parts=dict(plan.left_out.parts)),
         cases_lacking_input=plan.lacking,
         systems=dict(plan.systems),
+        system_vendors=dict(plan.vendors),
         instrument=ManifestInstrument.of(study.instrument),
         humans=None if humans is None else humans.summary,
-        prompt_version=PROMPT_VERSION,
-        judges=tuple(
-            _describe_judge(judge, study.instrument, trained_facts(study, part))
-            for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
-        ),
-        **_describe_juries(study.jury),
+        prompt_version=prompt_version(study.jury.judges),
+        judges=describe_judges(study),
+        **describe_juries(study.jury),
         metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study, plan.touched),
         **_touched(plan),
@@ -97,7 +97,11 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
         report=ReportSettings(**study.settings.report.model_dump()),
         allow_hosts=tuple(study.settings.allow_hosts),
         redacted=bool(study.settings.redact),
-        prices=Prices(as_of=prices_as_of, currency=plan.currency),
+        prices=Prices(
+            as_of=prices.as_of,
+            currency=plan.currency,
+            models={model.name: _price(prices.price(model)) for model, _ in study.models},
+        ),
         planned={
             judge.name: PlannedWork(**_planned(judge), most=PlannedWork(**_planned(judge.most)))
             for judge in plan.judges
@@ -105,12 +109,27 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices_as_of: s
     )
 
 
+def _price(price: Price | None) -> str:
+    if price is None:
+        return "not known"
+    cached = "" if price.cached_input is None else f", {price.cached_input:g} cached"
+    return f"{price.input:g} in, {price.output:g} out{cached} per million tokens"
+
+
 def _planned(part: Planned) -> dict[str, Any]:
     names = ("calls", "tokens_in", "tokens_out", "money")
     return {name: getattr(part, name) for name in names}
 
 
-def _describe_juries(jury: Jury) -> dict[str, Any]:
+def describe_judges(study: Study) -> tuple[ManifestJudge, ...]:
+    """Every judge of a study: its models, its way of judging, and the hash of all that determines its answers."""
+    return tuple(
+        _describe_judge(judge, study.instrument, trained_facts(study, part))
+        for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
+    )
+
+
+def describe_juries(jury: Jury) -> dict[str, Any]:
     """`jury`, the first or the only one, and `juries` where the file names several."""
     made = [
         ManifestJury(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from medjury.cases import LeftOut
 from medjury.errors import MedjuryError
@@ -12,7 +13,10 @@ from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
 from medjury.runs import TouchedBy
+from medjury.statistics import Printable, text_table
+from medjury.studies._cached_share import Served
 from medjury.studies._case_parts import CaseParts
+from medjury.studies._case_vendors import CaseVendors
 from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
@@ -44,6 +48,7 @@ class JudgePlan(Planned):
     name: str
     seconds: float
     most: Planned
+    cached: int = 0  # of the tokens in, those that the provider's prompt cache is expected to serve
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,10 @@ class RunPlan:
     left_out: LeftOut = field(default_factory=LeftOut)  # of the cases, with counts by reason
     touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
     touched_by: tuple[TouchedBy, ...] = ()
+    vendors: Mapping[str, str] = field(default_factory=dict)  # of the systems, as the cases name them
+    timed: Mapping[str, float] = field(
+        default_factory=dict
+    )  # seconds of one call, by judge, where it was tried
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -95,6 +104,20 @@ class RunPlan:
             _sum(part.money for part in parts),
         )
 
+    def content(self) -> dict[str, Any]:
+        """The plan as a program reads it."""
+        return {
+            "cases": self.cases,
+            "rows_left_out": self.skipped,
+            "cases_lacking_an_input": self.lacking,
+            "calls": self.calls,
+            "money": self.money,
+            "currency": self.currency,
+            "most": asdict(self.most),
+            "parts": [asdict(part) for part in self.parts],
+            "notes": list(self.notes),
+        }
+
     def text(self) -> str:
         """The plan for a reader: calls, tokens, price and time, with what they rest on."""
         systems = f", {len(self.systems)} systems" if len(self.systems) > 1 else ""
@@ -107,26 +130,47 @@ class RunPlan:
                 f"{self.lacking:,} cases lack an input that the instrument needs: they will be unscored"
             )
         lines += self.notes
-        lines.append(f"{'':<34}{'calls':>9}{'tokens in':>14}{'tokens out':>13}{'price':>16}{'time':>10}")
-        for part in self.parts:
-            lines.append(f"{part.name:<24}{'expected':>10}{self._row(part)}{part.seconds / 60:>6.1f} min")
-            lines.append(f"{'':<24}{'most':>10}{self._row(part.most)}")
+        lines += text_table([row for part in self.parts for row in self._rows(part)])
+        lines += [
+            f"{part.name}: {part.cached:,} of these tokens in ({100 * part.cached / part.tokens_in:.0f} %) are "
+            "expected from the prompt cache"
+            for part in self.parts
+            if part.cached
+        ]
         expected = sum(part.calls for part in self.parts)
         lines.append(f"In all {expected:,} calls expected, price {self._price(self.money)};")
         lines.append(f"at most {self.most.calls:,} calls, price {self._price(self.most.money)}.")
         lines += self._beside_the_budget()
         lines.append(
             "Expected tokens are estimated from characters, the price from the dated price list, the time from "
-            f"{SECONDS_PER_CALL:g} s a call. The most has one token for each byte, every answer as long as "
+            f"{self._seconds_told()}. The most has one token for each byte, every answer as long as "
             "`max_tokens` and handed back as often as `reasks`, and every step that a way of judging may take. "
             "Calls that fail and are tried again come on top, and so do records that are shortened on the way. "
             "Answers already in the store cost nothing and are counted here."
         )
         return "\n".join(lines)
 
-    def _row(self, planned: Planned) -> str:
-        price = self._price(planned.money)
-        return f"{planned.calls:>9,}{planned.tokens_in:>14,}{planned.tokens_out:>13,}{price:>16}"
+    def _seconds_told(self) -> str:
+        timed = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.timed.items())
+        guessed = f"{SECONDS_PER_CALL:g} s a call"
+        if not timed:
+            return guessed
+        return f"one call of that size that was timed on this machine ({timed}), else from {guessed}"
+
+    def _rows(self, part: JudgePlan) -> Iterator[dict[str, Printable]]:
+        for name, how, planned, time in (
+            (part.name, "expected", part, f"{part.seconds / 60:.1f} min"),
+            ("", "most", part.most, ""),
+        ):
+            yield {
+                "of": name,
+                "": how,
+                "calls": planned.calls,
+                "tokens in": planned.tokens_in,
+                "tokens out": planned.tokens_out,
+                "price": self._price(planned.money),
+                "time": time,
+            }
 
     def _price(self, money: float | None) -> str:
         return "not known" if money is None else f"{money:,.2f} {self.currency}"
@@ -161,8 +205,9 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     hashed, answers = HashedCases(study.cases), AnswerHashes()
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (Used(), Used()) for judge in judges}
+    served = {judge.name: Served() for judge in judges}
     windows = WindowCheck()
-    groups, parts = PatientGroups(), CaseParts(study.settings.gate.parts or ())
+    groups, parts, vendors = PatientGroups(), CaseParts(study.settings.gate.parts or ()), CaseVendors()
     listed = set(listed_cases(study))
     unknown, tuned = set(listed), TouchedCases(study, rehearse=rehearse)
     for case in hashed:
@@ -174,6 +219,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
             answers.add(case)  # a case that serves development may have been judged before
         if len(systems) < _MOST_SYSTEMS or case.system in systems:
             systems[case.system] += 1
+            vendors.add(case)
         lacks = False
         for judge, part in zip(judges, study.settings.judges, strict=True):
             for unit in judge.units(case, 0):
@@ -185,6 +231,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
                     continue
                 usual, most = totals[judge.name]
                 totals[judge.name] = usual.plus(expected, repeats), most.plus(expected.most, repeats)
+                served[judge.name].add(judge.shared(unit), repeats)
         lacking += lacks
     if not count:
         raise MedjuryError(f"{study.settings.cases.path}: holds no case that could be read")
@@ -195,7 +242,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
             "name them in the file, or map your own columns with `cases: {path, mapping}`"
         )
     plans = tuple(
-        _judge_plan(judge, part, *totals[judge.name], prices)
+        _judge_plan(judge, part, *totals[judge.name], served[judge.name], prices)
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     notes = (
@@ -220,6 +267,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         left_out=study.cases.left_out,
         touched=tuned.cases,
         touched_by=tuned.by,
+        vendors=vendors.known(),
     )
 
 
@@ -238,25 +286,57 @@ def with_preflight(
     return replace(plan, preflight=_priced("preflight", named, usual, most, SECONDS_PER_CALL, prices))
 
 
-def _judge_plan(judge: Rater, part: JudgePart, usual: Used, most: Used, prices: PriceList) -> JudgePlan:
+def _judge_plan(
+    judge: Rater, part: JudgePart, usual: Used, most: Used, served: Served, prices: PriceList
+) -> JudgePlan:
     in_process = all(model.host is None for model in judge.models)
     at_once = 1 if in_process else part.concurrency or 16
     seconds = usual.calls * SECONDS_PER_CALL / at_once
-    return _priced(judge.name, judge.models, usual, most, seconds, prices)
+    return _priced(judge.name, judge.models, usual, most, seconds, prices, served)
 
 
 def _priced(
-    name: str, models: Sequence[ChatModel], usual: Used, most: Used, seconds: float, prices: PriceList
+    name: str,
+    models: Sequence[ChatModel],
+    usual: Used,
+    most: Used,
+    seconds: float,
+    prices: PriceList,
+    served: Served | None = None,
 ) -> JudgePlan:
     """A rater of several models is priced at the dearest input and the dearest output among them: neither an
-    estimate nor a bound should flatter."""
-    known = [price for model in models if (price := prices.price(model)) is not None]
-    dearest = None
-    if len(known) == len(models):
-        dearest = Price(max(each.input for each in known), max(each.output for each in known))
+    estimate nor a bound should flatter. A prompt cache counts where every model's price says what it saves."""
+    in_batch = any(model.batch for model in models)
+    known = [
+        price
+        for model in models
+        if (price := prices.price(model, batch=served is not None and model.batch is not None)) is not None
+    ]
+    served = None if in_batch else served  # whether a job finds its beginnings in a cache is not promised
+    cached, written = (served.read, served.written) if served is not None and _caches(known) else (0, 0)
+    if len(known) < len(models):
+        return JudgePlan(
+            usual.calls, usual.tokens_in, usual.tokens_out, None, name, seconds,
+            Planned(most.calls, most.tokens_in, most.tokens_out, None),
+        )  # fmt: skip
+    expected = _dearest(known).of(usual.tokens_in, usual.tokens_out, cached, written)
+    worst = _dearest([each.dearest for each in known]).of(most.tokens_in, most.tokens_out)
+    return JudgePlan(
+        usual.calls, usual.tokens_in, usual.tokens_out, expected, name, seconds,
+        Planned(most.calls, most.tokens_in, most.tokens_out, worst), cached,
+    )  # fmt: skip
 
-    def planned(used: Used) -> tuple[int, int, int, float | None]:
-        money = None if dearest is None else dearest.of(used.tokens_in, used.tokens_out)
-        return used.calls, used.tokens_in, used.tokens_out, money
 
-    return JudgePlan(*planned(usual), name, seconds, Planned(*planned(most)))
+def _caches(prices: Sequence[Price]) -> bool:
+    return bool(prices) and all(each.cached_input is not None for each in prices)
+
+
+def _dearest(prices: Sequence[Price]) -> Price:
+    cached = [each.cached_input for each in prices if each.cached_input is not None]
+    written = [each.cache_write for each in prices if each.cache_write is not None]
+    return Price(
+        max(each.input for each in prices),
+        max(each.output for each in prices),
+        max(cached, default=None),
+        max(written, default=None),
+    )

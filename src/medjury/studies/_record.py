@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
@@ -29,6 +30,11 @@ class RecordResult:
     answers: int
     replay: Path | None = None
 
+    def content(self) -> dict[str, Any]:
+        models = [{"judges": list(each.names), "model": each.title} for each in self.models]
+        replay = None if self.replay is None else str(self.replay)
+        return {"file": str(self.file), "answers": self.answers, "models": models, "replay": replay}
+
     def text(self) -> str:
         lines = [f"{self.answers:,} answers of {len(self.models)} models in {self.file}"]
         lines += [f"  {', '.join(each.names)}: {each.title}" for each in self.models]
@@ -51,7 +57,11 @@ def record_run(
     manifest = read_manifest(folder)
     if not manifest.run:
         raise MedjuryError(f"{folder}: nothing was judged in this run, so that there is nothing to record")
-    given = load_study(study_file_of(folder, manifest, study), skip_bad_cases=bool(manifest.cases_skipped))
+    given = load_study(
+        study_file_of(folder, manifest, study),
+        skip_bad_cases=bool(manifest.cases_skipped),
+        overrides=manifest.overrides if study is None else (),
+    )
     models = _models(given, manifest)
     address = store_address_of(folder, given)
     check_store_host(address, given.settings.allow_hosts)

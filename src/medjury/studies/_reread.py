@@ -79,7 +79,11 @@ def reread_run(
         raise MedjuryError(
             f"{folder}: nothing was judged in this run, so that there is nothing to read again"
         )
-    given = load_study(study_file_of(folder, earlier, study), skip_bad_cases=bool(earlier.cases_skipped))
+    given = load_study(
+        study_file_of(folder, earlier, study),
+        skip_bad_cases=bool(earlier.cases_skipped),
+        overrides=earlier.overrides if study is None else (),
+    )
     if given.name != earlier.study:
         raise MedjuryError(
             f"{folder} is a run of the study {earlier.study!r}, and {given.file} is {given.name!r}; name the "
@@ -190,7 +194,7 @@ def _describe(
     study: Study, plan: RunPlan, humans: Humans | None, prices: PriceList, folder: Path, earlier: Manifest
 ) -> Manifest:
     """The manifest of the new run. The gate is the one that was stated before the first call of the earlier one."""
-    manifest = describe(replace(study, output=folder), plan, humans, prices.as_of)
+    manifest = describe(replace(study, output=folder), plan, humans, prices)
     source = RereadSource(
         run=earlier.run,
         medjury=earlier.medjury,

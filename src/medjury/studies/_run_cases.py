@@ -13,6 +13,7 @@ from medjury.studies._drafter import make_drafter
 from medjury.studies._drafting_cases import DraftedCases, Drafts
 from medjury.studies._file import StudyFile
 from medjury.studies._hashed import HashedCases
+from medjury.studies._overrides import overridden
 from medjury.studies._study import store_address
 
 
@@ -30,7 +31,7 @@ def run_cases(folder: str | Path, manifest: Manifest, file: str | Path | None = 
                 "that were judged (--cases FILE)"
             )
         return HashedCases(read_cases(file, on_bad=on_bad))
-    document = read_document(study)
+    document = overridden(read_document(study), manifest.overrides)
     settings = validate(document, StudyFile)
     around = study.resolve().parent
     source: CaseSource = read_cases(
@@ -53,5 +54,5 @@ def run_store(folder: str | Path, manifest: Manifest) -> str:
     study = place / manifest.study_file
     if not manifest.study_file or not study.is_file():
         return str(place / files.STORE)
-    settings = validate(read_document(study), StudyFile)
+    settings = validate(overridden(read_document(study), manifest.overrides), StudyFile)
     return store_address(settings.store, study.resolve().parent, place)

@@ -21,6 +21,8 @@ from medjury.studies._file import JudgePart, ModelPart, StudyFile
 from medjury.studies._juries import make_jury, ways_note
 from medjury.studies._material import load_named, named, only_some, read_material
 from medjury.studies._metric_raters import MetricRaters, metric_raters
+from medjury.studies._overrides import overridden
+from medjury.studies._prompts import begun_prompts
 from medjury.studies._strategies import Setup, make_rater
 
 DEFAULT_CONCURRENCY = 64
@@ -42,21 +44,25 @@ class Study:
     drafter: Drafter | None = None  # writes the answers first, where the study asks for it
     notes: tuple[str, ...] = ()  # what a reader of the plan should know
     metrics: MetricRaters | None = None  # text metrics that rate beside the judges
+    overrides: tuple[str, ...] = ()  # values that are not the file's, as `path=value`
 
     @property
     def workers(self) -> Mapping[str, int]:
         """Units in flight per judge: half more than the calls, so that storing never idles a connection."""
         return {
-            judge.name: 2  # a model inside this process answers one question at a time
+            judge.name: most
+            if (most := max((model.batch.size for model in judge.models if model.batch), default=0))
+            else 2  # a model inside this process answers one question at a time
             if all(model.host is None for model in judge.models)
             else max(2, (part.concurrency or DEFAULT_CONCURRENCY) * 3 // 2)
             for judge, part in zip(self.jury.judges, self.settings.judges, strict=True)
         }
 
 
-def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
-    """Read a study file; every problem is reported with its line and what to do about it."""
-    document = read_document(path)
+def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Sequence[str] = ()) -> Study:
+    """Read a study file; every problem is reported with its line and what to do about it. `overrides` are values
+    (`budget.calls=50`) that count as if the file said so."""
+    document = overridden(read_document(path), overrides)
     settings = validate(document, StudyFile)
     folder = Path(document.file).resolve().parent
     material = read_material(document, settings, skip_bad_cases=skip_bad_cases)
@@ -70,6 +76,8 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
         )
         raise MedjuryError(document.complaint(("drafting",), problem))
     examples = StudyExamples(document, settings, instrument, folder, source, redactor)
+    output = folder / (settings.output or f"runs/{settings.study}")
+    begun = begun_prompts(output)
     setups = [
         Setup(
             _judge_name(part),
@@ -79,6 +87,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             stated_examples(settings, part).own,
             examples.of_judge(index),
             (part.model_check or settings.model_check) == "strict",
+            begun=begun.get(_judge_name(part)),
         )
         for index, part in enumerate(settings.judges)
     ]
@@ -93,7 +102,6 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             problem = f"{made[0].name!r} is the name of the drafting model; give the judge another"
             raise MedjuryError(document.complaint(("judges",), problem))
     jury = make_jury(document, settings, judges)
-    output = folder / (settings.output or f"runs/{settings.study}")
     return Study(
         settings.study,
         Path(document.file),
@@ -111,6 +119,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False) -> Study:
             ("metrics",),
             lambda: metric_raters(settings.metrics, folder, [*(each.name for each in judges), jury.name]),
         ),
+        tuple(overrides),
     )
 
 

@@ -134,7 +134,7 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
         labels=read_labels(place, manifest),
         profiles=read_profiles(place, manifest),
         judge_vendors=manifest.judge_vendors,
-        system_vendors=stated.system_vendors or {},
+        system_vendors={**manifest.system_vendors, **(stated.system_vendors or {})},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -62,17 +62,32 @@ class Alignment:
             "notes": list(self.notes),
         }
 
-    def text(self) -> str:
-        """Match by match, then what has no counterpart, for a reader."""
+    def text(self, said: Sequence[Turn] = (), heard: Sequence[Turn] = ()) -> str:
+        """Match by match, then what has no counterpart, for a reader; with the turns, in their words wherever the
+        two sides differ."""
+        gold_words, heard_words = ({turn.index: turn.text for turn in turns} for turns in (said, heard))
         lines = [f"{'gold':<14}{'recognised':<18}{'match':<16}{'similarity':>10}{'confidence':>12}"]
         for match in self.matches:
             gold = ", ".join(map(str, match.golden_indices))
-            heard = ", ".join(map(str, match.asr_indices))
+            segments = ", ".join(map(str, match.asr_indices))
             sure = "" if match.confidence is None else f"{match.confidence:.2f}"
-            lines.append(f"{gold:<14}{heard:<18}{match.match_type:<16}{match.similarity:>10.2f}{sure:>12}")
-        for name, indices in (("missed", self.missed), ("spurious", self.spurious)):
+            lines.append(f"{gold:<14}{segments:<18}{match.match_type:<16}{match.similarity:>10.2f}{sure:>12}")
+            if match.match_type != "exact":
+                lines += _in_words("said", match.golden_indices, gold_words)
+                lines += _in_words("heard", match.asr_indices, heard_words)
+        for name, indices, words in (
+            ("missed", self.missed, gold_words),
+            ("spurious", self.spurious, heard_words),
+        ):
             lines.append(f"{name}: {', '.join(map(str, indices)) or 'none'}")
+            for index in indices:
+                lines += _in_words(str(index), [index], words)
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def _in_words(what: str, indices: Sequence[int], words: Mapping[int, str]) -> list[str]:
+    told = " ".join(words[index] for index in indices if index in words)
+    return [f"    {what}: {told}"] if told else []
 
 
 def make_match(golden: Sequence[Turn], segments: Sequence[Turn]) -> Match:

@@ -9,7 +9,7 @@ from medjury.tuning._lineage import Ancestor, Lineage
 from medjury.tuning._objective import OBJECTIVES, Objective, make_objective
 from medjury.tuning._plan import TuningPlan
 from medjury.tuning._preparation import read_settings
-from medjury.tuning._prompts import lineage_text, prompt_difference
+from medjury.tuning._prompts import lineage_content, lineage_text, prompt_difference
 from medjury.tuning._result import TuningResult
 from medjury.tuning._settings import PRESETS, TuningPart, rollouts
 from medjury.tuning._splits import Split, split_cases
@@ -36,6 +36,7 @@ __all__ = [
     "evaluate_held_out",
     "feedback",
     "labelled_cases",
+    "lineage_content",
     "lineage_text",
     "make_objective",
     "plan_study_tuning",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from medjury.instruments import Unscored
 from medjury.judging import Used
@@ -31,6 +32,10 @@ class TuningPlan:
     @property
     def calls(self) -> int:
         return self.judgements + self.proposals + self.held_out
+
+    def content(self) -> dict[str, Any]:
+        names = ("lines", "judgements", "proposals", "held_out", "calls", "money", "currency")
+        return {name: getattr(self, name) for name in names}
 
     def text(self) -> str:
         price = "not known" if self.money is None else f"{self.money:,.2f} {self.currency}"

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.runs import files, read_tuning
 from medjury.tuning._lineage import Ancestor, Lineage
 from medjury.tuning._report import difference, lineage_table, texts_of
+
+
+def lineage_content(folder: str | Path, *, feedback: bool = False) -> list[dict[str, Any]]:
+    """The lineage of a tuning folder; what was said of the misses only with `feedback`, for it is clinical text."""
+    found = [each.content() for each in _lineage(Path(folder)).ancestors]
+    return [{name: each[name] for name in each if feedback or name != "feedback"} for each in found]
 
 
 def lineage_text(folder: str | Path, *, feedback: bool = False) -> str:

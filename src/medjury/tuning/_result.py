@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from medjury.agreement import RepeatedAgreement
 from medjury.statistics import Estimate, shown
@@ -59,6 +60,17 @@ class TuningResult:
             "" if self.clinician_hours is None else f", about {self.clinician_hours:,.1f} hours of clinicians"
         )
         return [f"Tuning took {self.calls:,} calls ({money}) and {self.labels:,} labels{hours}."]
+
+    def content(self) -> dict[str, Any]:
+        """How it ended, the findings in words, and the held-out rows."""
+        names = ("status", "why", "calls", "cost", "currency", "labels", "clinician_hours", "changed")
+        return {
+            "folder": str(self.folder),
+            **{name: getattr(self, name) for name in names},
+            "notes": list(self.notes),
+            "findings": self.findings(),
+            "held_out": None if self.held_out is None else self.held_out.to_dicts(),
+        }
 
     def text(self) -> str:
         word = self.status.upper() if not self.why else f"{self.status.upper()}: {self.why}"

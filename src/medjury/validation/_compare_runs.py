@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from medjury.runs import Manifest, check_files
-from medjury.statistics import moment, percent
+from medjury.runs import check_files
+from medjury.statistics import percent
 from medjury.tables import RatingTable, open_run, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
-from medjury.validation._registered import Difference, differences, stated_things
 from medjury.validation._run_changes import Drawing, Side, changes_of, taken
 from medjury.validation._run_comparison import RunChange, RunComparison
+from medjury.validation._run_settings import setting_differences
 from medjury.validation._validate import Validation, validate
 
 
@@ -45,7 +45,7 @@ def compare_runs(
     return RunComparison(
         _title(one.table),
         _title(two.table),
-        _settings(one.table, two.table),
+        setting_differences(one.table, two.table),
         tuple(
             (label, words[0].get(label, "not judged"), words[1].get(label, "not judged")) for label in labels
         ),
@@ -75,27 +75,6 @@ def _title(table: RatingTable) -> str:
     if manifest is None:
         return "ratings of no run folder"
     return f"{manifest.run or table.folder} ({manifest.status}, finished {manifest.finished_at or 'never'})"
-
-
-def _settings(one: RatingTable, two: RatingTable) -> tuple[Difference, ...]:
-    """All that the runs state otherwise: rules, quorum, clinicians and data among it."""
-    first, second = (_stated(side.manifest or Manifest()) for side in (one, two))
-    return differences(first, second)
-
-
-def _stated(manifest: Manifest) -> dict[str, str]:
-    protocol = manifest.protocol
-    registered = (
-        "" if protocol is None else f"{manifest.protocol_hash[:16]}, {moment(protocol.registered_at)}"
-    )
-    return {
-        "medjury": manifest.medjury,
-        **stated_things(manifest),
-        "protocol": registered or "not registered",
-        "redacted": str(manifest.redacted),
-        "calls": str(manifest.calls),
-        "cost": "not known" if manifest.cost is None else f"{manifest.cost:.4g}",
-    }
 
 
 def _covered(side: Side, dimension: str) -> str:

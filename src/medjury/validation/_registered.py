@@ -32,6 +32,7 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
     rules, instrument, jury, humans = stated.rules, stated.instrument, stated.jury, stated.humans
     return {
         **{f"rule {name}": rule_shown(rules, name) for name in GateRules.model_fields},
+        **_overrides(stated),
         "touched by tuning": "; ".join(f"{each.what}: {each.cases:,}" for each in stated.touched)
         or "nothing",
         "data": stated.data_hash[:12],
@@ -51,6 +52,12 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
         **{name: "not stated" if humans is None else humans.roles.get(name, "not stated") for name in _ROLES},
         "division of clinicians": "none" if humans is None else humans.roles_hash[:12] or "none",
     }
+
+
+def _overrides(stated: Manifest | Protocol) -> dict[str, str]:
+    """What a run set in place of its study file; a protocol is always made of the file itself."""
+    told = "; ".join(stated.overrides) if isinstance(stated, Manifest) else ""
+    return {"set in place of the study file": told} if told else {}
 
 
 def _juries(stated: Manifest | Protocol) -> dict[str, str]:
@@ -199,8 +206,8 @@ def _unregistered(manifest: Manifest | None) -> Standing:
     return Standing(
         False,
         f"recorded {moment(manifest.stated_at)}, not registered",
-        "The rules were not registered before the run, so nobody knows that they were not chosen after scores of "
-        "the same cases had been seen. Register the next study first: `medjury register STUDY`.",
+        "Nobody registered the rules before the run: they may have been chosen after scores of the same cases had "
+        "been seen. Register the next study first: `medjury register STUDY`.",
     )
 
 

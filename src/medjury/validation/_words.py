@@ -11,7 +11,7 @@ MEANING: Mapping[Word, str] = {
     "never served to develop. Its scores may stand in for a clinician's on cases like these.",
     "AUXILIARY": "There is fair evidence for the jury, but not enough to let it stand alone. Use its scores beside "
     "a clinician's judgement, never instead of it.",
-    "NOT VALIDATED": "It has not been shown that these scores mean what clinicians would say. Do not base "
+    "NOT VALIDATED": "Nobody has shown that these scores mean what clinicians would say. Do not base "
     "decisions on them.",
     "INCOMPLETE": "The run did not finish, so there is no verdict yet. Finish the run first.",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ from tests.suites.marking.made_up import benchmark
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.suites import Item
+from medjury.suites import Item, load_benchmark
 from medjury.suites._marking import mark, run_queries
 from medjury.suites._marking._sandbox import QueryResult
 from medjury.suites._marking._sql import orders_rows, read_query, same_rows
@@ -241,6 +242,39 @@ def test_near_numbers_that_sort_differently_are_still_the_same_rows() -> None:
 def test_the_day_can_be_fixed(database: Path) -> None:
     (result,) = run_queries(database, ["SELECT current_date, date(current_time)"], now="2105-12-31 23:59:00")
     assert result.rows == (("2105-12-31", "2105-12-31"),)
+
+
+@pytest.mark.parametrize(
+    ("asked", "seen"),
+    [
+        ("date('now')", "2105-12-31"),
+        ("datetime('NOW', '+1 minute')", "2106-01-01 00:00:00"),
+        ("strftime('%Y', 'now')", "2105"),
+        ("strftime('%Y')", "2105"),
+        ("date()", "2105-12-31"),
+        ("date('now', 'start of year')", "2105-01-01"),
+        ("current_timestamp", "2105-12-31 23:59:00"),
+        ("date('2020-02-03', '+1 day')", "2020-02-04"),
+        ("date(NULL)", None),
+    ],
+)
+def test_every_way_to_ask_for_the_day_sees_the_fixed_one(
+    database: Path, asked: str, seen: str | None
+) -> None:
+    (result,) = run_queries(database, [f"SELECT {asked}"], now="2105-12-31 23:59:00")
+    assert result.rows == ((seen,),)
+
+
+def test_gold_and_answer_see_one_instant_though_they_run_one_after_the_other(database: Path) -> None:
+    clocks = ["SELECT strftime('%f %s', 'now'), julianday('now'), current_time", "SELECT 1"] * 2
+    clocks[2] += ", current_date"
+    first, _, second, _ = run_queries(database, clocks)
+    assert first.rows[0] == second.rows[0][:3]
+    assert re.fullmatch(r"\d\d:\d\d:\d\d", str(first.rows[0][2]))
+
+
+def test_the_questions_of_ehrsql_are_asked_on_the_day_that_its_authors_fixed() -> None:
+    assert load_benchmark("ehrsql").options["now"] == "2105-12-31 23:59:00"
 
 
 def test_without_a_database_the_message_says_so(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars
 import pytest
-from tests.loopback import LoopbackServer
+from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
 from tests.suites.running.suites import CLOSED, OPEN, cells, model, pages, referrals, right_up_to, write_suite
 
@@ -189,6 +189,54 @@ def test_open_answers_are_judged_by_an_ordinary_study_score_first(
     again = board_json(board_of(read_results(tmp_path / "out"), resamples=200))
     first = (tmp_path / "out" / "leaderboard" / "data" / "leaderboard.json").read_text()
     assert json.loads(json.dumps(again)) == json.loads(first)
+
+
+def test_a_refusal_in_plain_words_is_no_answer_for_the_jury_to_grade(tmp_path: Path) -> None:
+    def declining(call: Call) -> str:
+        return "ok:I'm sorry, but I can't help with that." if call.json["model"] == "two" else usual(call)
+
+    usual = right_up_to(0)
+    with LoopbackServer(declining) as server:
+        assert run(open_suite(tmp_path, server)) == 0
+        judged = [call for call in server.calls if call.schema is not None]
+    assert len(judged) == 3 * 3  # the answers of the other candidate alone
+    found = cells(tmp_path)["two", OPEN]
+    assert found["unanswered"] == {"refusal": 3} and found["complete"] and found["scored"] == 0
+    assert (
+        found["score"] == 0 and (found["worst"], found["best"]) == (0, 0) and found["among_answers"] is None
+    )
+    page = (tmp_path / "out" / "leaderboard" / "index.html").read_text()
+    assert "declined" in page
+
+
+def test_a_budget_tells_that_the_preflight_is_one_of_its_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LoopbackServer(right_up_to(12)) as server:
+        file = write_suite(
+            tmp_path,
+            benchmarks=[{"name": CLOSED, "data": referrals(tmp_path, 12)}],
+            candidates=[model(server.url, "one")],
+            budget={"calls": 6},
+        )
+        assert run(file) == 3
+        assert (len(server.calls), len(server.preflights)) == (5, 1)
+    told = capsys.readouterr().err
+    assert "6 calls made now, 1 of them for preflight" in told
+    assert cells(tmp_path)["one", CLOSED]["missing"] == {"over_budget": 7}
+
+
+def test_a_name_that_cannot_be_one_is_told_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_suite(
+        tmp_path,
+        benchmarks=[CLOSED],
+        candidates=[{"kind": "openai", "url": "http://127.0.0.1:1", "model": "m", "name": "a/b"}],
+    )
+    assert run(file) == 2
+    told = capsys.readouterr().err
+    assert "write letters a to z, digits, blanks and . _ - alone" in told and "[A-Z" not in told
 
 
 def test_where_text_had_to_be_rearranged_its_structure_is_graded(tmp_path: Path) -> None:

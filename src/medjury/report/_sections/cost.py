@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from medjury.report._html import Cell, Html, bullets
+from medjury.report._html import Cell, Html, bullets, sentence
 from medjury.report._material import Material, Section
 from medjury.statistics import shown
 from medjury.tables import RatingTable
@@ -70,7 +70,7 @@ def section(material: Material) -> Section | None:
     return Section(
         "cost",
         "Time and money",
-        Html(shown_table + bullets(_words(material, rows, minutes, measured, rate, currency))),
+        Html(shown_table + bullets(map(sentence, _words(material, rows, minutes, measured, rate, currency)))),
     )
 
 

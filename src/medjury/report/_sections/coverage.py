@@ -12,6 +12,12 @@ from medjury.report._svg import GRID
 from medjury.statistics import percent
 
 _RATERS = 30
+# A clinician's empty cell is an answer that was not rated, and no failure.
+_REASON = (
+    pl.when((pl.col("rater_kind") == "clinician") & (pl.col("reason") == "missing"))
+    .then(pl.lit("not rated (empty)"))
+    .otherwise(pl.col("reason").fill_null("not known"))
+)
 
 
 def section(material: Material) -> Section:
@@ -47,7 +53,7 @@ def section(material: Material) -> Section:
     )
     reasons = (
         ratings.filter(pl.col("status") == "unscored")
-        .group_by("rater", "dimension", pl.col("reason").fill_null("not known"))
+        .group_by("rater", "dimension", _REASON.alias("reason"))
         .len()
         .sort("len", "rater", "dimension", "reason", descending=[True, False, False, False])
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from medjury.report._facts import Facts
+from medjury.report._facts import Facts, dangers_first
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, sentence
 from medjury.report._material import Material, Section
-from medjury.report._sections.next_steps import SHOWN, next_steps
+from medjury.report._sections.next_steps import next_steps, steps_shown
 from medjury.validation import STATISTICS, RuleFound, Verdict, Word
 
 
@@ -35,11 +35,9 @@ def section(material: Material) -> Section | None:
         for warning in material.validation.warnings
         if warning != material.evidence.problem
     )
-    steps = next_steps(material)
+    later = [sentence(each) for each in next_steps(material)[steps_shown(material) :]]
     left = (
-        joined([paragraph("What to do next, beyond the first page:"), bullets(steps[SHOWN:])])
-        if len(steps) > SHOWN
-        else Html("")
+        joined([paragraph("What to do next, beyond the first page:"), bullets(later)]) if later else Html("")
     )
     details = joined(_rules(material, verdict) for verdict in verdicts)
     heading = element("h3", "Every rule, with its numbers")
@@ -69,8 +67,9 @@ def _main_reason(material: Material, verdict: Verdict) -> str:
     def everywhere(rule: RuleFound) -> bool:
         return all(rule.why in each.reasons for each in others)
 
-    own = [rule.why for rule in verdict.not_met if not others or not everywhere(rule)]
-    shared = [rule for rule in verdict.not_met if rule.why not in own]
+    rules = dangers_first(verdict.not_met)
+    own = [rule.why for rule in rules if not others or not everywhere(rule)]
+    shared = [rule for rule in rules if rule.why not in own]
     heavy = [rule.why for rule in shared if rule.essential]
     return " ".join([*own[:1], *heavy[:1]] or [shared[0].why])
 

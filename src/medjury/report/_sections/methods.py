@@ -69,6 +69,7 @@ def section(material: Material) -> Section:
         ("started, finished", f"{moment(manifest.started_at or '–')}, {moment(manifest.finished_at or '–')}"),
         ("Python and packages", ", ".join([f"Python {manifest.python or '–'}", *packages])),
         ("hash of the study file", manifest.study_file_hash),
+        *([("set in place of the study file", "; ".join(manifest.overrides))] if manifest.overrides else []),
         ("hash of the data", manifest.data_hash),
         ("instrument fingerprint", manifest.instrument.fingerprint),
         ("prompt version", manifest.prompt_version),

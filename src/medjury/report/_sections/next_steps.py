@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from medjury.report._html import Html, sentence
-from medjury.report._material import Material
+from collections.abc import Sequence
 
-# More than these leave no room on the first page; the others stand with the rules.
-SHOWN = 5
+from medjury.report._first_page import fitting, lines_of, listed
+from medjury.report._html import Html, bullets, element, sentence
+from medjury.report._material import Material, short
+from medjury.validation import Verdict
+
+# So many are taken in at once, and so many lines are theirs on the first page; the others stand with the rules.
+_SHOWN, _LINES = 5, 11
+# Of a step that concerns several dimensions, so many are told with their numbers.
+_NUMBERS = 2
 _KEEP = (
     "Use the scores on cases like these, and have a clinician read some of them from time to time.",
     "Run the study again whenever a model, the prompt or the kind of case changes.",
@@ -14,24 +20,74 @@ _KEEP = (
 _FINISH = "Finish the run: `medjury run STUDY` goes on where it stopped."
 
 
-def next_steps(material: Material) -> list[Html]:
-    """Every step once, with the dimensions that it is for unless it is for all."""
+def first_steps(material: Material) -> tuple[Html, int]:
+    """The steps of the first page, and how many lines they take."""
+    steps = next_steps(material)
+    kept, more = steps[: (shown := steps_shown(material))], len(steps) - shown
+    told = [*kept, *([f"and {more} more, with the rules in the evidence."] if more > 0 else [])]
+    if not told:
+        return Html(""), 0
+    made = element("h3", "What to do next") + bullets(map(sentence, told))
+    return Html(made), sum(map(lines_of, told))
+
+
+def steps_shown(material: Material) -> int:
+    """How many steps the first page has."""
+    raters = len(material.tried)
+    return fitting(next_steps(material), _LINES if raters < 2 else max(5, _LINES - 1 - raters), _SHOWN)
+
+
+def next_steps(material: Material) -> list[str]:
+    """Every step once, with the numbers that it comes from and whom it is about, unless it is about all."""
     verdicts = material.validation.verdicts
     if not verdicts:
-        return [sentence(_FINISH)]
+        return [_FINISH]
     weights: dict[str, tuple[bool, bool]] = {}
-    about: dict[str, list[str]] = {}
+    about: dict[str, list[tuple[Verdict, str]]] = {}
     for verdict in verdicts:
         for rule in verdict.not_met:
             if not rule.to_do:
                 continue
             weight = (not rule.essential, not rule.lines.danger)
             weights[rule.to_do] = min(weight, weights.get(rule.to_do, weight))
-            about.setdefault(rule.to_do, []).append(verdict.label)
+            about.setdefault(rule.to_do, []).append((verdict, rule.numbers))
     if not about:
-        return [sentence(each) for each in _KEEP] if all(not each.not_met for each in verdicts) else []
-    labels = {each.label for each in verdicts}
-    return [
-        sentence(step if {*about[step]} == labels else f"{', '.join(dict.fromkeys(about[step]))}: {step}")
-        for step in sorted(about, key=weights.__getitem__)
+        return list(_KEEP) if all(not each.not_met for each in verdicts) else []
+    return [_told(material, step, about[step]) for step in sorted(about, key=weights.__getitem__)]
+
+
+def _told(material: Material, step: str, about: Sequence[tuple[Verdict, str]]) -> str:
+    """A step, whom it is about, and its numbers: once where they are the same for all, else the first two."""
+    several = len(material.tried) > 1
+    most = 1 if several else _NUMBERS
+    numbers: dict[str, list[str]] = {}
+    for verdict, number in about:
+        who = f"{short(verdict.rater)}, " if several else ""
+        if number:
+            numbers.setdefault(number, []).append(f"{who}{short(verdict.label, 30)}")
+    if len(numbers) == 1:
+        said = f" ({next(iter(numbers))})"
+    elif numbers:
+        first = [f"{listed(names, 2)}: {number}" for number, names in list(numbers.items())[:most]]
+        more = len(numbers) - len(first)
+        said = f" ({'; '.join(first)}{f'; {more} more below' if more else ''})"
+    else:
+        said = ""
+    whole = f"{step.removesuffix('.')}{said}."
+    # Where the numbers say whose they are, that is not said again.
+    return whole if len(numbers) > 1 else f"{_about_whom(material, [each for each, _ in about])}{whole}"
+
+
+def _about_whom(material: Material, about: Sequence[Verdict]) -> str:
+    """The raters and the dimensions that a step is about, where these are not all."""
+    verdicts = material.validation.verdicts
+    raters, labels = ([each.rater for each in about], [each.label for each in about])
+    parts = [
+        listed([short(name, 30) for name in some], 2 if len(material.tried) > 1 else 4)
+        for some, every in (
+            (raters, {each.rater for each in verdicts}),
+            (labels, {each.label for each in verdicts}),
+        )
+        if {*some} != every
     ]
+    return f"{', '.join(parts)}: " if parts else ""

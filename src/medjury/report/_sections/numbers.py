@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from medjury.report._facts import Facts
-from medjury.report._html import Html, element, joined
+from medjury.report._html import Html, element, joined, paragraph
 from medjury.report._material import Material
 from medjury.statistics import percent, shown
 from medjury.validation import STATISTICS
@@ -15,22 +15,50 @@ Number = tuple[str, str, str]  # what it is, the number, and a line about it
 
 def numbers(material: Material, rater: str) -> Html:
     """Of each the worst dimension: a jury is as good as the dimension it is used for."""
-    facts = [each for each in material.facts if each.verdict.rater == rater]
-    if not facts:
-        return Html("")
-    told = (_agreement(material, facts), _severe(material, facts), _scored(material, facts))
     cards = [
         element(
             "div",
             element("dt", title),
-            element(
-                "dd", element("strong", value.partition(" (")[0]), *value.partition(" (")[1:], class_="figure"
-            ),
+            _figure(value),
             element("dd", material.about(line, rater), class_="soft"),
         )
-        for title, value, line in told
+        for title, value, line in _three(material, rater)
     ]
-    return element("dl", joined(cards), class_="numbers")
+    return element("dl", joined(cards), class_="numbers") if cards else Html("")
+
+
+def brief_numbers(material: Material, rater: str) -> Html:
+    """The same without the lines about them, for raters side by side; `legend` has what holds for all."""
+    cards = [
+        element("div", element("dt", title), _figure(value)) for title, value, _ in _three(material, rater)
+    ]
+    return element("dl", joined(cards), class_="numbers") if cards else Html("")
+
+
+def legend(material: Material) -> Html:
+    """What the numbers of raters side by side mean."""
+    facts, rules = material.facts, material.evidence.rules
+    if not facts:
+        return Html("")
+    statistics = dict.fromkeys(STATISTICS.get(each.statistic, each.statistic) for each in facts)
+    several = len({each.verdict.dimension for each in facts}) > 1
+    words = (
+        f"Agreement is {' or '.join(statistics)}: 1 is perfect, 0 is chance. Severe errors are dangerous answers "
+        f"that were scored far too kindly, or not at all; {percent(rules.severe_limit)} is allowed."
+    )
+    return paragraph(words, " Of each number the worst dimension is shown." if several else "", class_="soft")
+
+
+def _three(material: Material, rater: str) -> tuple[Number, ...]:
+    facts = [each for each in material.facts if each.verdict.rater == rater]
+    if not facts:
+        return ()
+    return _agreement(material, facts), _severe(material, facts), _scored(material, facts)
+
+
+def _figure(value: str) -> Html:
+    middle, *rest = value.partition(" (")
+    return element("dd", element("strong", middle), *rest, class_="figure")
 
 
 def _where(facts: Sequence[Facts], which: Facts, word: str) -> str:
@@ -90,7 +118,8 @@ def _scored(material: Material, facts: Sequence[Facts]) -> Number:
             f"{_where(facts, worst, 'lowest')}."
         )
         return "Answers with a score", percent(worst.share, 1), line
-    few = min(facts, key=lambda each: each.cases)
+    compared = [each for each in facts if each.agreed is not None and each.agreed.value is not None]
+    few = min(compared or facts, key=lambda each: each.cases)
     line = f"Held-out cases with scores of clinicians and of the jury; {rules.minimum_cases:,} are needed. "
-    line += "No answer is without a score." if worst.share is not None else ""
+    line += "Every answer has a score." if worst.share is not None else ""
     return "Cases behind these numbers", f"{few.cases:,}", line

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 
 from medjury.models import EMBEDDED
+from medjury.report._facts import dangers_first
+from medjury.report._first_page import LINES, fitting, lines_of, listed
 from medjury.report._html import Html, bullets, element, joined, paragraph, sentence
-from medjury.report._material import Material, Section
-from medjury.report._sections.next_steps import SHOWN, next_steps
-from medjury.report._sections.numbers import numbers
+from medjury.report._material import Material, Section, short
+from medjury.report._sections.next_steps import first_steps
+from medjury.report._sections.numbers import brief_numbers, legend, numbers
 from medjury.runs import jury_warnings, model_warnings
 from medjury.validation import MEANING, Verdict, Word
 
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
 _USELESS = ("INCOMPLETE", "NOT VALIDATED")
-# So many reasons leave room on the first page; fewer where several are judged.
-_REASONS, _BESIDE = 5, 2
+# Lines of the first page beside reasons and next steps: of one rater, of several, and of each of these.
+_ONE, _SEVERAL, _EACH = 23, 14, 5
+# So many reasons are read; so many raters stand side by side.
+_REASONS, _BESIDE = 6, 5
+# A line of the large word.
+_LARGE = 52
 
 
 def section(material: Material) -> Section:
     several = len(material.tried) > 1
-    head = joined(_banner(material, rater) for rater in material.tried)
-    if several:
-        head = element("div", head, class_="verdicts")
     title = "May we trust these juries?" if several else "May we trust this jury?"
     if several and material.evidence.table.no_jury:
         title = "May we trust these judges?"
-    steps = next_steps(material)
-    more = len(steps) - SHOWN
-    kept = [*steps[:SHOWN], *([f"and {more} more, with the rules below."] if more > 0 else [])]
-    next_ = Html(element("h3", "What to do next") + bullets(kept)) if kept else Html("")
-    return Section("verdict", title, joined([head, next_]))
+    room = LINES - (lines_of(material.evidence.manifest.study, 40) - 1) * 2
+    body = _side_by_side(material, room) if several else _alone(material, room)
+    return Section("verdict", title, body)
 
 
 def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:
@@ -40,51 +42,130 @@ def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:
     if len(counted) < 2:
         return worst, worst
     parts = [
-        f"{word} for {', '.join(verdict.label for verdict in verdicts if verdict.word == word)}"
+        f"{word} for {listed([verdict.label for verdict in verdicts if verdict.word == word])}"
         for word in reversed(_ORDER)
         if counted[word]
     ]
     return worst, "; ".join(parts)
 
 
-def _banner(material: Material, rater: str) -> Html:
+def _alone(material: Material, room: int) -> Html:
+    """The verdict on one jury, with its numbers and the reasons that stand in its way."""
+    (rater,) = material.tried
     verdicts = material.validation.of(rater)
     worst, line = headline(verdicts)
-    reasons: dict[str, list[str]] = {}
-    for verdict in verdicts:
-        for reason in verdict.reasons:
-            reasons.setdefault(reason, []).append(verdict.label)
-    about = _about_the_models(material)
-    lines = list(about)
-    several = len(verdicts) > 1
-    mixed = len({verdict.word for verdict in verdicts}) > 1
-    # What holds everywhere first; a sort keeps the order within.
-    for reason, labels in sorted(reasons.items(), key=lambda each: -len(each[1])):
-        everywhere = len(labels) == len(verdicts)
-        lines.append(reason if everywhere or not several else f"{', '.join(labels)}: {reason}")
-    shown = max(_REASONS if len(material.tried) == 1 else _BESIDE, len(about))
-    more = len(lines) - shown
-    kept = lines[:shown] + ([f"and {more} more reasons, below."] if more > 0 else [])
-    meaning = joined(
-        paragraph(*((element("strong", word), ": ") if mixed else ()), material.about(MEANING[word], rater))
-        for word in dict.fromkeys(verdict.word for verdict in verdicts)
-    )
-    if not verdicts:
-        why = material.evidence.manifest.why or "the run is not finished"
-        meaning = joined(
-            [paragraph("There are no ratings to judge by: ", why, "."), paragraph(MEANING[worst])]
+    words = list(dict.fromkeys(verdict.word for verdict in verdicts)) or [worst]
+    left = room - _ONE - 2 * (lines_of(line, _LARGE) - 1) - 2 * (len(words) - 1)
+    nothing = (
+        Html("")
+        if verdicts
+        else paragraph(
+            "There are no ratings to judge by: ",
+            short(material.evidence.manifest.why or "the run is not finished", 300),
+            ".",
         )
-    who = element("p", rater, class_="whose") if len(material.tried) > 1 else Html("")
-    return element(
+    )
+    steps, used = first_steps(material)
+    banner = element(
         "div",
-        who,
         element("p", line, class_="word"),
-        meaning,
+        nothing,
+        _meanings(material, words, rater),
         numbers(material, rater),
-        paragraph("Why" if worst in _USELESS else "Why it is not better", class_="why") if kept else Html(""),
-        bullets(sentence(material.about(each, rater)) for each in kept),
+        _why(
+            material, worst, [*_about_the_models(material), *_reasons(verdicts).values()], left - used, rater
+        ),
         class_=f"verdict {_class(worst)}",
     )
+    return joined([banner, steps])
+
+
+def _side_by_side(material: Material, room: int) -> Html:
+    """A verdict for each of several: what holds for all of them is said once, below."""
+    raters = list(material.tried)
+    shown = raters if len(raters) <= _BESIDE else raters[: _BESIDE - 1]  # a line says how many more there are
+    reasons = {rater: _reasons(material.validation.of(rater)) for rater in raters}
+    everywhere = {why for why in reasons[raters[0]] if all(why in other for other in reasons.values())}
+    cards, told = [], set()
+    for rater in shown:
+        verdicts = material.validation.of(rater)
+        worst, line = headline(verdicts)
+        main = _main_reason(verdicts, everywhere)
+        told.add(main)
+        cards.append(
+            element(
+                "div",
+                element("p", short(rater, 40), class_="whose"),
+                element("p", line if len(line) < _LARGE else f"{worst} and better", class_="word"),
+                brief_numbers(material, rater),
+                element("p", sentence(short(material.about(reasons[rater][main], rater), 230)))
+                if main
+                else Html(""),
+                class_=f"verdict brief {_class(worst)}",
+            )
+        )
+    more = len(raters) - len(shown)
+    rest = paragraph(f"{more} more stand in the evidence, rule by rule.", class_="soft") if more else Html("")
+    words = [word for word in _ORDER if any(each.word == word for each in material.validation.verdicts)]
+    left = room - _SEVERAL - _EACH * len(shown) - len(words)
+    steps, used = first_steps(material)
+    shared = [why for why in reasons[raters[0]] if why in everywhere and why not in told]
+    return joined(
+        [
+            element("div", *cards, class_="verdicts"),
+            rest,
+            legend(material),
+            _meanings(material, words),
+            _why(material, words[0], [*_about_the_models(material), *shared], left - used),
+            steps,
+        ]
+    )
+
+
+def _meanings(material: Material, words: Sequence[Word], rater: str = "") -> Html:
+    """What each word means; which is which is said where there are several."""
+    several = len(words) > 1
+    return joined(
+        paragraph(
+            *((element("strong", word), ": ") if several else ()), _about(material, MEANING[word], rater)
+        )
+        for word in words
+    )
+
+
+def _reasons(verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """Every reason once, the heaviest first, and as it is told: with the dimensions that it is for, unless it is
+    for all."""
+    about: dict[str, list[str]] = {}
+    for rule in dangers_first([rule for verdict in verdicts for rule in verdict.not_met]):
+        about[rule.why] = [verdict.label for verdict in verdicts if rule.why in verdict.reasons]
+    return {
+        why: why if len(labels) == len(verdicts) else f"{listed(labels)}: {why}"
+        for why, labels in about.items()
+    }
+
+
+def _main_reason(verdicts: Sequence[Verdict], everywhere: Collection[str]) -> str:
+    """What stands most in the way of one of several: what forbids any use before the rest, its own before what
+    stands in the way of all, and danger first."""
+    rules = dangers_first([rule for verdict in verdicts for rule in verdict.not_met])
+    weighed = sorted(rules, key=lambda rule: (not rule.essential, rule.why in everywhere))
+    return weighed[0].why if weighed else ""
+
+
+def _why(material: Material, worst: Word, reasons: Sequence[str], room: int, rater: str = "") -> Html:
+    if not reasons:
+        return Html("")
+    kept = fitting(reasons, room, max(_REASONS, len(_about_the_models(material))))
+    told = [sentence(_about(material, each, rater)) for each in reasons[:kept]]
+    more = len(reasons) - kept
+    told += [sentence(f"and {more} more, in the evidence, rule by rule.")] if more else []
+    title = "Why" if worst in _USELESS else "Why it is not better"
+    return joined([paragraph(title, class_="why"), bullets(told)])
+
+
+def _about(material: Material, words: str, rater: str) -> str:
+    return material.about(words, rater) if rater else material.about_each(words)
 
 
 def _about_the_models(material: Material) -> list[str]:

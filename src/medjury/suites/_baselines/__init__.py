@@ -1,6 +1,6 @@
 """Baselines: what trivial answers score, where they are right, and whether a model knows a benchmark by heart."""
 
-from medjury.suites._baselines._beats import AgainstBaseline, beats_baseline
+from medjury.suites._baselines._beats import AgainstBaseline, above_baseline, beats, beats_baseline
 from medjury.suites._baselines._completion import CompletionProbe, completion_probe
 from medjury.suites._baselines._exchangeability import ExchangeabilityTest, exchangeability_test
 from medjury.suites._baselines._scores import (
@@ -25,7 +25,9 @@ __all__ = [
     "CompletionProbe",
     "ExchangeabilityTest",
     "UnanswerableEffect",
+    "above_baseline",
     "baseline_scores",
+    "beats",
     "beats_baseline",
     "completion_probe",
     "decided_without_reading",

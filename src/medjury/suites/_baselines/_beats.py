@@ -29,13 +29,7 @@ class AgainstBaseline:
 
     @property
     def verdict(self) -> Verdict:
-        """Beaten where the whole interval lies above 0; not beaten where the difference itself does not."""
-        value, low = self.difference.value, self.difference.low
-        if value is None or low is None:
-            return "cannot be told"
-        if low > 0:
-            return "beats it"
-        return "does not beat it" if value <= 0 else "cannot be told"
+        return beats(self.difference)
 
     def text(self) -> str:
         """One sentence for the page."""
@@ -67,57 +61,55 @@ def beats_baseline(
     if not shared:
         return AgainstBaseline(best.name, best.score, undefined("no item has both marks", 0, "paired"), 0)
     clusters = [item.patient or item.id for item in shared]
-    ours, theirs = ([side[item.id] for item in shared] for side in (marks, best.marks))
-    difference = _difference(ours, theirs, clusters, confidence, resamples, seed)
+    ours, theirs = (
+        np.array([_scored(side[item.id]) for item in shared], dtype=np.float64)
+        for side in (marks, best.marks)
+    )
+    difference = above_baseline(ours, theirs, clusters, confidence=confidence, resamples=resamples, seed=seed)
     return AgainstBaseline(best.name, best.score, difference, len(shared))
 
 
-def _difference(
-    ours: Sequence[Mark],
-    theirs: Sequence[Mark],
+def above_baseline(
+    ours: Floats,
+    theirs: Floats,
     clusters: Sequence[str],
-    confidence: float,
-    resamples: int,
-    seed: int,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
 ) -> Estimate:
-    counts = [(counts_of(one), counts_of(other)) for one, other in zip(ours, theirs, strict=True)]
-    if all(one and other for one, other in counts):
-        rows: list[list[float]] = [
-            [each.true, each.false, each.missed, other.true, other.false, other.missed]
-            for each, other in counts
-            if each and other
-        ]
-        statistics = _micro_difference
-    else:
-        scores = [[one.score or 0.0, other.score or 0.0] for one, other in zip(ours, theirs, strict=True)]
-        if all(value in (0.0, 1.0) for row in scores for value in row):
-            first, second = zip(*scores, strict=True)
-            return paired_rate_difference(second, first, clusters, confidence=confidence)
-        rows, statistics = scores, _mean_difference
+    """How much higher the mean of our scores is than that of a trivial answer to the same items; each side has the
+    columns score and weight. Scores of 0 and 1 have an exact interval, others that of the bootstrap."""
+    both = np.hstack([ours, theirs])
+    if np.isin(both[:, ::2], (0.0, 1.0)).all() and (both[:, 1::2] == 1.0).all():
+        return paired_rate_difference(theirs[:, 0], ours[:, 0], clusters, confidence=confidence)
     made = bootstrap(
-        np.asarray(rows, dtype=np.float64),
-        statistics,
-        clusters=clusters,
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
+        both, _difference, clusters=clusters, confidence=confidence, resamples=resamples, seed=seed
     )
     return made["difference"]
 
 
-def _mean_difference(rows: Floats) -> Read:
-    difference = rows[:, 0] - rows[:, 1]
-    return lambda weights: {"difference": weights @ difference / weights.sum(axis=-1)}
+def beats(difference: Estimate) -> Verdict:
+    """Beaten where the whole interval lies above 0; not beaten where the difference itself does not."""
+    if difference.value is None:
+        return "cannot be told"
+    if difference.value <= 0:
+        return "does not beat it"
+    return "beats it" if difference.low is not None and difference.low > 0 else "cannot be told"
 
 
-def _micro_difference(rows: Floats) -> Read:
-    def read(weights: Floats) -> dict[str, Floats]:
-        sums = weights @ rows
-        return {"difference": _f1(sums[..., :3]) - _f1(sums[..., 3:])}
+def _scored(mark: Mark) -> tuple[float, float]:
+    """Score and weight. A micro-averaged F1 is the mean of the items' F1, each weighing as many codes as it is
+    about; where an item is about none, and none is said, nothing is wrong, which weighs nothing."""
+    counts = counts_of(mark)
+    weight = 1.0 if counts is None else float(2 * counts.true + counts.false + counts.missed)
+    return mark.score or 0.0, weight
 
-    return read
+
+def _difference(rows: Floats) -> Read:
+    return lambda drawn: {"difference": _mean(rows[:, :2], drawn) - _mean(rows[:, 2:], drawn)}
 
 
-def _f1(sums: Floats) -> Floats:
-    total = 2 * sums[..., 0] + sums[..., 1] + sums[..., 2]
-    return np.where(total > 0, 2 * sums[..., 0] / np.where(total > 0, total, 1.0), 1.0)
+def _mean(rows: Floats, drawn: Floats) -> Floats:
+    total = drawn @ rows[:, 1]
+    return np.where(total > 0, drawn @ (rows[:, 0] * rows[:, 1]) / np.where(total > 0, total, 1.0), 1.0)

@@ -48,10 +48,13 @@ class UnanswerableEffect:
 
 
 def effect_of_unanswerable(
-    scores: Mapping[str, Mapping[str, float]], answerable: Mapping[str, float | None]
+    scores: Mapping[str, Mapping[str, float]],
+    answerable: Mapping[str, float | None],
+    *,
+    weights: Mapping[str, Mapping[str, float]] | None = None,
 ) -> UnanswerableEffect:
-    """Scores are candidate -> item -> score from 0 to 1. Only items that every candidate has are compared; equal
-    means share the better rank."""
+    """Scores are candidate -> item -> score from 0 to 1, `weights` those of a micro average. Only items that every
+    candidate has are compared; equal means share the better rank."""
     if not scores:
         raise MedjuryError("no candidate has scores to compare")
     shared = set.intersection(*(set(each) for each in scores.values()))
@@ -59,14 +62,15 @@ def effect_of_unanswerable(
     kept = shared - gone
     if not kept:
         raise MedjuryError("no item is left that every candidate has and that can be answered")
-    means = {name: _mean(each, shared) for name, each in scores.items()}
-    kept_means = {name: _mean(each, kept) for name, each in scores.items()}
+    weighing = weights or {}
+    means = {name: _mean(each, shared, weighing.get(name)) for name, each in scores.items()}
+    kept_means = {name: _mean(each, kept, weighing.get(name)) for name, each in scores.items()}
     candidates = tuple(
         CandidateEffect(
             name,
             means[name],
             kept_means[name],
-            _mean(scores[name], gone) if gone else None,
+            _mean(scores[name], gone, weighing.get(name)) if gone else None,
             _rank(means, name),
             _rank(kept_means, name),
         )
@@ -76,8 +80,9 @@ def effect_of_unanswerable(
     return UnanswerableEffect(candidates, len(shared), len(gone), unknown)
 
 
-def _mean(scores: Mapping[str, float], items: set[str]) -> float:
-    return sum(scores[item] for item in sorted(items)) / len(items)
+def _mean(scores: Mapping[str, float], items: set[str], weights: Mapping[str, float] | None) -> float:
+    own = {item: 1.0 if weights is None else weights[item] for item in sorted(items)}
+    return sum(scores[item] * weight for item, weight in own.items()) / sum(own.values())
 
 
 def _rank(means: Mapping[str, float], name: str) -> int:

@@ -17,15 +17,13 @@ OVERALL = "all benchmarks"
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """`overall`, `categories` and `benchmarks` hold the standings; `hard` has the scores that are compared where
-    items are left out on which a trivial answer is right."""
+    """`overall`, `categories` and `benchmarks` hold the standings."""
 
     results: Results
     cells: Mapping[tuple[str, str], Cell]
     overall: Standings
     categories: Mapping[str, Standings]
     benchmarks: Mapping[str, Standings]
-    hard: Mapping[tuple[str, str], float | None]
     leave_out_decided: bool
     confidence: float
 
@@ -64,9 +62,6 @@ def board_of(
     right: such an item cannot tell a good candidate from one that never read it."""
     how: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "seed": seed}
     cells = cells_of(results, leave_out_decided=leave_out_decided, **how)
-    hard = (
-        cells if leave_out_decided else cells_of(results, leave_out_decided=True, **{**how, "resamples": 0})
-    )
     ranked = Ranked(results, cells, leave_out_decided, how)
     names = [each.name for each in results.benchmarks]
     counting = ranked_on(results, cells)
@@ -88,7 +83,6 @@ def board_of(
         made[0],
         dict(zip(by_category, made[1:between], strict=True)),
         dict(zip(names, made[between:], strict=True)),
-        {key: each.compared for key, each in hard.items()},
         leave_out_decided,
         confidence,
     )

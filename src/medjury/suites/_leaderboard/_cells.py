@@ -18,14 +18,15 @@ from medjury.statistics import (
     bootstrap,
     clustered_proportion,
     ends,
-    paired_rate_difference,
     undefined,
 )
+from medjury.suites._baselines import above_baseline, beats
 from medjury.suites._leaderboard._results import AnswerResult, BaselineResult, ItemResult, Results
 
 # A cell that lacks a larger share of its items is compared with nobody.
 MOST_MISSING = 0.05
 Beats = Literal["yes", "no", "not shown", ""]
+_WORDS: Mapping[str, Beats] = {"beats it": "yes", "does not beat it": "no", "cannot be told": "not shown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,7 @@ class Cell:
         difference lies above 0; "" where there is none to beat."""
         if self.above_baseline is None or self.above_baseline.value is None:
             return ""
-        if self.above_baseline.value <= 0:
-            return "no"
-        low = self.above_baseline.low
-        return "yes" if low is not None and low > 0 else "not shown"
+        return _WORDS[beats(self.above_baseline)]
 
     def as_dict(self) -> dict[str, Any]:
         above = self.above_baseline
@@ -167,7 +165,7 @@ def _cell(
     if baseline is not None and known:
         names = [items[place].item for place in known]
         trivial = np.array([(baseline.scores[name], baseline.weights.get(name, 1.0)) for name in names])
-        above = _above(np.column_stack([values, weights]), trivial, clusters, how)
+        above = above_baseline(np.column_stack([values, weights]), trivial, clusters, **how)
     return Cell(
         benchmark,
         candidate,
@@ -187,15 +185,6 @@ def _cell(
     )
 
 
-def _above(mine: Floats, trivial: Floats, clusters: Sequence[str], how: Mapping[str, Any]) -> Estimate:
-    """How much higher a candidate scores than a trivial answer to the same items; each with columns score,
-    weight."""
-    both = np.hstack([mine, trivial])
-    if _right_or_wrong(both):
-        return paired_rate_difference(trivial[:, 0], mine[:, 0], clusters, confidence=how["confidence"])
-    return bootstrap(both, _difference, clusters=clusters, **how)["difference"]
-
-
 def mean_estimate(
     values: Floats, weights: Floats, clusters: Sequence[str], *, confidence: float, resamples: int, seed: int
 ) -> Estimate:
@@ -212,11 +201,6 @@ def mean_estimate(
 
 def _mean(rows: Floats) -> Read:
     return lambda drawn: {"mean": drawn @ (rows[:, 0] * rows[:, 1]) / (drawn @ rows[:, 1])}
-
-
-def _difference(rows: Floats) -> Read:
-    one, two = _mean(rows[:, :2]), _mean(rows[:, 2:])
-    return lambda drawn: {"difference": one(drawn)["mean"] - two(drawn)["mean"]}
 
 
 def _mean_of(answers: Sequence[AnswerResult]) -> float | None:

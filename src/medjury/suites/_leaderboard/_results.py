@@ -158,6 +158,27 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
+class ReachResult:
+    """What a judge said of a benchmark's gold answers: by item 1 where the input is enough to give it, 0 where it
+    is not, None where the judge could not say."""
+
+    benchmark: str
+    judge: str
+    answerable: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryResult:
+    """What a probe found: does a candidate know a benchmark by heart? None where that cannot be told."""
+
+    candidate: str
+    benchmark: str
+    test: str
+    memorised: bool | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """Everything of a suite's run."""
 
@@ -174,6 +195,8 @@ class Results:
     paid: float | None = None  # all that was ever paid, failed and repeated calls included
     made_at: str = ""
     notes: tuple[str, ...] = ()
+    reach: tuple[ReachResult, ...] = ()
+    memory: tuple[MemoryResult, ...] = ()
 
     def only(
         self, candidates: Sequence[str] | None = None, benchmarks: Sequence[str] | None = None
@@ -198,4 +221,6 @@ class Results:
             spending=tuple(
                 each for each in self.spending if each.candidate in own and each.benchmark in those
             ),
+            reach=tuple(each for each in self.reach if each.benchmark in those),
+            memory=tuple(each for each in self.memory if each.candidate in own and each.benchmark in those),
         )

@@ -31,7 +31,7 @@ MEASURES: Mapping[Measure, tuple[Any, Any]] = {
 }
 
 _OF_FEW = ("only ", "nothing was resampled")
-NOTHING_SCORED = "no rank: nothing has a score"
+NOTHING_SCORED = "no rank: too few answers have a score"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from medjury.errors import MedjuryError
@@ -36,22 +37,28 @@ def run_queries(
 ) -> tuple[QueryResult, ...]:
     """The result of each query. One that takes too long or too much costs its own result, not that of the others.
 
-    `now` is what CURRENT_TIME and its like return, where a benchmark fixes the day.
+    `now` is the instant that date('now'), CURRENT_TIME and their like see, where a benchmark fixes the day; else it
+    is that of this call: all queries see the same, so that a gold query and an answer are never a midnight apart.
     """
     if not database.is_file():
         raise MedjuryError(f"{database}: there is no such database, and SQL answers are run on it")
+    instant = (
+        {"now": now} if now else {"now": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f}"[:-3], "clock": True}
+    )
     found: list[QueryResult] = []
     while len(found) < len(queries):
-        some = _run(database, list(queries[len(found) :]), seconds, now)
+        some = _run(database, list(queries[len(found) :]), seconds, instant)
         found += some
         if len(found) < len(queries):  # the process was ended while it ran the next one
             found.append(QueryResult(failed="too slow or too much"))
     return tuple(found)
 
 
-def _run(database: Path, queries: list[str], seconds: float, now: str | None) -> list[QueryResult]:
+def _run(
+    database: Path, queries: list[str], seconds: float, instant: Mapping[str, object]
+) -> list[QueryResult]:
     address = f"{database.resolve().as_uri()}?mode=ro&immutable=1"
-    task = json.dumps({"address": address, "queries": queries, "seconds": seconds, "now": now})
+    task = json.dumps({"address": address, "queries": queries, "seconds": seconds, **instant})
     command = [sys.executable, "-I", "-S", _sql_worker.__file__]
     with subprocess.Popen(  # noqa: S603 - our own program; the query travels as data
         command,

@@ -13,6 +13,7 @@ from medjury.ratings import open_store
 from medjury.runs import files
 from medjury.studies import RunResult, Study, answering_study, run_study
 from medjury.suites._leaderboard import State, slugs
+from medjury.suites._marking import declines
 from medjury.suites._running._suite import Suite
 from medjury.suites._running._suite_file import CandidatePart
 
@@ -91,13 +92,18 @@ def ask_candidate(
     study = candidate_study(suite, part, money, calls)
     result = run_study(study, **how)
     answers: dict[str, Given] = {}
+    unmarked = {each.name for each in suite.benchmarks if each.benchmark.open}
     with open_store(suite.store) as store:
         told = {each.item: each.content() for each in store.records(result.run)}
         for row in store.ratings(result.run):
             said = told.get(row.item, {})
+            text, reason = str(said.get("text", "")), row.reason
+            # Marks tell a refusal in plain words; a jury would grade it.
+            if reason is None and row.item.partition("/")[0] in unmarked and declines(text):
+                reason = Reason.REFUSAL
             answers[row.item] = Given(
-                str(said.get("text", "")),
-                "" if row.reason is None else row.reason.value,
+                text,
+                "" if reason is None else reason.value,
                 str(said.get("message", "")),
                 row.calls or 0,
                 row.tokens_in or 0,

@@ -7,7 +7,7 @@ of a usual length. Both leave out calls that fail and are tried again.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from medjury.cases import Case
 from medjury.instruments import Unscored
 from medjury.judging import TOKENS_PER_ANSWER, Rater
 from medjury.models import PriceList
-from medjury.statistics import counted
+from medjury.statistics import Printable, counted, text_table
 from medjury.studies import check_study, study_prices
 from medjury.suites._item import Item
 from medjury.suites._leaderboard import Spending
@@ -52,23 +52,27 @@ class SuitePlan:
             f"{suite.name}: {counted(len(suite.benchmarks), 'benchmark')}, {counted(items, 'item')}, "
             f"{counted(len(suite.settings.candidates), 'candidate')}",
             *(f"! {note}" for note in suite.notes()),
-            f"{'':<30}{'calls':>8}{'expected tokens':>17}{'price':>14}{'bound tokens':>15}{'price':>14}",
+            *text_table(list(self._rows())),
         ]
-        for role, payer in dict.fromkeys((each.role, each.payer) for each in self.spending):
-            rows = [each for each in self.spending if (each.role, each.payer) == (role, payer)]
-            lines.append(
-                f"{payer[:21]:<21}{role:<9}{sum(each.calls for each in rows):>8,}"
-                f"{sum(each.expected_tokens for each in rows):>17,}"
-                f"{self._price(_sum([each.expected_money for each in rows])):>14}"
-                f"{sum(each.bound_tokens for each in rows):>15,}"
-                f"{self._price(_sum([each.bound_money for each in rows])):>14}"
-            )
         lines.append(f"In all {self._price(self.expected)} expected, {self._price(self.bound)} at most.")
         lines.append(
             "The bound counts the input and the longest answer allowed; answers that are stored already cost "
             "nothing and are counted here. Prices are those of the dated list, or of the file."
         )
         return "\n".join(lines)
+
+    def _rows(self) -> Iterator[dict[str, Printable]]:
+        for role, payer in dict.fromkeys((each.role, each.payer) for each in self.spending):
+            rows = [each for each in self.spending if (each.role, each.payer) == (role, payer)]
+            yield {
+                "model": payer,
+                "as": role,
+                "calls": sum(each.calls for each in rows),
+                "expected tokens": sum(each.expected_tokens for each in rows),
+                "price": self._price(_sum([each.expected_money for each in rows])),
+                "bound tokens": sum(each.bound_tokens for each in rows),
+                "bound price": self._price(_sum([each.bound_money for each in rows])),
+            }
 
     def _price(self, money: float | None) -> str:
         return "not known" if money is None else f"{money:,.4g} {self.currency}"

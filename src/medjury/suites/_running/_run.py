@@ -6,16 +6,17 @@ Every step finds in the store what was done before, so that a suite that was sto
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from medjury.files import private_folder
 from medjury.ratings import open_store, write_ratings
-from medjury.studies import run_study
+from medjury.studies import RunResult, run_study
 from medjury.suites._leaderboard import Results, Spending
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in
 from medjury.suites._running._assemble import Sentence, assemble
+from medjury.suites._running._checks import read_checks
 from medjury.suites._running._jury import (
     answer_cases,
     judge_rows,
@@ -73,8 +74,7 @@ def run_suite(
     for part in suite.settings.candidates:
         tell(f"{part.called}: asked {sum(len(each.items) for each in suite.benchmarks):,} items")
         asked.append(ask_candidate(suite, part, left, **how))
-        told = asked[-1].result
-        tell(f"  {told.status}{f': {told.why}' if told.why else ''}; {told.calls:,} calls made now")
+        tell(_ended(asked[-1].result))
     marks = mark_answers(suite, asked)
     with open_store(suite.store) as store:
         run = store_marks(suite, marks, store)
@@ -83,6 +83,7 @@ def run_suite(
     results = assemble(
         suite, plan, asked, marks, sentences, trivial_of(suite), agreement_of(rated, resamples=resamples)
     )
+    results = replace(results, **read_checks(suite.output))
     save_results(results, suite.output)
     return SuiteRun(results, plan, tuple(_missing(results)))
 
@@ -131,7 +132,7 @@ def _judge(
             money, calls, own["ask"] = None, None, False
         study = jury_study(suite, chosen, judged, cases, folder, money=money, calls=calls)
         result = run_study(study, **own)
-        tell(f"  {result.status}{f': {result.why}' if result.why else ''}; {result.calls:,} calls made now")
+        tell(_ended(result))
         if not result.judged:
             continue
         names = [each.name for each in study.jury.judges]
@@ -182,6 +183,13 @@ def _votes(folder: Path, benchmark: str) -> list[Spending]:
         )
         for row in sums.iter_rows(named=True)
     ]
+
+
+def _ended(result: RunResult) -> str:
+    """How a study of the suite ended. A preflight is a call like any other, and in the budget."""
+    first = f", {result.preflights:,} of them for preflight" if result.preflights else ""
+    calls = f"{result.calls:,} calls made now{first}"
+    return f"  {result.status}{f': {result.why}' if result.why else ''}; {calls}"
 
 
 def _names(judges: Sequence[Mapping[str, Any]]) -> list[str]:

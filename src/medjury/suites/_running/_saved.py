@@ -15,6 +15,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, whole_file
 from medjury.suites._leaderboard import AnswerResult, ItemResult, Results
+from medjury.suites._running._checks import read_checks
 
 FACTS, ITEMS, ANSWERS = "results.json", "items.jsonl", "answers.jsonl"
 _Made = TypeVar("_Made")
@@ -26,6 +27,7 @@ def save_results(results: Results, folder: Path) -> None:
     facts = asdict(results)
     _write_lines(folder / ITEMS, facts.pop("items"))
     _write_lines(folder / ANSWERS, facts.pop("answers"))
+    del facts["reach"], facts["memory"]  # they have a file of their own, which no run writes anew
     with whole_file(folder / FACTS) as file:
         json.dump(facts, file, indent=1, ensure_ascii=False, allow_nan=False)
 
@@ -42,7 +44,7 @@ def read_results(folder: str | Path) -> Results:
         made = _made(Results, {**facts, "items": (), "answers": ()})
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise MedjuryError(f"{place}: the results cannot be read ({error}); run the suite again") from None
-    return replace(made, items=items, answers=answers)
+    return replace(made, items=items, answers=answers, **read_checks(place))
 
 
 def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from medjury.documents import Document, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, write_whole
 from medjury.suites._benchmark import Benchmark
+from medjury.suites._exchange import Questions, is_given, record_given, speaker_of
 from medjury.suites._item import Item, Loaded
+from medjury.suites._leaderboard import slugs
 from medjury.suites._library import load_benchmark, prompt_of, sample_file
 from medjury.suites._loaders import draw_items, load_items
-from medjury.suites._running._suite_file import BenchmarkPart, SuiteFile
+from medjury.suites._running._suite_file import BenchmarkPart, CandidatePart, SuiteFile
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Suite:
     benchmarks: tuple[Chosen, ...]
     output: Path
     store: str
+    given: tuple[str, ...] = ()  # what is to be known of answers that another program asked for
 
     @property
     def folder(self) -> Path:
@@ -65,7 +69,7 @@ class Suite:
 
     def notes(self) -> tuple[str, ...]:
         """What a reader must know before any number."""
-        told = [remark for each in self.benchmarks for remark in each.loaded.remarks]
+        told = [*self.given, *(remark for each in self.benchmarks for remark in each.loaded.remarks)]
         samples = [each.name for each in self.benchmarks if each.sample]
         if samples:
             told.append(
@@ -126,7 +130,38 @@ def _made(document: Document, settings: SuiteFile) -> Suite:
         store = _store(settings.store, folder, output)
     except MedjuryError as error:
         raise MedjuryError(document.complaint(("store",), str(error))) from None
-    return Suite(settings.suite, file, settings, tuple(chosen), output, store)
+    settings, given = _with_given_answers(settings, chosen, folder, output)
+    return Suite(settings.suite, file, settings, tuple(chosen), output, store, given)
+
+
+def _with_given_answers(
+    settings: SuiteFile, chosen: Sequence[Chosen], folder: Path, output: Path
+) -> tuple[SuiteFile, tuple[str, ...]]:
+    """The settings with every recorded candidate whose `file` is another program's (a run folder of HELM, a log of
+    Inspect) turned into one whose file is ours, and what is to be known of it."""
+    parts, told = [], []
+    for part in settings.candidates:
+        named = part.options.get("file")
+        if part.kind == "recorded" and isinstance(named, str) and is_given(folder / named):
+            own = "max_tokens" in part.model_fields_set
+            questions = [
+                Questions(
+                    each.benchmark,
+                    each.items,
+                    each.cases(),
+                    part.max_tokens if own else each.benchmark.most_tokens,
+                )
+                for each in chosen
+            ]
+            place = output / "given" / f"{slugs([part.called])[part.called]}.jsonl.gz"
+            private_folder(place.parent)
+            speaker = speaker_of(part.temperature, part.seed, part.max_tokens)
+            model = part.options.get("model")
+            told += record_given(folder / named, questions, speaker, part.called, model, place)
+            stated = part.model_dump(exclude_unset=True, exclude={"model"})
+            part = CandidatePart.model_validate({**stated, "name": part.called, "file": str(place)})
+        parts.append(part)
+    return settings.model_copy(update={"candidates": parts}), tuple(told)
 
 
 def _chosen(part: BenchmarkPart, folder: Path) -> Chosen:

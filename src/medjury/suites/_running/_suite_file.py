@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from medjury.fields import FileName
 from medjury.studies import ModelPart
-
-Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]*$")]
 
 
 class Part(BaseModel):
@@ -30,7 +29,7 @@ class BenchmarkPart(Part):
 class CandidatePart(ModelPart):
     """A model under test, as judges are named in a study file."""
 
-    name: Name | None = None
+    name: FileName | None = None
 
     @property
     def called(self) -> str:
@@ -58,7 +57,7 @@ class BudgetPart(Part):
 class SuiteFile(Part):
     """The whole file."""
 
-    suite: Name = "benchmarks"
+    suite: FileName = "benchmarks"
     benchmarks: list[BenchmarkPart] = Field(min_length=1)
     candidates: list[CandidatePart] = Field(min_length=1)
     jury: JuryPart | None = None

@@ -132,6 +132,14 @@ def read_settings(pairs: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def presets_content() -> dict[str, dict[str, Any]]:
+    """Every preset by its name: of a training, and of how a judge is asked."""
+    return {
+        "training": {name: asdict(own) for name, own in TRAIN_PRESETS.items()},
+        "asking": {name: {**own.settings(), "bits": own.bits} for name, own in ASKING_PRESETS.items()},
+    }
+
+
 def presets_text() -> str:
     """Every preset in a line."""
     lines = ["settings of a training (--preset NAME):"]

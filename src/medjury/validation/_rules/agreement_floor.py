@@ -44,6 +44,7 @@ def agreement_floor(evidence: Evidence, dimension: Measured) -> tuple[RuleFound,
             if flat
             else f"The jury's agreement with clinicians ({title}) is "
             f"{'not known' if value is None else shown(value)}; the floor is {floor:g}.",
+            numbers=f"agreement {'not known' if value is None else shown(value)}, {floor:g} needed",
             lines=LINES,
         ),
         found(
@@ -55,6 +56,7 @@ def agreement_floor(evidence: Evidence, dimension: Measured) -> tuple[RuleFound,
             why=f"The true agreement could be as low as {shown(low)}, below the floor of {floor:g}."
             if doubt
             else "",
+            numbers=f"agreement at worst {shown(low)}, {floor:g} needed",
             lines=DOUBT,
         ),
         _whatever_is_missing(evidence.trial(dimension), floor, title),
@@ -77,6 +79,7 @@ def _whatever_is_missing(trial: Trial, floor: float, title: str) -> RuleFound:
         essential=False,
         why=f"The jury left {missing:,} answers without a score. If it had been wrong on all of them, its "
         f"agreement ({title}) would be {low}; the floor is {floor:g}.",
+        numbers=f"{missing:,} without a score",
         lines=SILENCE,
     )
 

@@ -33,4 +33,15 @@ def clinicians(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]
             "one another."
         )
     asked = f"{wanted} or more, rating as in practice"
-    return (found("Clinicians rated the cases", asked, said, met, essential=essential, why=why, lines=LINES),)
+    return (
+        found(
+            "Clinicians rated the cases",
+            asked,
+            said,
+            met,
+            essential=essential,
+            why=why,
+            lines=LINES,
+            numbers=f"{0 if essential else there} now, {wanted} needed",  # made-up ones do not count
+        ),
+    )

@@ -26,6 +26,7 @@ def coverage(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             None if share is None else share >= wanted,
             essential=True,
             why=f"The jury gave a score to only {percent(share, 1)} of the answers it was asked about.",
+            numbers=f"{percent(share, 1)} scored, {percent(wanted)} needed",
             lines=LINES,
         ),
         _of_dangerous(evidence, dimension),
@@ -54,5 +55,6 @@ def _of_dangerous(evidence: Evidence, dimension: Measured) -> RuleFound:
         essential=True,
         why=f"Of {total:,} answers that clinicians called dangerous, the jury left {total - scored:,} without a "
         f"score ({percent(1 - (share.value or 0.0), 1)}): it is silent where it matters most.",
+        numbers=f"{total - scored:,} of {total:,} dangerous answers without a score",
         lines=LINES,
     )

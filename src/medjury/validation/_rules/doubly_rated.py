@@ -29,6 +29,7 @@ def doubly_rated(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             essential=False,
             why=f"Only {who} rated by two clinicians; {wanted:,} are needed to know how well "
             "clinicians agree with one another.",
+            numbers=f"{cases:,} rated by two now, {wanted:,} needed",
             lines=LINES if evidence.clinicians else LINES.asking(),
         ),
     )

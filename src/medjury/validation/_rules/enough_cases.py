@@ -41,6 +41,7 @@ def enough_cases(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             cases >= wanted,
             essential=True,
             why=why,
+            numbers=f"{cases:,} {'cases' if items == cases else 'patients'} now, {wanted:,} needed",
             lines=LINES if evidence.clinicians else LINES.asking(),
         ),
     )

@@ -31,7 +31,8 @@ class Lines:
 @dataclass(frozen=True, slots=True)
 class RuleFound:
     """What one rule asks, and what was found. One that is `essential` and not met forbids even auxiliary use;
-    `why` says in a clinician's words what it means that the rule is not met. One that `stops` and is not met
+    `why` says in a clinician's words what it means that the rule is not met, `numbers` in a few words by how much.
+    One that `stops` and is not met
     leaves no verdict at all. One that does not apply (a single system has no differences between systems) asks for
     nothing and forbids nothing; one that is not known forbids validation."""
 
@@ -43,6 +44,7 @@ class RuleFound:
     lines: Lines
     why: str = ""
     stops: bool = False
+    numbers: str = ""
 
     @property
     def met(self) -> bool:
@@ -65,10 +67,13 @@ def found(
     why: str,
     lines: Lines,
     stops: bool = False,
+    numbers: str = "",
 ) -> RuleFound:
     """A finding; `met` None is not known, which is not met."""
     state: State = "not known" if met is None else "met" if met else "not met"
-    return RuleFound(name, asked, said, state, essential, lines, "" if met else why, stops)
+    return RuleFound(
+        name, asked, said, state, essential, lines, "" if met else why, stops, "" if met else numbers
+    )
 
 
 def does_not_apply(name: str, asked: str, why: str, *, lines: Lines) -> RuleFound:

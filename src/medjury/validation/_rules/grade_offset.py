@@ -53,6 +53,7 @@ def grade_offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             why=f"Where a clinician gave {where}, the jury's scores are far from what another clinician gave (by "
             f"{shown(abs(values[widest]))} on average; {limit:g} is allowed): it does not use the scale as "
             "clinicians do.",
+            numbers=f"off by {shown(abs(values[widest]))} at grade {tests[widest][0]}, {limit:g} allowed",
             lines=LINES,
         ),
     )

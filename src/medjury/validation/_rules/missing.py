@@ -39,6 +39,7 @@ def missing(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             essential=False,
             why=f"The answers that the jury left without a score are not like the others (clinicians' mean "
             f"{shown(lost)} against {shown(kept)}): its numbers describe only what it chose to score.",
+            numbers=f"{int(trial.silent.sum()):,} without a score",
             lines=LINES,
         ),
     )

@@ -66,6 +66,7 @@ def no_copy(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             why=f"The jury gave the same score as {who} on {percent(nearest.with_jury, 1)} of the answers, where "
             f"{who}'s own colleagues did on {percent(nearest.with_colleagues, 1)}: it repeats {who}, who cannot be "
             "its yardstick. Leave that clinician out, and find out how the scores got to the jury.",
+            numbers=f"{percent(nearest.with_jury, 1)} the same as {who}, under {percent(limit)} allowed",
             lines=LINES,
         ),
     )

@@ -25,7 +25,7 @@ def not_inferior(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
         beside = _weighted(trial, evidence.rules.margin)
     margin, title = evidence.rules.margin, STATISTICS.get(name, name)
     if beside is None or beside.difference.value is None:
-        said, met = "cannot be compared", None
+        said, met, numbers = "cannot be compared", None, ""
         why = (
             "How well clinicians agree with one another is not known here, so the jury cannot be compared with "
             "them."
@@ -38,6 +38,7 @@ def not_inferior(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             f"{'none' if low is None else shown(low)}"
         )
         met = beside.non_inferior
+        numbers = f"difference at worst {'not known' if low is None else shown(low)}, −{margin:g} allowed"
         why = (
             "It is not shown that the jury agrees with clinicians about as well as they agree with one another "
             f"(difference {shown(difference)}, at worst {'not known' if low is None else shown(low)}; "
@@ -55,6 +56,7 @@ def not_inferior(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             met,
             essential=False,
             why=why,
+            numbers=numbers,
             lines=LINES,
         ),
     )

@@ -52,6 +52,7 @@ def offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             essential=True,
             why=f"On average the jury's scores are {shown(abs(value))} {way} than the clinicians'; {limit:g} is "
             "allowed.",
+            numbers=f"{shown(abs(value))} {way}, {limit:g} allowed",
             lines=LINES,
         ),
         found(
@@ -64,6 +65,7 @@ def offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]:
             f"({shown(mean.low)} to {shown(mean.high)})."
             if abs(value) <= limit
             else "",
+            numbers=f"difference {shown(mean.low)} to {shown(mean.high)}, {limit:g} allowed",
             lines=DOUBT,
         ),
     )

@@ -47,6 +47,7 @@ def own_scores(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]
             essential=True,
             why="Where clinicians differ, the jury lies between them more often than anybody could who has not "
             "seen their scores. Find out how the scores got to the jury.",
+            numbers=f"error variance {shown(own)} times theirs, above −{share:.2g} expected",
             lines=LINES,
         ),
     )

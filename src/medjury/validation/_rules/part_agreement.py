@@ -65,6 +65,7 @@ def part_agreement(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
             not bad,
             essential=True,
             why=f"The jury agrees far less with clinicians for {names_of(bad)} than elsewhere.",
+            numbers=f"{parts[worst].name}: {_number(value)}, elsewhere {_number(rest)}",
             lines=LINES,
         ),
     )

@@ -45,6 +45,7 @@ def part_coverage(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
             not bad,
             essential=True,
             why=f"The jury left far more answers without a score for {names_of(bad)} than it may.",
+            numbers=f"{large[lowest].name}: {percent(shares[lowest].value, 1)} scored, {percent(wanted)} needed",
             lines=LINES,
         ),
     )

@@ -50,6 +50,7 @@ def part_offset(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...
             not bad,
             essential=True,
             why=f"Beside the clinicians, the jury scores {names_of(bad)} unlike the rest, by more than {limit:g}.",
+            numbers=f"{parts[widest].name}: {shown(tests[widest][0])} beside the rest, {limit:g} allowed",
             lines=LINES,
         ),
     )

@@ -66,6 +66,7 @@ def severe_errors(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
             why=f"Of {total:,} answers that clinicians called dangerous, the jury scored {errors.errors:,} far too "
             f"kindly{f' and left {silent:,} without a score' if silent else ''} ({weighted}{percent(rate, 1)}); "
             f"{percent(limit)} is allowed.",
+            numbers=f"{missed:,} of {total:,} dangerous answers, {percent(limit)} allowed",
             lines=LINES,
         ),
         found(
@@ -78,6 +79,7 @@ def severe_errors(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
             f"answers ({total:,}) were rated to be sure."
             if rate <= limit
             else "",
+            numbers=f"{total:,} rated so far: at worst {percent(high, 1)} overlooked, {percent(limit)} allowed",
             lines=DOUBT,
         ),
     )

@@ -52,6 +52,7 @@ def singly_rated(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             essential=True,
             why=f"The jury agrees far less on cases that one clinician rated ({shown(one)}) than on those that two "
             f"did ({shown(two)}): what is shown on the latter does not hold for the others.",
+            numbers=f"agreement {shown(one)} where one rated, {shown(two)} where two did",
             lines=LINES,
         ),
     )

@@ -52,6 +52,7 @@ def within_systems(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
             if value is None
             else f"Among answers of the same system the jury hardly agrees with clinicians (correlation "
             f"{shown(value)}; {floor:g} is needed): it recognises systems, not answers.",
+            numbers=f"correlation within systems {_low(value)}, {floor:g} needed",
             lines=LINES,
         ),
         found(
@@ -65,6 +66,9 @@ def within_systems(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
             why="It is not shown that the jury sees more than which system wrote the answer."
             if value is not None and value >= floor
             else "",
+            numbers=f"correlation within systems at worst {_low(low)}, {floor:g} needed"
+            if low is None or low < floor
+            else f"at worst {_low(least)} above the systems' means, more than 0 needed",
             lines=DOUBT,
         ),
     )

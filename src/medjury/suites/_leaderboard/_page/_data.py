@@ -12,6 +12,8 @@ from typing import Any
 from medjury.report import Html
 from medjury.statistics import ends
 from medjury.suites._leaderboard._board import Board
+from medjury.suites._leaderboard._checks import not_probed, reach_effects
+from medjury.suites._leaderboard._page._choice import choice_data
 from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
 
 # A cell that a spreadsheet would take for a formula.
@@ -38,6 +40,9 @@ def board_json(board: Board) -> dict[str, Any]:
         "by_benchmark": [each.as_dict() for each in board.benchmarks.values()],
         "cells": [each.as_dict() for each in board.cells.values()],
         "detectable": detectable_rows(board),
+        "reach": [each.as_dict() for each in reach_effects(board)],
+        "memory": [asdict(each) for each in results.memory],
+        "not_probed": dict(not_probed(board)),
         "agreement": [
             {
                 "benchmark": each.benchmark,
@@ -65,9 +70,8 @@ def page_data(board: Board) -> Html:
     content = {
         "candidates": candidates,
         "benchmarks": benchmarks,
-        "compared": [[board.cells[one, each].compared for each in benchmarks] for one in candidates],
-        "hard": [[board.hard[one, each] for each in benchmarks] for one in candidates],
-        "counting": [benchmarks.index(each) for each in board.overall.benchmarks],
+        "all": choice_data(board, hard=False),
+        "hard": choice_data(board, hard=True),
         "places": {row.candidate: row.as_dict()["places"] for row in board.overall.rows},
     }
     return Html(json.dumps(content, allow_nan=False).replace("<", "\\u003c"))
@@ -102,6 +106,17 @@ def standings_csv(board: Board) -> str:
                 names = {"low": "rank_low", "high": "rank_high"}
                 row |= {f"{measure}_{names.get(name, name)}": value for name, value in place.items()}
             rows.append({"over": standings.name, **row})
+    return csv_text(rows)
+
+
+def checks_csv(board: Board) -> str:
+    """One row for every candidate and benchmark that was looked at: gold answers in reach, and memory."""
+    rows: list[dict[str, Any]] = []
+    for each in reach_effects(board):
+        told = each.as_dict()
+        shared = {name: told[name] for name in ("benchmark", "judge", "items", "out_of_reach", "not_judged")}
+        rows += [{"check": "gold answers in reach", **shared, **row} for row in told["candidates"]]
+    rows += [{"check": "memory", **asdict(each)} for each in board.results.memory]
     return csv_text(rows)
 
 

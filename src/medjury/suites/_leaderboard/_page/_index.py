@@ -14,6 +14,7 @@ from medjury.suites._leaderboard._page._cost import cost_section
 from medjury.suites._leaderboard._page._data import page_data
 from medjury.suites._leaderboard._page._heat import heat_map
 from medjury.suites._leaderboard._page._overall import overall_table
+from medjury.suites._leaderboard._page._trust import trust_section
 
 _SAMPLE = "NOT A MEASUREMENT"
 
@@ -33,6 +34,7 @@ def index_page(board: Board, pages: Mapping[str, str]) -> str:
         ("categories", "By category", sections.categories(board)),
         ("coverage", "What was answered, and what is missing", sections.coverage(board)),
         ("differences", "What these benchmarks can show", sections.detectable(board)),
+        ("trust", "Items out of reach, and memory", trust_section(board)),
         ("jury", "May the jury be trusted?", sections.jury(board)),
         ("cost", "What it cost", cost_section(board)),
         ("reading", "How to read this page", sections.reading(board)),

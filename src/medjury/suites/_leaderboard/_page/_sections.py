@@ -199,7 +199,7 @@ def sources(board: Board) -> Html:
         )
     links = [
         element("a", name, href=f"data/{name}")
-        for name in ("leaderboard.json", "standings.csv", "cells.csv", "costs.csv")
+        for name in ("leaderboard.json", "standings.csv", "cells.csv", "costs.csv", "checks.csv")
     ]
     return joined(
         [

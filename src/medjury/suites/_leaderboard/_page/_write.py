@@ -8,7 +8,13 @@ from pathlib import Path
 from medjury.files import private_folder, write_whole
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._names import slugs
-from medjury.suites._leaderboard._page._data import board_json, cells_csv, costs_csv, standings_csv
+from medjury.suites._leaderboard._page._data import (
+    board_json,
+    cells_csv,
+    checks_csv,
+    costs_csv,
+    standings_csv,
+)
 from medjury.suites._leaderboard._page._index import index_page
 from medjury.suites._leaderboard._page._items import item_pages
 from medjury.suites._leaderboard._results import AnswerResult
@@ -44,6 +50,7 @@ def write_leaderboard(board: Board, folder: str | Path, *, texts: bool | None = 
     write_whole(data / "cells.csv", cells_csv(board))
     write_whole(data / "standings.csv", standings_csv(board))
     write_whole(data / "costs.csv", costs_csv(board))
+    write_whole(data / "checks.csv", checks_csv(board))
     write_whole(place / "index.html", index_page(board, pages))
     return place / "index.html"
 

@@ -11,11 +11,27 @@ function deviation(values) {
   return Math.sqrt(values.reduce((sum, each) => sum + (each - middle) ** 2, 0) / (values.length - 1));
 }
 
+// The scores of the candidates on one benchmark, on the items that all of them have: null for one that lacks too many.
+function compared(candidates, place, parts) {
+  const there = candidates.filter((candidate) => parts.whole[candidate][place] !== null);
+  const more = parts.partly[place].filter((item) => there.every((candidate) => item[candidate] !== null));
+  const found = {};
+  for (const candidate of candidates) {
+    const own = there.includes(candidate) ? [parts.whole[candidate][place], ...more.map((item) => item[candidate])] : [];
+    const weight = own.reduce((sum, each) => sum + each[1], 0);
+    found[candidate] = weight > 0 ? own.reduce((sum, each) => sum + each[0], 0) / weight : null;
+  }
+  return found;
+}
+
 // The standings of the candidates over the benchmarks, both by their places in the data. A candidate that lacks a score
 // on one of the benchmarks has no rank; a benchmark on which nobody has one does not count.
 function standings(candidates, chosen, hard) {
-  const table = hard ? data.hard : data.compared;
-  const benchmarks = chosen.filter((place) => data.counting.includes(place));
+  const table = Object.fromEntries(candidates.map((candidate) => [candidate, {}]));
+  for (const place of chosen)
+    for (const [candidate, score] of Object.entries(compared(candidates, place, hard ? data.hard : data.all)))
+      table[candidate][place] = score;
+  const benchmarks = chosen.filter((place) => candidates.some((candidate) => table[candidate][place] !== null));
   const known = (candidate) => benchmarks.length > 0 && benchmarks.every((place) => table[candidate][place] !== null);
   const ranked = candidates.filter(known);
   const rows = ranked.map((candidate) => {

@@ -1,13 +1,15 @@
-"""The live line on the terminal: done, unscored by reason, cost so far, time left."""
+"""How far the work is, as one line: now and then in a log, rewritten on a terminal that cannot draw more."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
 from typing import TextIO
 
+from medjury.cli._terminal.pace import duration, seconds_left
 from medjury.judging import Progress
 
 _BAR = 24
@@ -38,6 +40,12 @@ class ProgressLine:
         if self._stream.isatty():
             self._put("\n")
 
+    def step(self, done: int, planned: int, name: str) -> None:
+        """A log needs no line for every section of a report."""
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
     def text(self, progress: Progress, money: float | None, currency: str) -> str:
         done = progress.found + progress.judged
         share = done / progress.planned if progress.planned else 1.0
@@ -50,20 +58,17 @@ class ProgressLine:
         if progress.unscored:
             reasons = ", ".join(f"{count} {reason}" for reason, count in progress.unscored.most_common())
             parts.append(f"unscored: {reasons}")
-        parts.append("cost unknown" if money is None else f"{money:.4g} {currency}")
-        left = self._time_left(progress)
+        parts.append("cost not known" if money is None else f"{money:.4g} {currency}")
+        if progress.tokens_cached:
+            parts.append(f"{100 * progress.tokens_cached / progress.tokens_in:.0f} % of input cached")
+        left = seconds_left(progress, self._clock() - self._started)
         if left is not None:
-            parts.append(f"{_duration(left)} left")
+            parts.append(f"{duration(left)} left")
         return " · ".join(parts)
-
-    def _time_left(self, progress: Progress) -> float | None:
-        remaining = progress.planned - progress.found - progress.judged
-        if not progress.judged or remaining <= 0:
-            return None
-        return remaining * (self._clock() - self._started) / progress.judged
 
     def _write(self, text: str) -> None:
         if self._stream.isatty():
+            text = text[: shutil.get_terminal_size().columns - 1]  # a line that wraps could not be rewritten
             self._put("\r" + text.ljust(self._width))
             self._width = len(text)
         else:
@@ -75,11 +80,3 @@ class ProgressLine:
             self._stream.flush()
         except BrokenPipeError:  # nobody reads (`2>&1 | head`): the run goes on
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

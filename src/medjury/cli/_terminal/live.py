@@ -1,0 +1,122 @@
+"""The live display on a terminal: a line for each judge and one for the whole run, and a bar for the report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TextIO
+
+from medjury.cli._terminal.pace import duration, seconds_left
+from medjury.judging import JudgeProgress, Progress
+from medjury.statistics import counted
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+
+_EVERY = 0.2  # seconds between redraws
+_BAR = 16
+_OTHER_LINES = 4  # of the screen: the head, the whole run, and room for what is said below
+
+
+class LiveDisplay:
+    """Redraws in place; the last state of a run stays on the screen, the report's bar goes away."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        from rich.console import Console
+
+        self._console = Console(file=stream)
+        self._clock = clock
+        self._of: Progress | None = None
+        self._started = clock()
+        self._last = -1e9
+        self._live: Live | None = None
+
+    def __call__(self, progress: Progress, money: float | None, currency: str) -> None:
+        """Redraw if it is time to; called again and again while judges are at work."""
+        now = self._clock()
+        if progress is not self._of:  # the drafts are written, and judging begins
+            self._of, self._started = progress, now
+        if now - self._last >= _EVERY:
+            self._last = now
+            self._draw(self._judges(progress, money, currency))
+
+    def finish(self, progress: Progress, money: float | None, currency: str) -> None:
+        """The last state, which stays."""
+        self._draw(self._judges(progress, money, currency))
+        self.close()
+
+    def step(self, done: int, planned: int, name: str) -> None:
+        """The report: so many of its sections are made, and this one is next."""
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        line = Table.grid(padding=(0, 2))
+        bar = ProgressBar(total=max(1, planned), completed=done, width=_BAR)
+        line.add_row("report", bar, f"{done} of {planned} sections", name)
+        self._draw(line, stays=False)
+
+    def close(self) -> None:
+        """Give the cursor back."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _draw(self, what: RenderableType, *, stays: bool = True) -> None:
+        from rich.live import Live
+
+        if self._live is None:
+            self._live = Live(
+                console=self._console,
+                auto_refresh=False,
+                transient=not stays,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start()
+        self._live.update(what, refresh=True)
+
+    def _judges(self, progress: Progress, money: float | None, currency: str) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column("judge", no_wrap=True, overflow="ellipsis", max_width=22)
+        table.add_column("", width=_BAR)
+        table.add_column("done", justify="right", no_wrap=True)
+        table.add_column("stored", justify="right", no_wrap=True)
+        table.add_column("unscored", no_wrap=True, overflow="ellipsis")
+        most = max(1, self._console.height - _OTHER_LINES)
+        for name, each in list(progress.judges.items())[:most]:
+            table.add_row(*_row(name, each))
+        return Group(table, self._whole(progress, money, currency, left_out=len(progress.judges) - most))
+
+    def _whole(
+        self, progress: Progress, money: float | None, currency: str, *, left_out: int
+    ) -> RenderableType:
+        from rich.text import Text
+
+        passed = self._clock() - self._started
+        done = progress.found + progress.judged
+        parts = [f"all: {done:,} of {progress.planned:,}"]
+        if progress.calls and passed > 0:
+            parts.append(f"{progress.calls / passed:.3g} calls/s")
+        parts.append("cost not known" if money is None else f"{money:.4g} {currency}")
+        if progress.tokens_cached:
+            parts.append(f"{100 * progress.tokens_cached / progress.tokens_in:.0f} % of input cached")
+        left = seconds_left(progress, passed)
+        parts += [] if left is None else [f"{duration(left)} left"]
+        parts += [f"{counted(left_out, 'judge')} more"] if left_out > 0 else []
+        return Text(" · ".join(parts), no_wrap=True, overflow="ellipsis", style="bold")
+
+
+def _row(name: str, judge: JudgeProgress) -> tuple[Any, ...]:
+    """Name, bar, done, the share that was stored already, and what is unscored by reason."""
+    from rich.markup import escape
+    from rich.progress_bar import ProgressBar
+
+    done = judge.found + judge.judged
+    bar = ProgressBar(total=max(1, judge.planned), completed=done, width=_BAR)
+    stored = f"{100 * judge.found / done:.0f} %" if done else ""
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in judge.unscored.most_common())
+    return escape(name), bar, f"{done:,}/{judge.planned:,}", stored, escape(reasons or "none")

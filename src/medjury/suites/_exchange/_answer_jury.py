@@ -1,0 +1,132 @@
+"""What the jury of a study says of one answer, for programs that hand answers over one at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from medjury.cases import Case
+from medjury.errors import MedjuryError
+from medjury.instruments import Instrument
+from medjury.ratings import Rating
+from medjury.studies import Study, judge_cases, load_study
+from medjury.suites._exchange._texts import texts_for
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """The jury's score from 0 (worst) to 1 (best), or None and `why`. `grades` are its own by dimension, as the
+    instrument has them, `votes` those of each judge, `unscored` the reasons of what has no grade."""
+
+    score: float | None
+    why: str = ""
+    grades: Mapping[str, float] = field(default_factory=dict)
+    votes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    unscored: Mapping[str, str] = field(default_factory=dict)
+    explanations: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.score is None) != bool(self.why):
+            raise ValueError("an opinion has either a score or the reason why there is none")
+
+    def details(self) -> dict[str, Any]:
+        """Everything but the score, as plain JSON values. Without a score it begins with the word UNSCORED."""
+        told: dict[str, Any] = {} if self.score is not None else {"status": "UNSCORED", "why": self.why}
+        told["grades"] = dict(self.grades)
+        told["votes"] = {name: dict(each) for name, each in self.votes.items()}
+        return told | ({"unscored": dict(self.unscored)} if self.unscored else {})
+
+    def because(self) -> str:
+        """The judges' explanations, one to a line."""
+        return "\n".join(f"{name}: {text}" for name, text in self.explanations.items())
+
+
+class AnswerJury:
+    """The jury of a study (or of its file), asked for an opinion on one answer after another.
+
+    Every answer passes the study's own gate, store, budget and log, and its redaction: one that was judged before
+    costs nothing, and one that the budget does not allow is unscored. The score is the mean of the dimensions, each
+    on its own scale put between 0 and 1; where one of them has no grade there is no score, because a mean of what
+    happens to be there would compare different things. Answers are judged in turn, the judges of each at once."""
+
+    def __init__(self, study: Study | str | Path, *, dimensions: Sequence[str] | None = None) -> None:
+        self._study = study if isinstance(study, Study) else load_study(study)
+        benches = self._study.jury.all_benches
+        if len(benches) != 1:
+            raise MedjuryError(
+                "name a study whose judges vote as one jury; this one has several juries, or none"
+            )
+        self._bench = benches[0].name
+        self.instrument: Instrument = self._study.jury.judges[0].instrument
+        known = [each.name for each in self.instrument.dimensions]
+        self.dimensions = tuple(dimensions or self._study.settings.dimensions or known)
+        for name in self.dimensions:
+            if name not in known:
+                raise MedjuryError(
+                    f"{self.instrument.name} has no dimension {name!r}; it has {', '.join(known)}"
+                )
+        self._turn = threading.Lock()
+
+    @property
+    def title(self) -> str:
+        return f"Medjury: {self.instrument.title}"
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self._study.jury.judges)
+
+    def opinion(
+        self,
+        answer: str,
+        *,
+        prompt: str = "",
+        reference: str | None = None,
+        named: Mapping[str, Any] | None = None,
+    ) -> Opinion:
+        """Judge one answer. The prompt and the `named` texts become the inputs of the instrument; one that it needs
+        and that is missing leaves the answer unscored, as does any failure of a judge."""
+        if not answer.strip():
+            return Opinion(None, "the answer is empty: there is nothing to judge")
+        texts = texts_for(self.instrument, prompt, named)
+        case = Case("answer", candidate=answer, reference=reference or None, texts=texts, system="answer")
+        try:
+            with self._turn:
+                rows = judge_cases(self._study, [case])
+        except MedjuryError as error:
+            return Opinion(None, f"the jury gave no score: {error}")
+        return self._opinion(rows)
+
+    def _opinion(self, rows: Sequence[Rating]) -> Opinion:
+        grades: dict[str, float] = {}
+        votes: dict[str, dict[str, float]] = {}
+        unscored: dict[str, str] = {}
+        because: dict[str, str] = {}
+        lacking = set(self.dimensions)
+        for row in rows:
+            if row.dimension not in self.dimensions or row.rater not in (self._bench, *self.judges):
+                continue
+            own = row.rater == self._bench
+            name = row.dimension if own else f"{row.rater}: {row.dimension}"
+            if own and (row.score is not None or row.status == "not_applicable"):
+                lacking.discard(row.dimension)
+            if row.score is not None:
+                (grades if own else votes.setdefault(row.rater, {}))[row.dimension] = row.score
+            elif row.status != "not_applicable":
+                unscored[name] = str(row.reason or row.status)
+            if row.explanation and not own:
+                because[name] = row.explanation
+        if lacking:
+            reasons = "; ".join(f"{name} ({why})" for name, why in unscored.items()) or "no rating"
+            return Opinion(None, f"the jury gave no score: {reasons}", grades, votes, unscored, because)
+        if not grades:
+            return Opinion(None, "the jury gave no score: no dimension applies to this answer")
+        parts = [self._share(name, grade) for name, grade in grades.items()]
+        return Opinion(sum(parts) / len(parts), "", grades, votes, unscored, because)
+
+    def _share(self, name: str, grade: float) -> float:
+        scale = self.instrument.dimension(name)
+        share = (grade - scale.lowest) / (scale.highest - scale.lowest)
+        return min(1.0, max(0.0, share if scale.higher_is_better else 1.0 - share))

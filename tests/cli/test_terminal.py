@@ -1,0 +1,102 @@
+"""What commands print fits the reader's screen; in a pipe it is whole, and for programs it is never touched."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.report.planted import planted_frame, write_run
+
+from medjury.cli import main
+from medjury.cli._terminal.folding import fold
+
+
+class Reader:
+    """Who reads a run of 12 cases, at a screen of some width or through a pipe; each command is run once."""
+
+    def __init__(self, folder: Path) -> None:
+        frame = planted_frame(cases=12, dimensions=("accuracy", "clarity"), seed=3)
+        self.folder = write_run(folder, frame, report={"resamples": 50, "seed": 1})
+        (self.folder / "audit.jsonl").touch()
+        self.heard: dict[tuple[str, ...], str] = {}
+
+    def told(self, command: str, *words: str, width: str = "") -> str:
+        key = (command, *words, width)
+        if key not in self.heard:
+            out = io.StringIO()
+            with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
+                patch.setenv("MEDJURY_WIDTH", width)
+                assert main([command, str(self.folder), *words]) == 0
+            self.heard[key] = out.getvalue()
+        return self.heard[key]
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    return Reader(tmp_path_factory.mktemp("terminal"))
+
+
+def widest(text: str) -> int:
+    return max(map(len, text.splitlines()))
+
+
+def test_the_screen_is_asked_for_by_a_variable_and_refused_by_wide(reader: Reader) -> None:
+    piped, narrow = reader.told("agreement"), reader.told("agreement", "--all", width="80")
+    assert widest(narrow) <= 80 < widest(piped)
+    assert reader.told("agreement", "--wide", width="80") == piped
+    assert reader.told("agreement", "--json", width="80") == reader.told("agreement", "--json")
+
+
+def test_agreement_answers_the_question_in_a_dozen_lines(reader: Reader) -> None:
+    assert "icc_1_1" in reader.told("agreement"), "in a pipe everything"
+    short = reader.told("agreement", width="80")
+    assert short.startswith("jury beside the consensus of ")
+    assert len(short.splitlines()) < 20 and widest(short) <= 80
+    for shown in ("kappa_quadratic", "offset", "among clinicians", "difference", "--all shows all "):
+        assert shown in short
+    assert "icc_1_1" in reader.told("agreement", "--all", width="80")
+
+
+def test_numbers_on_a_screen_are_those_of_the_pipe_rounded(reader: Reader) -> None:
+    short = reader.told("agreement", width="80")
+    wanted = ("jury", "consensus", "kappa_quadratic", "item")
+    rows = [
+        row
+        for row in json.loads(reader.told("agreement", "--json"))
+        if (row["rater"], row["reference"], row["statistic"], row["level"]) == wanted
+    ]
+    assert len(rows) == 2
+    for row in rows:
+        rounded = f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+        assert rounded.replace("-", "−") in short
+
+
+def test_the_report_has_every_digit_on_every_screen(reader: Reader) -> None:
+    tables: list[dict[str, bytes]] = []
+    for width in ("", "60"):
+        reader.told("report", width=width)
+        tables.append({file.name: file.read_bytes() for file in (reader.folder / "tables").iterdir()})
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("width", ["wide", "12", "-80", "80.5"])
+def test_a_width_that_is_none_is_refused(
+    width: str, reader: Reader, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEDJURY_WIDTH", width)
+    assert main(["verify", str(reader.folder)]) == 2
+    assert f"MEDJURY_WIDTH is '{width}'; set it to a number of columns" in capsys.readouterr().err
+
+
+def test_a_long_line_is_folded_between_words_and_what_is_copied_stays_whole() -> None:
+    line = "  a jury: run `medjury register STUDY` before, and agreement is 0.75 (0.52 to 0.91) with n = 120"
+    folded = fold(line, 50)
+    assert max(map(len, folded)) <= 50
+    assert " ".join(" ".join(folded).split()) == " ".join(line.split())
+    for whole in ("`medjury register STUDY`", "(0.52 to 0.91)", "n = 120"):
+        assert any(whole in each for each in folded)
+    assert folded[1].startswith("    "), "what goes on is set in"
+    assert fold("/" + "x" * 60, 50) == ["/" + "x" * 60], "a path stays whole"

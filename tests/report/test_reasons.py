@@ -1,0 +1,109 @@
+"""Why the verdict is not better, and what to do next: each dimension's own, danger first, with its numbers."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.report.planted import planted_frame, write_run
+
+from medjury.agreement import agreement
+from medjury.models import EMBEDDED
+from medjury.report._exhibits import Exhibits
+from medjury.report._material import Material
+from medjury.report._sections import coverage, gate, verdict
+from medjury.report._sections.next_steps import next_steps
+from medjury.tables import open_run
+from medjury.validation import evidence_of, validation_of
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    """A jury that overlooks danger in accuracy, is a grade too strict in completeness, and is good at clarity."""
+    frame = planted_frame(cases=60)
+    machine = pl.col("rater_kind") != "clinician"
+    score = (
+        pl.when(machine & (pl.col("dimension") == "accuracy") & (pl.col("score") < 3))
+        .then(pl.lit(5.0))
+        .when(machine & (pl.col("dimension") == "completeness"))
+        .then((pl.col("score") - 1).clip(1, 5))
+        .otherwise(pl.col("score"))
+    )
+    run = write_run(
+        tmp_path_factory.mktemp("reasons"), frame.with_columns(score.alias("score")), protocol=None
+    )
+    evidence = evidence_of(open_run(run, resamples=200))
+    return Material(evidence, validation_of(evidence), Exhibits())
+
+
+def test_reasons_differ_by_row_and_start_with_what_matters_for_that_dimension(
+    material: Material, tmp_path: Path
+) -> None:
+    gate.section(material)
+    material.exhibits.write(tmp_path)
+    with (tmp_path / "tables" / "verdicts.csv").open(encoding="utf-8", newline="") as file:
+        why = {row["dimension"]: row["the main reason"] for row in csv.DictReader(file)}
+    assert re.match(
+        r"Of \d+ answers that clinicians called dangerous, the jury scored \d+ far too", why["Accuracy"]
+    )
+    assert why["Completeness"].startswith("On average the jury's scores are 0.")
+    assert why["Clarity"].startswith("The jury's true rate of severe errors could be as high as")
+    assert all(each.endswith("Only 60 held-out cases have both a clinician's and the jury's score; 100 are needed.")
+               for each in why.values()), "what would forbid any use alone is told with it"  # fmt: skip
+    assert len(set(why.values())) == 3
+
+
+def test_the_first_page_tells_danger_first_and_whom_it_concerns(material: Material) -> None:
+    reasons = re.findall(r"<li>(.*?)</li>", verdict.section(material).body)
+    assert reasons[0].startswith("Accuracy: Of ")
+
+
+def test_every_next_step_names_the_numbers_it_comes_from(material: Material) -> None:
+    steps = next_steps(material)
+    assert steps[0].startswith("Accuracy: Read every dangerous answer")
+    assert re.search(r"\(\d+ of \d+ dangerous answers, 10 % allowed\)\.$", steps[0])
+    cases = next(step for step in steps if "held-out cases" in step)
+    assert cases.endswith("says how many (60 cases now, 100 needed).")
+    level = next(step for step in steps if "calibrate fit" in step)
+    assert re.search(r"Completeness: 0\.\d+ lower, 0\.5 allowed", level)
+    without = [step for step in steps if not re.search(r"\d", step)]
+    assert without == ["State the rules before the next run: `medjury register STUDY`."]
+
+
+def test_the_first_page_has_no_double_not_and_no_bare_code(material: Material) -> None:
+    said = re.sub(r"<[^>]+>", "\n", re.sub(r"</?(?:strong|code)>", "", verdict.section(material).body))
+    for line in said.splitlines():
+        for one in re.split(r"(?<=[.;:]) ", line):
+            nots = re.findall(r"\b(?:not|no|nobody|never|without|none|cannot)\b", one, re.IGNORECASE)
+            assert len(nots) < 2, one
+        assert not re.search(r"[a-z]_[a-z]", line), line
+
+
+def test_only_our_own_small_model_is_called_too_small(tmp_path: Path) -> None:
+    frame = planted_frame(cases=20, dimensions=("accuracy",), judges={"one": 0.5})
+    for model, small in ((EMBEDDED, True), ("a-sites-own-32b", False)):
+        judges = [{"name": "one", "models": [{"kind": "embedded", "name": "one", "model": model}]}]
+        run = write_run(tmp_path / model, frame, judges=judges)
+        evidence = evidence_of(open_run(run, resamples=200))
+        page = verdict.section(Material(evidence, validation_of(evidence), Exhibits())).body
+        assert ("far too small" in page) is small
+
+
+def test_an_empty_cell_of_a_clinician_is_an_answer_that_was_not_rated(tmp_path: Path) -> None:
+    frame = planted_frame(cases=20, dimensions=("accuracy",))
+    blank = (pl.col("rater") == "clinician-2") & (pl.col("item") < "case-0004")
+    frame = frame.with_columns(
+        pl.when(blank).then(None).otherwise(pl.col("score")).alias("score"),
+        pl.when(blank).then(pl.lit("unscored")).otherwise(pl.col("status")).alias("status"),
+        pl.when(blank).then(pl.lit("missing")).otherwise(pl.col("reason")).alias("reason"),
+    )
+    table = open_run(write_run(tmp_path, frame), resamples=200)
+    remarks = agreement(table, resamples=0).remarks()
+    assert "not rated by clinician-2: 4 (empty cells)" in remarks
+    assert not any("unscored ratings of clinician-2" in each for each in remarks)
+    evidence = evidence_of(table)
+    shown = coverage.section(Material(evidence, validation_of(evidence), Exhibits())).body
+    assert "not rated (empty)" in shown and "missing<" not in shown
