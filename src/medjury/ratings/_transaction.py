@@ -295,14 +295,12 @@ def _row(rating: Rating) -> tuple[Any, ...]:
         raise ValueRefused(
             f"a rating's key and dimension may have at most {_LONGEST_NAME} characters together"
         )
-    texts = (
+    texts: tuple[str, ...] = (
         rating.item, rating.system, rating.rater, rating.instrument, rating.dimension, rating.explanation,
         rating.created_at, rating.key, rating.model_asked or "", rating.model_answered or "",
     )  # fmt: skip
     together = "".join(texts)
-    if (
-        escape(together) is not together
-    ):  # looked at once for all of them: nearly always there is nothing to do
+    if escape(together) is not together:  # nearly always it is, and one look does for all of them
         texts = tuple(map(escape, texts))
     item, system, rater, instrument, dimension, explanation, created_at, key, asked, answered = texts
     return (
