@@ -55,6 +55,8 @@ COMMANDS = {
     "compare": "what changed between two runs, with paired intervals",
     "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",
     "completion": "print what lets your shell complete commands and options",
+    "store": "copy a store into another: from SQLite to PostgreSQL, or back",
+    "erase": "delete everything of one patient, of cases, or older than a day from a store",
     "verify": "check a run folder against its manifest and its audit log",
 }
 

@@ -83,6 +83,23 @@ class Statements:
     count_models: str = f"""SELECT rater, model_asked, model_answered, count(*) FROM ratings
         WHERE {_LATEST} AND {_OF_RUN} AND rater_kind = 'judge' AND model_answered IS NOT NULL
         GROUP BY rater, model_asked, model_answered ORDER BY rater, model_asked, model_answered"""
+    # Erasing
+    find_rated_units: str = "SELECT DISTINCT key FROM ratings WHERE item {keys}"
+    find_recorded_units: str = "SELECT DISTINCT key FROM records WHERE item {keys}"
+    find_unlinked: str = "SELECT key FROM replies EXCEPT SELECT reply FROM questions"
+    find_dates: str = "SELECT key, created_at FROM ratings UNION ALL SELECT key, created_at FROM records"
+    find_reply_dates: str = "SELECT key, created_at FROM replies"
+    find_links: str = "SELECT unit, reply FROM questions WHERE reply IS NOT NULL"
+    find_runs_of: str = "SELECT DISTINCT run FROM members WHERE key {keys} ORDER BY run"
+    find_manifests: str = "SELECT run, manifest FROM runs"
+    erase_ratings: str = "DELETE FROM ratings WHERE key {keys}"
+    erase_records: str = "DELETE FROM records WHERE key {keys}"
+    erase_replies: str = "DELETE FROM replies WHERE key {keys}"
+    erase_questions: str = "DELETE FROM questions WHERE unit {keys}"
+    erase_members: str = "DELETE FROM members WHERE key {keys}"
+    erase_claims: str = "DELETE FROM claims WHERE key {keys}"
+    find_erasures: str = "SELECT entry FROM erasures ORDER BY number"
+    add_erasure: str = "INSERT INTO erasures (number, entry) VALUES (?, ?)"
 
 
 _WORDS = {
