@@ -96,7 +96,7 @@ def test_no_room_for_the_store_is_said_before_the_first_call(
     assert not server.calls
 
 
-@pytest.mark.parametrize("limit", [110_000, 200_000])
+@pytest.mark.parametrize("limit", [160_000, 200_000])
 def test_a_file_that_may_not_grow_ends_in_words(
     limit: int,
     write_study: Write,  # noqa: F811

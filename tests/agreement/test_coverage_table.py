@@ -49,7 +49,8 @@ def test_intervals_of_many_clinicians_hold() -> None:
     found = coverage(BY_NAME["Fifteen clinicians, two for each case"], 50, 25, seed=3)
     assert {"kappa_quadratic, clinicians", "kappa_quadratic, jury", "icc_2_1, mixed model"} <= set(found)
     for statistic, (given, held) in found.items():
-        assert held / given >= 0.8, f"{statistic}: {held} of {given}"
+        refused = statistic.startswith("spearman")
+        assert given == 0 if refused else held / given >= 0.8, f"{statistic}: {held} of {given}"
 
 
 @pytest.mark.simulation
@@ -66,9 +67,7 @@ def test_what_is_too_narrow_or_far_too_wide_does_not_hold() -> None:
     assert not holds("kappa", [400, 360], 400)
     assert not holds("kappa", [400, 400], 400)
     assert holds("kappa", [2000, 1970], 2000) and not holds("kappa", [2000, 1971], 2000), "no allowance"
-    assert not holds("fleiss_kappa", [2000, 1980], 2000, 20)
-    assert holds("spearman, jury", [2000, 1980], 2000, 20), "few ranks of each, at 20 cases"
-    assert not holds("spearman, jury", [2000, 1980], 2000, 50)
+    assert not holds("spearman, jury", [2000, 1980], 2000)
     assert holds("difference_q1", [400, 400], 400)
     assert holds("rmse", [0, 0], 400)
 
@@ -121,7 +120,7 @@ def test_every_cell_of_the_page_holds() -> None:
             for n, said in zip(SIZES, columns[3:], strict=False):
                 if "refused" not in said.split("(")[0]:
                     share = round(10 * float(said.split("%")[0]))
-                    assert holds(name, [1000, share], 1000, n), (design.name, name, n, said)
+                    assert holds(name, [1000, share], 1000), (design.name, name, n, said)
 
 
 def test_the_page_has_every_design() -> None:
